@@ -2,5 +2,5 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Aggregator } from '../src/analytics/aggregator.ts';
 import { parseWorkerData } from '../src/analytics/aggregator-protocol.ts';
 
-if (parentPort === null) throw new Error('the aggregator runs as a worker thread');
+if (parentPort === null) throw new Error('workers/aggregator.ts must run in a worker thread');
 new Aggregator(parseWorkerData(workerData), parentPort);

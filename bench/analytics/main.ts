@@ -15,13 +15,13 @@ const firstLedgerDay = 20_400;
 const otherTagCount = 1_000;
 const lenderCount = 30;
 const offerCount = 60;
-/** How many sessions later a session is viewed, and clicked: so that a batch of the aggregator does not hold it whole. */
+/** Sessions between the creation of a session and its view or click, so that they are in different batches of the aggregator. */
 const viewDelaySessions = 3_000;
 const clickDelaySessions = 6_000;
 
 /**
- * A history of one account, spread evenly over 200 days: three in ten sessions have one large tag, the others one of a
- * thousand. One in four has a view of five offers, one in eight a click, one in two metadata.
+ * Ledger of one account, evenly distributed over 200 days. 30 % of the sessions have one large tag, the others one of 1,000 tags;
+ * 25 % have a view of five offers, 12.5 % a click, 50 % metadata.
  */
 class GeneratedLedger {
   readonly sessions: number;
@@ -43,7 +43,7 @@ class GeneratedLedger {
     }
   }
 
-  /** Different sessions from anywhere in the history. */
+  /** Returns different sessions from the whole ledger. */
   randomSubs(count: number): Uint8Array[] {
     const serials = new Set<number>();
     while (serials.size < Math.min(count, this.sessions)) serials.add(Math.floor(Math.random() * this.sessions));
@@ -62,7 +62,7 @@ class GeneratedLedger {
   }
 
   #viewed(serial: number): LedgerRecord {
-    const shown = Array.from({ length: 5 }, (_, at) => offerId(serial + at));
+    const shown = Array.from({ length: 5 }, (_, index) => offerId(serial + index));
     return [2, this.#createdMs(serial) + 60_000, this.#sub(serial), 'catalog', shown];
   }
 
@@ -81,8 +81,8 @@ class GeneratedLedger {
     bytes.writeUInt32BE(1, 8);
     bytes[12] = 2;
     bytes[13] = 1;
-    for (let at = 14; at < subIdByteLength; at += 4)
-      bytes.writeUInt32BE(hashSerial(serial + at), Math.min(at, subIdByteLength - 4));
+    for (let offset = 14; offset < subIdByteLength; offset += 4)
+      bytes.writeUInt32BE(hashSerial(serial + offset), Math.min(offset, subIdByteLength - 4));
     return bytes;
   }
 }
@@ -91,7 +91,7 @@ function offerId(number: number): string {
   return `lender-offer-${number % offerCount}`;
 }
 
-/** A number that looks random and is always the same: the history need not be kept to be asked about. */
+/** Deterministic pseudo-random number: the sessions can be generated again for the queries. */
 function hashSerial(serial: number): number {
   let mixed = Math.imul(serial ^ (serial >>> 15), 0x2c1b3c6d);
   mixed = Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39);
@@ -100,12 +100,12 @@ function hashSerial(serial: number): number {
 
 const usage = `Usage: bin/with-node node bench/analytics/main.ts [options]
 
-Folds a generated history into an analytics store, asks it, and removes it again.
+Builds an analytics store from a generated ledger, measures queries and deletes the store.
 
-  --sessions N       sessions in the store; default 1000000
-  --questions N      how often each question is asked; default 300
-  --folder FOLDER    where the store is built; default: the system's folder for temporary files
-  --help             this text
+  --sessions N       number of sessions in the store; default 1000000
+  --questions N      number of runs of each query; default 300
+  --folder FOLDER    parent folder of the store; default: the temporary folder of the system
+  --help             prints this text
 `;
 
 const { values: options } = parseArgs({
@@ -120,45 +120,45 @@ const { values: options } = parseArgs({
 if (options.help) process.stdout.write(usage);
 else runBenchmark(Number(options.sessions), Number(options.questions), options.folder);
 
-function runBenchmark(sessions: number, questions: number, parent: string): void {
+function runBenchmark(sessions: number, runs: number, parent: string): void {
   const folder = mkdtempSync(join(parent, 'bench-analytics-'));
   try {
     const file = join(folder, 'analytics.sqlite');
     const ledger = new GeneratedLedger(sessions);
     buildStore(file, ledger);
-    runQueries(file, ledger, questions);
+    runQueries(file, ledger, runs);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** Folds batch by batch, as the aggregator does when it is behind; reading and decoding the ledger's files is not in it. */
+/** Applies full batches, as the aggregator does when it is behind. The time excludes reading and decoding of ledger files. */
 function buildStore(file: string, ledger: GeneratedLedger): void {
   const store = new AnalyticsStore(file);
   const progress = new Progress();
   const records = ledger.records();
   let position = 0;
-  let foldingMs = 0;
+  let applyMs = 0;
   let next = records.next();
   while (!next.done) {
     const batch: unknown[] = [];
     for (; !next.done && batch.length < bounds.projectionBatchRecordsMax; next = records.next()) batch.push(next.value);
     const startedAt = performance.now();
-    store.applyBatch((fold) => {
-      for (const record of batch) fold.apply(++position, record, 1);
+    store.applyBatch((projection) => {
+      for (const record of batch) projection.apply(++position, record, 1);
       return { position, segment: 1, offset: position, crc: 0 };
     });
-    foldingMs += performance.now() - startedAt;
-    if (position % (64 * bounds.projectionBatchRecordsMax) === 0) progress.step(`folded ${position} records`);
+    applyMs += performance.now() - startedAt;
+    if (position % (64 * bounds.projectionBatchRecordsMax) === 0) progress.step(`applied ${position} records`);
   }
   store.close();
   const bytes = statSync(file).size;
-  printLine(`folded ${position} records of ${ledger.sessions} sessions at ${Math.round(position / foldingMs)} k/s`);
-  printLine(`store ${Math.round(bytes / 1e6)} MB, ${Math.round(bytes / ledger.sessions)} bytes a session`);
+  printLine(`applied ${position} records of ${ledger.sessions} sessions at ${Math.round(position / applyMs)} k/s`);
+  printLine(`store ${Math.round(bytes / 1e6)} MB, ${Math.round(bytes / ledger.sessions)} bytes per session`);
   printLine(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
 }
 
-function runQueries(file: string, ledger: GeneratedLedger, questions: number): void {
+function runQueries(file: string, ledger: GeneratedLedger, runs: number): void {
   const store = new AnalyticsStore(file);
   const { firstDay, lastDay: today } = ledger;
   const own = { account: 1, vertical: 1, mode: 'live', subs: null } as const;
@@ -179,11 +179,11 @@ function runQueries(file: string, ledger: GeneratedLedger, questions: number): v
     (afterPosition) => store.listRows(page(whole, afterPosition)),
     store.projectedPosition,
   );
-  const somewhere = () => Math.floor(Math.random() * store.projectedPosition);
+  const randomPosition = () => Math.floor(Math.random() * store.projectedPosition);
   const middle = month(Math.floor((firstDay + today) / 2));
   const other = (): SummaryQuery => ({ ...large, referrerTag: ledger.randomTag() });
 
-  const kinds: readonly (readonly [name: string, ask: () => unknown])[] = [
+  const kinds: readonly (readonly [name: string, query: () => unknown])[] = [
     ['summary, large tag, 31 days', () => store.getSummary(large)],
     ['summary, large tag, all days', () => store.getSummary(whole)],
     ['summary, some other tag, 31 days', () => store.getSummary(other())],
@@ -191,23 +191,23 @@ function runQueries(file: string, ledger: GeneratedLedger, questions: number): v
     ['daily, large tag, 100 days', () => store.listDays({ ...whole, fromDay: today - 99 })],
     ['daily, 500 ids, 100 days', () => store.listDays({ ...ids(), fromDay: today - 99 })],
     ['row, large tag, all days, first page', () => store.listRows(page(whole, 0))],
-    ['row, large tag, all days, any page', () => store.listRows(page(whole, somewhere()))],
+    ['row, large tag, all days, any page', () => store.listRows(page(whole, randomPosition()))],
     ['row, large tag, all days, last page', () => store.listRows(page(whole, lastPage))],
     ['row, large tag, 31 days in the middle', () => store.listRows(page({ ...large, ...middle }, 0))],
     [
       'row, some other tag, all days, any page',
-      () => store.listRows(page({ ...other(), fromDay: firstDay }, somewhere())),
+      () => store.listRows(page({ ...other(), fromDay: firstDay }, randomPosition())),
     ],
     ['row, 500 ids, first page', () => store.listRows(page(ids(), 0))],
   ];
-  for (const [name, question] of kinds) {
+  for (const [name, query] of kinds) {
     const times: number[] = [];
-    // CPU time as well: on a machine that others use too, the clock on the wall tells of them.
+    // CPU time too, because other processes on the machine affect the elapsed time.
     const cpuTimes: number[] = [];
-    for (let count = 0; count < questions; count++) {
+    for (let count = 0; count < runs; count++) {
       const startedAt = performance.now();
       const cpu = process.cpuUsage();
-      question();
+      query();
       const { user, system } = process.cpuUsage(cpu);
       times.push(performance.now() - startedAt);
       cpuTimes.push((user + system) / 1_000);
@@ -218,10 +218,10 @@ function runQueries(file: string, ledger: GeneratedLedger, questions: number): v
   printLine(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
 }
 
-/** Goes back from the end, a few records at a time, to where the last full page begins. */
-function lastPageAfter(ask: (afterPosition: number) => RowsPage, end: number): number {
+/** Searches backwards for the `afterPosition` of the last page. */
+function lastPageAfter(listAfter: (afterPosition: number) => RowsPage, end: number): number {
   for (let after = end; after > 0; after -= bounds.analyticsPageItemsMax) {
-    if (ask(after).nextAfterPosition !== null) return after + bounds.analyticsPageItemsMax;
+    if (listAfter(after).nextAfterPosition !== null) return after + bounds.analyticsPageItemsMax;
   }
   return 0;
 }

@@ -3,75 +3,113 @@ import type { DataFiles } from '../files/data-files.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 import type { CohortQuery, DailyResult, RowsPage, RowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
 import type { RetentionOutcome } from './ledger-follower.ts';
-import type { ProjectionTotals } from './ledger-projection.ts';
+import type { ProjectionTotals } from './projection-state.ts';
 import type { ExperimentRow } from './session-reader.ts';
 import type { RetentionRequest } from './store-retention.ts';
 
-/** What the aggregator thread is started with. */
 export interface AggregatorWorkerData {
   readonly files: DataFiles;
-  /** Of a `SharedProgress`. */
+  /** The buffer of a `SharedProgress`. */
   readonly progress: SharedArrayBuffer;
 }
 
-/** What is asked; with its position, which the figures must have reached before they answer. */
-export type AggregatorQuery =
-  | { readonly kind: 'summary' | 'daily'; readonly query: PackedQuery<SummaryQuery> }
-  | { readonly kind: 'rows'; readonly query: PackedQuery<RowsQuery> }
-  | { readonly kind: 'payouts'; readonly asked: readonly PayoutKey[] }
-  | { readonly kind: 'totals' }
-  | { readonly kind: 'experiments'; readonly after: number }
-  | { readonly kind: 'seal'; readonly age: RetentionRequest };
-
-export interface AggregatorResults {
-  readonly summary: SummaryResult;
-  readonly payouts: readonly PayoutStateWithLender[];
-  readonly daily: DailyResult;
-  readonly rows: RowsPage;
-  readonly totals: ProjectionTotals;
-  readonly experiments: readonly ExperimentRow[];
-  readonly seal: RetentionOutcome;
+/** Parameter of each query. All names but `applyRetention` are methods of `AnalyticsStore`. */
+export interface QueryParameters {
+  readonly getSummary: SummaryQuery;
+  readonly listDays: SummaryQuery;
+  readonly listRows: RowsQuery;
+  readonly findPayoutStates: readonly PayoutKey[];
+  readonly listExperiments: number;
+  readonly getTotals: undefined;
+  readonly applyRetention: RetentionRequest;
 }
 
+export interface QueryResults {
+  readonly getSummary: SummaryResult;
+  readonly listDays: DailyResult;
+  readonly listRows: RowsPage;
+  readonly findPayoutStates: readonly PayoutStateWithLender[];
+  readonly listExperiments: readonly ExperimentRow[];
+  readonly getTotals: ProjectionTotals;
+  readonly applyRetention: RetentionOutcome;
+}
+
+export type QueryName = keyof QueryParameters;
+/** Names of the queries that read the store. */
+export type StoreQueryName = Exclude<QueryName, 'applyRetention'>;
+
+export type Query<Name extends QueryName = QueryName> = {
+  [Each in Name]: { readonly name: Each; readonly parameter: QueryParameters[Each] };
+}[Name];
+
+export type QueryMethods<Name extends QueryName> = {
+  readonly [Each in Name]: (parameter: QueryParameters[Each]) => QueryResults[Each];
+};
+
 export type MessageToAggregator =
-  /** The ledger went on while the aggregator slept. */
+  /** Sent when the ledger grows while the aggregator sleeps. */
   | { readonly kind: 'wake' }
-  /** `position` is durable already. */
-  | { readonly kind: 'ask'; readonly id: number; readonly position: number; readonly question: AggregatorQuery }
+  /** The result includes every record up to `position`, which is durable. */
+  | { readonly kind: 'query'; readonly id: number; readonly position: number; readonly query: PackedQuery }
   | { readonly kind: 'close' };
 
 export type MessageFromAggregator =
-  /** The store is open: questions are welcome. */
+  /** The store is open; the aggregator accepts queries. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'rebuild'; readonly reason: string }
-  /** A store that had to be rebuilt has all of what was durable in the ledger. */
+  /** The rebuilt store includes every durable record of the ledger. */
   | { readonly kind: 'rebuilt' }
-  | { readonly kind: 'answer'; readonly id: number; readonly answer: AggregatorResults[keyof AggregatorResults] };
+  | { readonly kind: 'result'; readonly id: number; readonly result: QueryResults[QueryName] };
 
-/** A query with its ids in one block of bytes: hundreds of small arrays are slow to hand over. */
-type PackedQuery<Query extends CohortQuery> = Omit<Query, 'subs'> & { readonly subs: Uint8Array | null };
+type WithPackedSubs<Parameter extends CohortQuery> = Omit<Parameter, 'subs'> & { readonly subs: Uint8Array | null };
 
-export function packQuery<Query extends CohortQuery>(query: Query): PackedQuery<Query> {
-  if (query.subs === null) return { ...query, subs: null };
-  const packed = new Uint8Array(query.subs.length * subIdByteLength);
-  query.subs.forEach((sub, index) => {
+/** A query with the listed sub_ids in one byte array: transferring hundreds of small arrays between threads is slow. */
+export type PackedQuery =
+  | Exclude<Query, { readonly parameter: CohortQuery }>
+  | { readonly name: 'getSummary' | 'listDays'; readonly parameter: WithPackedSubs<SummaryQuery> }
+  | { readonly name: 'listRows'; readonly parameter: WithPackedSubs<RowsQuery> };
+
+export function packQuery(query: Query): PackedQuery {
+  switch (query.name) {
+    case 'getSummary':
+    case 'listDays':
+      return { name: query.name, parameter: { ...query.parameter, subs: packSubs(query.parameter.subs) } };
+    case 'listRows':
+      return { name: query.name, parameter: { ...query.parameter, subs: packSubs(query.parameter.subs) } };
+    default:
+      return query;
+  }
+}
+
+export function unpackQuery(query: PackedQuery): Query {
+  switch (query.name) {
+    case 'getSummary':
+    case 'listDays':
+      return { name: query.name, parameter: { ...query.parameter, subs: unpackSubs(query.parameter.subs) } };
+    case 'listRows':
+      return { name: query.name, parameter: { ...query.parameter, subs: unpackSubs(query.parameter.subs) } };
+    default:
+      return query;
+  }
+}
+
+function packSubs(subs: readonly Uint8Array[] | null): Uint8Array | null {
+  if (subs === null) return null;
+  const packed = new Uint8Array(subs.length * subIdByteLength);
+  subs.forEach((sub, index) => {
     packed.set(sub, index * subIdByteLength);
   });
-  return { ...query, subs: packed };
+  return packed;
 }
 
-export function unpackQuery<Rest extends object>(
-  query: Rest & { readonly subs: Uint8Array | null },
-): Omit<Rest, 'subs'> & Pick<CohortQuery, 'subs'> {
-  if (query.subs === null) return { ...query, subs: null };
-  const subs: Uint8Array[] = [];
-  for (let start = 0; start < query.subs.length; start += subIdByteLength) {
-    subs.push(query.subs.subarray(start, start + subIdByteLength));
-  }
-  return { ...query, subs };
+function unpackSubs(packed: Uint8Array | null): Uint8Array[] | null {
+  if (packed === null) return null;
+  return Array.from({ length: packed.length / subIdByteLength }, (_, index) =>
+    packed.subarray(index * subIdByteLength, (index + 1) * subIdByteLength),
+  );
 }
 
-/** Reads the thread's start data. Throws when it was started by anything but `startThreadAnalytics`. */
+/** Checks the worker data. Throws a `TypeError` if a member is missing. */
 export function parseWorkerData(value: unknown): AggregatorWorkerData {
   const { files, progress } = (value ?? {}) as Partial<AggregatorWorkerData>;
   const paths = [files?.ledgerFolder, files?.archiveFolder, files?.analyticsStoreFile];
@@ -80,7 +118,7 @@ export function parseWorkerData(value: unknown): AggregatorWorkerData {
     !paths.every((path) => typeof path === 'string') ||
     !(progress instanceof SharedArrayBuffer)
   ) {
-    throw new TypeError('the aggregator thread needs files and progress');
+    throw new TypeError('invalid workerData: expected files and progress');
   }
   return { files, progress };
 }

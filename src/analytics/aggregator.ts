@@ -1,44 +1,50 @@
 import type { MessagePort } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
-import type {
-  AggregatorQuery,
-  AggregatorResults,
-  AggregatorWorkerData,
-  MessageFromAggregator,
-  MessageToAggregator,
+import {
+  type AggregatorWorkerData,
+  type MessageFromAggregator,
+  type MessageToAggregator,
+  type Query,
+  type QueryName,
+  type QueryResults,
+  unpackQuery,
 } from './aggregator-protocol.ts';
-import { unpackQuery } from './aggregator-protocol.ts';
 import { LedgerFollower } from './ledger-follower.ts';
 import { SharedProgress } from './shared-progress.ts';
 
+interface PendingQuery {
+  readonly id: number;
+  readonly position: number;
+  readonly query: Query;
+}
+
 /**
- * The aggregator in its thread: folds the ledger and answers questions between batches.
+ * Runs in the aggregator thread: applies the ledger in batches and executes queries between batches.
  *
- *     asleep ----wake----> lingering --full batch, question, or time is up--> folding one batch
- *        ^                     ^                                                   |
- *        |                     +------------- the ledger went on -----------------+
- *        +------------------------------------ caught up -------------------------+
+ *     sleeping ----wake----> waiting --full batch, pending query or timer--> applying one batch
+ *        ^                     ^                                                  |
+ *        |                     +------------- the ledger has grown --------------+
+ *        +------------------------------- all records applied -------------------+
  *
- * Lingering lets the groups of many commits share one transaction, and keeps a busy front end from sending a message for
- * each: only one that finds the aggregator asleep does. A question that has to wait for records ends it at once. While there
- * are rows to prune it does not linger, and removes a few of them after each batch.
+ * The wait collects many groups of records in one transaction. It also saves messages: the front end sends `wake` only when
+ * the aggregator sleeps. A query that needs later records ends the wait. There is no wait while rows have to be pruned: the
+ * aggregator prunes some of them after each batch.
  */
 export class Aggregator {
   readonly #port: MessagePort;
   readonly #progress: SharedProgress;
   readonly #follower: LedgerFollower;
-  /** Questions ahead of the figures; the asking side bounds how many there are. */
-  #pendingQueries: { readonly id: number; readonly position: number; readonly question: AggregatorQuery }[] = [];
+  /** Queries that need later records. The front end limits their number. */
+  #pendingQueries: PendingQuery[] = [];
   #batchTimer: NodeJS.Timeout | null = null;
   #batchImmediate: NodeJS.Immediate | null = null;
-  /** Until a store that is derived anew has caught up. */
-  #rebuilding = false;
+  #isRebuilding = false;
 
-  constructor(setup: AggregatorWorkerData, port: MessagePort) {
+  constructor({ files, progress }: AggregatorWorkerData, port: MessagePort) {
     this.#port = port;
-    this.#progress = new SharedProgress(setup.progress);
-    this.#follower = new LedgerFollower(setup.files, (reason) => {
-      this.#rebuilding = true;
+    this.#progress = new SharedProgress(progress);
+    this.#follower = new LedgerFollower(files, (reason) => {
+      this.#isRebuilding = true;
       this.#post({ kind: 'rebuild', reason });
     });
     this.#progress.projectedPosition = this.#follower.projectedPosition;
@@ -54,14 +60,16 @@ export class Aggregator {
       case 'wake':
         this.#scheduleBatch();
         break;
-      case 'ask':
-        if (message.position <= this.#follower.projectedPosition) {
-          this.#sendResult(message.id, message.question);
+      case 'query': {
+        const pending = { id: message.id, position: message.position, query: unpackQuery(message.query) };
+        if (pending.position <= this.#follower.projectedPosition) {
+          this.#sendResult(pending);
         } else {
-          this.#pendingQueries.push(message);
+          this.#pendingQueries.push(pending);
           this.#scheduleBatch();
         }
         break;
+      }
       case 'close':
         this.#close();
         break;
@@ -70,14 +78,15 @@ export class Aggregator {
 
   #scheduleBatch(): void {
     if (this.#batchImmediate !== null) return;
-    const behind = this.#progress.durablePosition - this.#follower.projectedPosition;
-    const busy = behind >= bounds.projectionBatchRecordsMax || (behind > 0 && this.#pendingQueries.length > 0);
-    if (busy || this.#follower.hasRowsToPrune) {
+    const lagRecords = this.#progress.durablePosition - this.#follower.projectedPosition;
+    const isUrgent =
+      lagRecords >= bounds.projectionBatchRecordsMax || (lagRecords > 0 && this.#pendingQueries.length > 0);
+    if (isUrgent || this.#follower.hasRowsToPrune) {
       if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
       this.#batchTimer = null;
-      // Not in the same turn: messages that came in during the last batch go first.
+      // In the next turn, so that messages received during the last batch are handled first.
       this.#batchImmediate = setImmediate(() => this.#runBatch());
-    } else if (this.#batchTimer === null && (behind > 0 || !this.#progress.trySleep())) {
+    } else if (this.#batchTimer === null && (lagRecords > 0 || !this.#progress.trySleep())) {
       this.#batchTimer = setTimeout(() => this.#runBatch(), bounds.projectionLingerMs);
     }
   }
@@ -85,54 +94,39 @@ export class Aggregator {
   #runBatch(): void {
     this.#batchImmediate = null;
     this.#batchTimer = null;
-    const durable = this.#progress.durablePosition;
-    if (durable > this.#follower.projectedPosition) this.#follower.applyBatch(durable);
+    const { durablePosition } = this.#progress;
+    if (durablePosition > this.#follower.projectedPosition) this.#follower.applyBatch(durablePosition);
     this.#progress.projectedPosition = this.#follower.projectedPosition;
     this.#reportRebuilt();
-    const waiting = this.#pendingQueries;
+    const queries = this.#pendingQueries;
     this.#pendingQueries = [];
-    for (const question of waiting) {
-      if (question.position <= this.#follower.projectedPosition) this.#sendResult(question.id, question.question);
-      else this.#pendingQueries.push(question);
+    for (const query of queries) {
+      if (query.position <= this.#follower.projectedPosition) this.#sendResult(query);
+      else this.#pendingQueries.push(query);
     }
     if (this.#follower.hasRowsToPrune) this.#follower.pruneRows();
     this.#scheduleBatch();
   }
 
   #reportRebuilt(): void {
-    if (!this.#rebuilding || this.#follower.projectedPosition < this.#progress.durablePosition) return;
-    this.#rebuilding = false;
+    if (!this.#isRebuilding || this.#follower.projectedPosition < this.#progress.durablePosition) return;
+    this.#isRebuilding = false;
     this.#post({ kind: 'rebuilt' });
   }
 
-  #sendResult(id: number, question: AggregatorQuery): void {
-    this.#post({ kind: 'answer', id, answer: this.#execute(question) });
+  #sendResult({ id, query }: PendingQuery): void {
+    this.#post({ kind: 'result', id, result: this.#execute(query) });
   }
 
-  #execute(question: AggregatorQuery): AggregatorResults[AggregatorQuery['kind']] {
-    switch (question.kind) {
-      case 'summary':
-        return this.#follower.getSummary(unpackQuery(question.query));
-      case 'payouts':
-        return this.#follower.findPayoutStates(question.asked);
-      case 'daily':
-        return this.#follower.listDays(unpackQuery(question.query));
-      case 'rows':
-        return this.#follower.listRows(unpackQuery(question.query));
-      case 'totals':
-        return this.#follower.getTotals();
-      case 'experiments':
-        return this.#follower.listExperiments(question.after);
-      case 'seal': {
-        const outcome = this.#follower.applyRetention(question.age);
-        // There may be something to prune.
-        this.#scheduleBatch();
-        return outcome;
-      }
-    }
+  #execute(query: Query): QueryResults[QueryName] {
+    if (query.name !== 'applyRetention') return this.#follower.execute(query);
+    const outcome = this.#follower.applyRetention(query.parameter);
+    // Schedules the pruning of deleted sessions.
+    this.#scheduleBatch();
+    return outcome;
   }
 
-  /** Nothing is running now: a batch is one synchronous call. Without timers and port the thread ends by itself. */
+  /** The thread exits once it has no timers and no open port. No batch is running, because a batch is one synchronous call. */
   #close(): void {
     if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
     if (this.#batchImmediate !== null) clearImmediate(this.#batchImmediate);

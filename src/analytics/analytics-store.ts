@@ -1,13 +1,15 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import type { LogCursor } from '../event-log/log-reader.ts';
+import type { QueryMethods, StoreQueryName } from './aggregator-protocol.ts';
 import type { DailyResult, RowsPage, RowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
 import { openAnalyticsDatabase } from './analytics-database.ts';
 import { BatchWriter, LedgerSegmentIndex } from './batch-writer.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import { DailyCounters } from './daily-counters.ts';
 import { DailyReader } from './daily-reader.ts';
-import { LedgerProjection, type ProjectionTotals } from './ledger-projection.ts';
+import { LedgerProjection } from './ledger-projection.ts';
+import { type ProjectionTotals, totalsColumns, zeroTotals } from './projection-state.ts';
 import { RowsReader } from './rows-reader.ts';
 import { type ExperimentRow, ExperimentsReader, SessionReader } from './session-reader.ts';
 import { SqliteProjectionState, SqliteRevenueState } from './sqlite-projection-state.ts';
@@ -15,13 +17,12 @@ import { RetainedSessions, type RetentionRequest, SessionPruner, StoreRetention 
 import { SummaryReader } from './summary-reader.ts';
 
 /**
- * The analytics figures in a SQLite file. One thread owns it. Counters, sessions and the place in the ledger they follow
- * from are committed together, so whatever ends the process, each record has counted exactly once when the follower goes on
- * from `cursor`.
+ * Analytics figures in a SQLite file, used by one thread. Counters, sessions and the ledger cursor are committed together, so
+ * each record counts exactly once when a follower continues from `cursor` after a crash.
  *
- * A batch that throws leaves the file as it was but not the memory of this object: close it and open another.
+ * A batch that throws leaves the file unchanged but not the caches of this object: close it and open another.
  */
-export class AnalyticsStore {
+export class AnalyticsStore implements QueryMethods<StoreQueryName> {
   readonly #database: Database;
   readonly #retainedSessions: RetainedSessions;
   readonly #pruner: SessionPruner;
@@ -33,11 +34,11 @@ export class AnalyticsStore {
   readonly #dailyReader: DailyReader;
   readonly #rowsReader: RowsReader;
   readonly #experimentsReader: ExperimentsReader;
-  readonly #inTransaction: <Answer>(read: () => Answer) => Answer;
-  readonly #selectProgress: Statement<[], ProgressRow>;
+  readonly #inTransaction: <Result>(read: () => Result) => Result;
+  readonly #selectTotals: Statement<[], ProjectionTotals>;
   #cursor: LogCursor | null;
 
-  /** Opens or creates the file. Throws `StoreVersionMismatch`, or what SQLite throws. */
+  /** Opens or creates the file. Throws `StoreVersionMismatchError`, and errors of SQLite. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabase(file);
     try {
@@ -54,19 +55,22 @@ export class AnalyticsStore {
       this.#dailyReader = new DailyReader(this.#database, sessions);
       this.#rowsReader = new RowsReader(this.#database, sessions);
       this.#experimentsReader = new ExperimentsReader(this.#database);
-      // In one transaction: otherwise SQLite locks its file anew for every statement.
+      // Without a transaction, SQLite locks the file for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
-      this.#selectProgress = this.#database.prepare('SELECT * FROM progress');
-      const row = this.#selectProgress.get();
-      this.#cursor = row ? { position: row.position, segment: row.segment, offset: row.offset, crc: row.crc } : null;
+      const totals = Object.entries(totalsColumns).map(([name, column]) => `${column} AS ${name}`);
+      this.#selectTotals = this.#database.prepare(`SELECT ${totals.join(', ')} FROM progress`);
+      const selectCursor = this.#database.prepare<[], LogCursor>(
+        'SELECT position, segment, "offset", crc FROM progress',
+      );
+      this.#cursor = selectCursor.get() ?? null;
     } catch (error) {
       this.#database.close();
       throw error;
     }
   }
 
-  /** Where in the ledger the figures stand; null before the first record. */
+  /** Cursor after the last applied record; null before the first record. */
   get cursor(): LogCursor | null {
     return this.#cursor;
   }
@@ -75,46 +79,46 @@ export class AnalyticsStore {
     return this.#cursor?.position ?? 0;
   }
 
-  /** One transaction: `read` folds records and returns the cursor after them. */
-  applyBatch(read: (fold: LedgerProjection) => LogCursor): void {
-    const fold = new LedgerProjection(this.#projectionState);
+  /** Runs one transaction: `read` applies records and returns the cursor after them. */
+  applyBatch(read: (projection: LedgerProjection) => LogCursor): void {
+    const projection = new LedgerProjection(this.#projectionState);
     this.#cursor = this.#database
       .transaction(() => {
-        const cursor = read(fold);
+        const cursor = read(projection);
         this.#projectionState.flushMetadata();
-        this.#batchWriter.write(fold, cursor);
+        this.#batchWriter.write(projection, cursor);
         return cursor;
       })
       .immediate();
-    this.#projectionState.cacheSessions(fold);
+    this.#projectionState.cacheSessions(projection);
   }
 
-  /** The first day (day number) whose sessions are kept; 0 when all are. */
+  /** First day (day number) with retained sessions; 0 when every session is retained. */
   get retainedFromDay(): number {
     return this.#retainedSessions.fromDay;
   }
 
-  /** As `StoreRetention.seal`. */
-  applyRetention(sealed: CounterArchive, age: RetentionRequest): void {
-    if (this.#cursor !== null) this.#retention.apply(sealed, age, this.#cursor);
+  /** See `StoreRetention.apply`. */
+  applyRetention(archive: CounterArchive, request: RetentionRequest): void {
+    if (this.#cursor !== null) this.#retention.apply(archive, request, this.#cursor);
   }
 
-  /** As `StoreRetention.adopt`. */
-  restoreArchive(sealed: CounterArchive): void {
-    this.#retention.restoreArchive(sealed, this.#projectionState);
+  /** See `StoreRetention.restoreArchive`. */
+  restoreArchive(archive: CounterArchive): void {
+    this.#retention.restoreArchive(archive, this.#projectionState);
   }
 
-  /** What comes before this position of the ledger is not needed, neither by the store nor to derive it from nothing. */
-  firstNeededPosition(sealed: CounterArchive): number {
-    return this.#cursor === null ? 0 : this.#retention.firstNeededPosition(sealed, this.#cursor);
+  /** See `StoreRetention.firstNeededPosition`. */
+  firstNeededPosition(archive: CounterArchive): number {
+    return this.#cursor === null ? 0 : this.#retention.firstNeededPosition(archive, this.#cursor);
   }
 
-  /** Whether rows of sessions that are not kept may be left. */
+  /** Whether the store may contain rows of deleted sessions. */
   get hasRowsToPrune(): boolean {
     return this.#pruner.hasRowsToPrune;
   }
 
-  /** Removes some of them: a few milliseconds' work. */
+  /** Deletes some rows of deleted sessions; takes a few milliseconds. */
   pruneRows(): void {
     this.#pruner.pruneRows();
   }
@@ -131,45 +135,19 @@ export class AnalyticsStore {
     return this.#inTransaction(() => this.#rowsReader.listRows(query));
   }
 
-  /** As `ExperimentsReader.page`. */
-  listExperiments(after: number): ExperimentRow[] {
-    return this.#experimentsReader.listAfter(after);
+  listExperiments(afterNumber: number): ExperimentRow[] {
+    return this.#experimentsReader.listAfter(afterNumber);
   }
 
-  findPayoutStates(asked: readonly PayoutKey[]): PayoutStateWithLender[] {
-    return this.#inTransaction(() => this.#revenueState.findPayoutStates(asked));
+  findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
+    return this.#inTransaction(() => this.#revenueState.findPayoutStates(keys));
   }
 
   getTotals(): ProjectionTotals {
-    const row = this.#selectProgress.get();
-    return {
-      records: row?.records ?? 0,
-      sealedSession: row?.sealed_session ?? 0,
-      malformed: row?.malformed ?? 0,
-      unknownSession: row?.unknown_session ?? 0,
-      repeatedSession: row?.repeated_session ?? 0,
-      unshownClicks: row?.unshown_clicks ?? 0,
-      duplicateClicks: row?.duplicate_clicks ?? 0,
-      lateClicks: row?.late_clicks ?? 0,
-      repeatedConfirmations: row?.repeated_confirmations ?? 0,
-      unsoundConfirmations: row?.unsound_confirmations ?? 0,
-    };
+    return this.#selectTotals.get() ?? { ...zeroTotals };
   }
 
   close(): void {
     this.#database.close();
   }
-}
-
-interface ProgressRow extends LogCursor {
-  readonly records: number;
-  readonly sealed_session: number;
-  readonly malformed: number;
-  readonly unknown_session: number;
-  readonly repeated_session: number;
-  readonly unshown_clicks: number;
-  readonly duplicate_clicks: number;
-  readonly late_clicks: number;
-  readonly repeated_confirmations: number;
-  readonly unsound_confirmations: number;
 }

@@ -2,36 +2,35 @@ import type { CancelSignal } from '../domain/async.ts';
 import type { Mode } from '../domain/mode.ts';
 
 /**
- * The analytics port: figures by cohort (docs/contract.md#cohorts). An answer counts every record appended before the question was
- * asked, so a caller who reads after writing sees what it wrote.
+ * Port to the analytics figures, by cohort (docs/contract.md#cohorts). A result includes every record appended before the query,
+ * so that callers read their own writes.
+ *
+ * Queries reject with `AnalyticsUnavailableError` if the aggregator is not running, too many queries are waiting, the query times out,
+ * or its signal ends before it is executed.
  */
 export interface Analytics {
-  /**
-   * Every question rejects with `AnalyticsUnavailable` when the aggregator is gone, when too many questions wait, and when its
-   * signal is over before the aggregator came to it.
-   */
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
-  /** One entry for each day of the window, ascending: ask for a window as long as the page to be shown. */
+  /** Returns one entry per day of the window, ascending. For a page, query only the days of the page. */
   listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyResult>;
-  /** Sessions in ledger order, a page at a time. */
+  /** Returns a page of sessions in ledger order. */
   listRows(query: RowsQuery, signal?: CancelSignal | null): Promise<RowsPage>;
-  /** The last record of the log that is in the counters. */
+  /** Position of the last ledger record that is included in the figures. */
   readonly projectedPosition: number;
   readonly healthy: boolean;
   close(): Promise<void>;
 }
 
-export class AnalyticsUnavailable extends Error {
-  override readonly name = 'AnalyticsUnavailable';
+export class AnalyticsUnavailableError extends Error {
+  override readonly name = 'AnalyticsUnavailableError';
 }
 
-/** Whose sessions, and which of them. At least one of `referrerTag` and `subs` is given; both: their intersection. */
+/** Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null; both select their intersection. */
 export interface CohortFilter {
   readonly account: number;
   readonly vertical: number;
   readonly mode: Mode;
   readonly referrerTag: string | null;
-  /** The caller's own, genuine ids as their 32 bytes, without repeats; null for all. */
+  /** Verified sub_ids of the caller as their 32 bytes, without repeats; null for no filter. */
   readonly subs: readonly Uint8Array[] | null;
 }
 
@@ -42,29 +41,28 @@ export interface CohortQuery extends CohortFilter {
 }
 
 export interface SummaryQuery extends CohortQuery {
-  /** Today's day number: decides which sessions are matured (older than 45 days). */
+  /** Current day number. Sessions older than 45 days are matured. */
   readonly today: number;
-  /** First cohort day of the matured figures, which may lie before `fromDay`; they end with `toDay`. Default: `fromDay`. */
+  /** First cohort day of the matured figures, at or before `fromDay`; their last day is `toDay`. Default: `fromDay`. */
   readonly maturedFromDay?: number;
 }
 
-/** The sessions of a `CohortQuery` whose records lie behind a position of the ledger, at most `limit` of them. */
+/** Selects up to `limit` sessions that were created after a ledger position. */
 export interface RowsQuery extends CohortQuery {
   readonly afterPosition: number;
   readonly limit: number;
 }
 
-/** Money in micro-dollars, unrounded; ratios are the asker's business. */
 export interface CohortMetrics {
   readonly sessions: number;
   readonly views: number;
-  /** Unique (session, offer) clicks on offers shown. */
+  /** Unique (session, offer) clicks on shown offers. */
   readonly clicks: number;
   readonly attributedMicros: number;
   readonly confirmedMicros: number;
 }
 
-/** How many events of each type widgets told (docs/contract.md#widget-events): one number a type, in the order of `widgetEventTypes`. */
+/** Number of widget events by type, in the order of `widgetEventTypes` (docs/contract.md#widget-events). */
 export type WidgetCounts = readonly number[];
 
 export interface LenderMetrics {
@@ -73,34 +71,33 @@ export interface LenderMetrics {
   readonly confirmedMicros: number;
 }
 
-/** What an answer that may tell sessions apart knows of them. */
 interface RetentionCoverage {
   /**
-   * The first day (day number) whose sessions are kept; 0 when all are. Rows and figures of listed ids begin there; figures
-   * of a tag are whole for every day.
+   * First day (day number) with retained sessions; 0 when every session is retained. Rows and figures of listed sub_ids exclude
+   * earlier sessions; figures of a tag include every day.
    */
   readonly retainedFromDay: number;
 }
 
 export interface DailyResult extends RetentionCoverage {
-  /** One for each day of the window, whether anything happened or not. */
+  /** One entry per day of the window, also for days without sessions. */
   readonly days: readonly DayMetrics[];
 }
 
 export interface DayMetrics extends CohortMetrics {
-  /** Day number of the cohort. */
+  /** Cohort day (day number). */
   readonly day: number;
-  /** Whether its sessions are older than 45 days. */
+  /** Whether the sessions of the day are older than 45 days. */
   readonly matured: boolean;
   readonly widgetEvents: WidgetCounts;
 }
 
 export interface SessionRow {
-  /** The 32 bytes of its sub_id, which tell its creation time and its mode. */
+  /** The 32 bytes of the sub_id, which contain creation time and mode. */
   readonly sub: Uint8Array;
   readonly referrerTag: string;
   readonly device: number;
-  /** JSON text of the caller's metadata, or null. */
+  /** The caller's metadata as JSON text, or null. */
   readonly metadata: string | null;
   readonly views: number;
   readonly clicks: number;
@@ -114,24 +111,24 @@ export interface SessionRow {
 
 export interface RowsPage extends RetentionCoverage {
   readonly rows: readonly SessionRow[];
-  /** The `afterPosition` of the next page; null when there is none now. */
+  /** `afterPosition` of the next page; null if this is the last page. */
   readonly nextAfterPosition: number | null;
 }
 
 export interface SummaryResult extends CohortMetrics, RetentionCoverage {
-  /** Lenders with a click, by clicks descending, then name; at most 20. */
+  /** Lenders with a click, by clicks descending, then name; at most `bounds.topLendersMax`. */
   readonly topLenders: readonly LenderMetrics[];
   readonly widgetEvents: WidgetCounts;
-  /** Only devices that occur, by their class number. */
+  /** Device classes with a session, by class number. */
   readonly byDevice: readonly (CohortMetrics & { readonly device: number })[];
   readonly matured: {
     readonly sessions: number;
     readonly confirmedMicros: number;
-    /** Sum over matured sessions of (confirmed USD of the session) squared, for the confidence interval. */
+    /** Sum of the squared confirmed USD per matured session, for the confidence interval. */
     readonly confirmedUsdSquared: number;
   };
-  /** How many of `subs` exist for this caller (and tag, if given) but were created outside the window. */
+  /** Number of `subs` that exist for this caller (and tag, if given) but were created outside the window. */
   readonly subsOutsideDates: number;
-  /** Wall time of the last record the counters have followed, or null when the log is empty. */
+  /** Wall time of the last projected record; null when the ledger is empty. */
   readonly asOfMs: number | null;
 }

@@ -4,10 +4,11 @@ import type { LogCursor } from '../event-log/log-reader.ts';
 import { encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
+import { totalsColumns } from './projection-state.ts';
 
 /**
- * Which segments of the ledger tell of new sessions, and of which cohort day the last of them are. A session's first record
- * is its creation: so ahead of the first segment with a creation on some day or later, nothing tells of such a session.
+ * Ledger segments with session creations, and the latest cohort day of these sessions. The creation is the first record of a
+ * session, so segments before the first one with a creation on a day or later contain no records of such sessions.
  */
 export class LedgerSegmentIndex {
   readonly #writer: RowWriter;
@@ -31,18 +32,17 @@ export class LedgerSegmentIndex {
     this.#writer.writeAll(lastCohortDayBySegment);
   }
 
-  /** First sequence of the oldest segment that tells of a session created on a day or later; null when none does so far. */
+  /** First sequence number of the oldest segment with a session created on a day or later, or null. */
   firstSegmentSince(day: number): number | null {
     return this.#selectFirstSince.get(day) ?? null;
   }
 
-  /** Forgets those that nobody will ask for once no session from before a day is kept. */
   deleteBefore(day: number): void {
     this.#deleteRowsBefore.run(day);
   }
 }
 
-/** Writes what a batch changed: each row once. */
+/** Writes the changes of a batch, each row once, in the caller's transaction. */
 export class BatchWriter {
   readonly #sessionWriter: RowWriter;
   readonly #cohortPieceWriter: RowWriter;
@@ -86,53 +86,34 @@ export class BatchWriter {
     this.#addClickRevenue = database.prepare(
       'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
     );
+    const totals = Object.values(totalsColumns);
     this.#updateProgress = database.prepare(`
-      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${totals.map(() => '?').join(', ')})
       ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
-        crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms), records = records + excluded.records,
-        sealed_session = sealed_session + excluded.sealed_session,
-        malformed = malformed + excluded.malformed, unknown_session = unknown_session + excluded.unknown_session,
-        repeated_session = repeated_session + excluded.repeated_session,
-        unshown_clicks = unshown_clicks + excluded.unshown_clicks,
-        duplicate_clicks = duplicate_clicks + excluded.duplicate_clicks, late_clicks = late_clicks + excluded.late_clicks,
-        repeated_confirmations = repeated_confirmations + excluded.repeated_confirmations,
-        unsound_confirmations = unsound_confirmations + excluded.unsound_confirmations`);
+        crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms),
+        ${totals.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`);
   }
 
-  write(fold: LedgerProjection, cursor: LogCursor): void {
-    this.#sessionWriter.writeAll(sessionRows(fold));
-    this.#cohortPieceWriter.writeAll(cohortPieceRows(fold));
-    this.#clickWriter.writeAll(clickRows(fold));
-    this.#counters.addBatch(fold);
-    this.#segments.writeBatch(fold);
-    this.#payoutWriter.writeAll(payoutRows(fold));
-    for (const { micros, session, offer } of fold.revenue.clickDeltas.values())
+  write(projection: LedgerProjection, cursor: LogCursor): void {
+    this.#sessionWriter.writeAll(sessionRows(projection));
+    this.#cohortPieceWriter.writeAll(cohortPieceRows(projection));
+    this.#clickWriter.writeAll(clickRows(projection));
+    this.#counters.addBatch(projection);
+    this.#segments.writeBatch(projection);
+    this.#payoutWriter.writeAll(payoutRows(projection));
+    for (const { micros, session, offer } of projection.revenue.clickDeltas.values())
       this.#addClickRevenue.run(micros, session, offer);
-    const { records, sealedSession, malformed, unknownSession, repeatedSession } = fold.totals;
-    const { unshownClicks, duplicateClicks, lateClicks, repeatedConfirmations, unsoundConfirmations } = fold.totals;
-    this.#updateProgress.run(
-      cursor.position,
-      cursor.segment,
-      cursor.offset,
-      cursor.crc,
-      fold.lastWallMs,
-      records,
-      sealedSession,
-      malformed,
-      unknownSession,
-      repeatedSession,
-      unshownClicks,
-      duplicateClicks,
-      lateClicks,
-      repeatedConfirmations,
-      unsoundConfirmations,
-    );
+    const { position, segment, offset, crc } = cursor;
+    const totals = totalsNames.map((name) => projection.totals[name]);
+    this.#updateProgress.run(position, segment, offset, crc, projection.lastWallMs, ...totals);
   }
 }
 
+const totalsNames = Object.keys(totalsColumns) as (keyof typeof totalsColumns)[];
+
 type Rows = Generator<readonly SqlValue[], void>;
 
-/** In the order of their keys, which is that of the table: neighbours are written together. */
+/** Sorted by key, as in the table, so that neighbouring rows are written together. */
 function* sessionRows({ changedSessions }: LedgerProjection): Rows {
   for (const session of [...changedSessions.values()].sort((a, b) => (a.key < b.key ? -1 : 1))) {
     const { key, experiment, position, device, views, clickedOffers, shownOffers, lastEventMs, widgetEvents } = session;
@@ -154,8 +135,8 @@ function* sessionRows({ changedSessions }: LedgerProjection): Rows {
 
 function* cohortPieceRows({ cohortDeltas }: LedgerProjection): Rows {
   for (const { experiment, day, createdSessions } of cohortDeltas.values()) {
-    for (let at = 0; at < createdSessions.length; at += bounds.cohortRowSessionsMax) {
-      const piece = createdSessions.slice(at, at + bounds.cohortRowSessionsMax);
+    for (let start = 0; start < createdSessions.length; start += bounds.cohortRowSessionsMax) {
+      const piece = createdSessions.slice(start, start + bounds.cohortRowSessionsMax);
       const subs = Buffer.from(piece.map(({ key }) => key).join(''), 'latin1');
       yield [experiment, day, piece.at(-1)!.position, piece[0]!.position, subs];
     }

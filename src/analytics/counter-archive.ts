@@ -6,12 +6,12 @@ import { writeSegment } from '../event-log/segment-files.ts';
 import { LogDamagedError } from '../event-log/segment-reader.ts';
 
 /**
- * What a log of sealed figures holds (`CounterArchive`). One sealing is one segment:
+ * Record of the archive log. Each log segment contains one archive segment:
  *
- *     opening, then for each experiment: its name, its day counters, its lender counters; at the end the closing
+ *     header; per experiment: its name, its day counters, its lender counters; footer
  *
- * Each travels as a msgpack array whose first element is its kind; kinds are other ones than the ledger's. New members are
- * only ever added at the end.
+ * A record is a msgpack array whose first element is its kind. The kinds differ from the ledger's. New members are added only at
+ * the end.
  */
 export type ArchiveRecord = ArchiveHeader | ArchivedExperiment | ArchivedDay | ArchivedLender | ArchiveFooter;
 
@@ -20,24 +20,23 @@ export const archiveRecordKind = { header: 11, experiment: 12, day: 13, lender: 
 /** `[11, wallMs, fromDay, untilDay, ledgerFromPosition]` */
 type ArchiveHeader = readonly [
   kind: 11,
-  /** When it was sealed. */
   wallMs: number,
-  /** The cohort days of this sealing: from the first up to, and without, the other (day numbers). */
+  /** The segment contains cohort days from `fromDay` (inclusive) to `untilDay` (exclusive), as day numbers. */
   fromDay: number,
   untilDay: number,
-  /** No record ahead of this position of the ledger tells of a session created on `untilDay` or later. */
-  ledgerFrom: number,
+  /** Ledger records before this position belong to sessions created before `untilDay`. */
+  ledgerFromPosition: number,
 ];
 
-/** `[12, [account, vertical, test, tag]]`: whose counters follow. */
+/** `[12, [account, vertical, test, tag]]`: the experiment of the counters that follow. */
 export type ArchivedExperiment = readonly [
   kind: 12,
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
 ];
 
 /**
- * `[13, [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared]]`, and `widgetEvents`
- * where widgets told something.
+ * `[13, [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared], widgetEvents]`; the
+ * last member is absent if there were no widget events.
  */
 export type ArchivedDay = readonly [
   kind: 13,
@@ -49,10 +48,10 @@ export type ArchivedDay = readonly [
     clicks: number,
     attributedMicros: number,
     confirmedMicros: number,
-    /** In decimal digits: a sum of squares may be beyond what a double holds exactly. */
+    /** Decimal digits, because the sum of squares may exceed the exact integers of a double. */
     confirmedCentsSquared: string,
   ],
-  /** As `WidgetCounts`, by the types of the version that sealed them. */
+  /** As `WidgetCounts`, with the event types of the version that wrote the record. */
   widgetEvents?: readonly number[],
 ];
 
@@ -62,10 +61,10 @@ export type ArchivedLender = readonly [
   counter: readonly [day: number, lenderName: string, clicks: number, confirmedMicros: number],
 ];
 
-/** `[15]`: nothing of this sealing is missing. */
+/** `[15]`: the segment is complete. */
 type ArchiveFooter = readonly [kind: 15];
 
-/** Reads what a file holds as a record, or null for anything else. */
+/** Returns the record, or null if the value is not a valid one. */
 function parseArchiveRecord(value: readonly unknown[]): ArchiveRecord | null {
   const [kind] = value;
   const members: readonly unknown[] = Array.isArray(value[1]) ? value[1] : [];
@@ -110,16 +109,16 @@ function isInt64(digits: string): boolean {
   return /^\d{1,19}$/.test(digits) && BigInt(digits) < 2n ** 63n;
 }
 
-/** The counters of some days, those of an experiment behind its name. */
+/** Counters of some days; the counters of each experiment follow its name. */
 export type ArchivedCounters = Iterable<ArchivedExperiment | ArchivedDay | ArchivedLender>;
 
 /**
- * The daily counters of days so old that their sessions, and the part of the ledger that tells of them, are given up: what
- * is left to derive those days from. Together with the retained ledger it makes every figure.
+ * Archive of the daily counters of days whose sessions and ledger records have been deleted. Archive and retained ledger
+ * together contain every figure.
  *
- * A sealing takes the days that follow those of the one before, is durable before anything it stands for goes, and never
- * changes. It is one segment of a log like the ledger, so its chain of checksums shows what was changed or lost, and
- * `marketplace log verify` reads it. Used by one thread.
+ * `append` writes the days after the last archived day as one segment, which is durable before the originals are deleted and
+ * never changes. The archive is a log in the ledger's format, so its checksums reveal changes and losses, and
+ * `marketplace log verify` reads it. For use by one thread.
  */
 export class CounterArchive {
   readonly #folder: string;
@@ -128,12 +127,12 @@ export class CounterArchive {
   #retainedFromDay = 0;
   #ledgerFromPosition = 1;
 
-  /** Reads the last sealing; whatever came before it is read when it is asked for. Throws `LogDamagedError`. */
+  /** Reads only the last archive segment. Throws `LogDamagedError`. */
   constructor(folder: string) {
     this.#folder = folder;
     if (!existsSync(folder)) return;
     const firsts = segmentFirstSequences(nodeLogFiles.listNames(folder));
-    // The last segment is the end mark of the log, unless a crash came before it was written, or an older version sealed.
+    // The last segment is the empty end segment, unless a crash prevented it or an older version wrote the archive.
     const last = firsts.at(-2) ?? firsts.at(-1);
     if (last === undefined) return;
     for (const record of this.#readFrom(last)) {
@@ -142,17 +141,17 @@ export class CounterArchive {
     }
   }
 
-  /** The first day (day number) that is not sealed; 0 before the first sealing. */
+  /** First day (day number) that is not archived; 0 if the archive is empty. */
   get retainedFromDay(): number {
     return this.#retainedFromDay;
   }
 
-  /** The position from which the ledger is needed to derive the days that are not sealed. */
+  /** Ledger position from which a rebuild of the days that are not archived must start. */
   get ledgerFromPosition(): number {
     return this.#ledgerFromPosition;
   }
 
-  /** All that was ever sealed, in order. Throws `LogDamagedError`, at the latest behind the last record it can read. */
+  /** Yields all records in order. Throws `LogDamagedError`, possibly after the last valid record. */
   *readAll(): Generator<ArchiveRecord, void> {
     if (this.#position === 0) return;
     let nextDay = 0;
@@ -160,7 +159,11 @@ export class CounterArchive {
       if (record[0] === archiveRecordKind.header) {
         const [, , fromDay, untilDay] = record;
         if (fromDay !== nextDay) {
-          throw new LogDamagedError(this.#folder, 0, `a sealing begins with day ${fromDay} instead of ${nextDay}`);
+          throw new LogDamagedError(
+            this.#folder,
+            0,
+            `archive segment starts at day ${fromDay}; expected day ${nextDay}`,
+          );
         }
         nextDay = untilDay;
       }
@@ -169,11 +172,12 @@ export class CounterArchive {
   }
 
   /**
-   * Seals the days from the last sealing up to, and without, `untilDay`, which must be later. Durable when it returns.
-   * Throws `ArchiveWriteFailed`, or what `counters` throws; then nothing counts as sealed, though a next start may find it so.
+   * Archives the days from `retainedFromDay` up to `untilDay` (exclusive), which must be later. The segment is durable on return.
+   * Throws `ArchiveWriteError` and errors of `counters`; the days are then not archived, although the next start may find them
+   * archived.
    */
   append({ wallMs, untilDay, ledgerFromPosition }: ArchiveRange, counters: ArchivedCounters): void {
-    const opened: ArchiveHeader = [
+    const firstRecord: ArchiveHeader = [
       archiveRecordKind.header,
       wallMs,
       this.#retainedFromDay,
@@ -183,19 +187,19 @@ export class CounterArchive {
     const header = { shard: archiveShard, firstSequence: this.#position + 1, previousCrc: this.#crc };
     try {
       nodeLogFiles.createFolder(this.#folder);
-      writeSegment(this.#folder, header, archiveSegmentRecords(opened, counters));
+      writeSegment(this.#folder, header, archiveSegmentRecords(firstRecord, counters));
     } catch (error) {
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
-      throw new ArchiveWriteFailed(`${this.#folder}: ${error.message}`, { cause: error });
+      throw new ArchiveWriteError(`${this.#folder}: ${error.message}`, { cause: error });
     }
-    // Read back: where it ends, and that what will replace the ledger can be read.
+    // Verifies that the segment can be read, and sets `#position` and `#crc`.
     for (const _ of this.#readFrom(header.firstSequence));
     this.#writeEndSegment();
     this.#retainedFromDay = untilDay;
     this.#ledgerFromPosition = ledgerFromPosition;
   }
 
-  /** Ends the log as one that was closed (see log-format.ts), for the commands that check or copy any log. */
+  /** Writes the empty segment of a closed log (see log-format.ts), for the commands that verify or copy logs. */
   #writeEndSegment(): void {
     try {
       writeSegment(
@@ -204,44 +208,44 @@ export class CounterArchive {
         [],
       );
     } catch (error) {
-      // The sealing is whole by itself, and checked by its own last record.
+      // Not required: the footer shows that the archive segment is complete.
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
     }
   }
 
-  /** The sealings from a segment on, each whole; after the last, the log goes on from there. */
+  /** Yields the records from a segment on. At the end, sets the position and CRC that the next segment continues. */
   *#readFrom(segment: number): Generator<ArchiveRecord, void> {
-    const walk = new LogScanner(nodeLogFiles, this.#folder, { segment, decode: true });
-    const damaged = (what: string): LogDamagedError => {
-      const { file, offset } = walk.end ?? { file: this.#folder, offset: 0 };
-      return new LogDamagedError(file, offset, what);
+    const scanner = new LogScanner(nodeLogFiles, this.#folder, { segment, decode: true });
+    const damaged = (reason: string): LogDamagedError => {
+      const { file, offset } = scanner.end ?? { file: this.#folder, offset: 0 };
+      return new LogDamagedError(file, offset, reason);
     };
     const order = new ArchiveRecordOrder();
-    let empty = true;
+    let isEmpty = true;
     try {
-      for (; walk.nextRecord(); empty = false) {
-        if (empty && walk.position !== segment) throw damaged(`record ${segment} is missing`);
-        const record = parseArchiveRecord(walk.record);
+      for (; scanner.nextRecord(); isEmpty = false) {
+        if (isEmpty && scanner.position !== segment) throw damaged(`record ${segment} is missing`);
+        const record = parseArchiveRecord(scanner.record);
         if (record === null || !order.accepts(record)) {
-          throw damaged(`record ${walk.position} is not what a sealing holds there`);
+          throw damaged(`unexpected archive record at position ${scanner.position}`);
         }
         yield record;
       }
-      if (order.isOpen || empty || walk.tornBytes > 0) throw damaged('the sealing is not whole');
-      this.#position = walk.position;
-      this.#crc = walk.crc;
+      if (order.isOpen || isEmpty || scanner.tornBytes > 0) throw damaged('archive segment is incomplete');
+      this.#position = scanner.position;
+      this.#crc = scanner.crc;
     } finally {
-      walk.close();
+      scanner.close();
     }
   }
 }
 
-/** What may follow what in a sealing, and which days its counters may be of. */
+/** Checks the order of the records in an archive segment and the days of its counters. */
 class ArchiveRecordOrder {
   #fromDay = 0;
   #untilDay = 0;
   #hasExperiment = false;
-  /** A sealing was opened and not yet closed. */
+  /** Whether a header without its footer was read. */
   isOpen = false;
 
   accepts(record: ArchiveRecord): boolean {
@@ -265,23 +269,22 @@ class ArchiveRecordOrder {
   }
 }
 
-/** The system would not take it: no space, most likely. It may be tried again, which replaces whatever the failed attempt has left. */
-export class ArchiveWriteFailed extends Error {
-  override readonly name = 'SealingFailed';
+/** The operating system refused the write, for example because the disk is full. A retry replaces the file of the failed attempt. */
+export class ArchiveWriteError extends Error {
+  override readonly name = 'ArchiveWriteError';
 }
 
 interface ArchiveRange {
-  /** When. */
   readonly wallMs: number;
   readonly untilDay: number;
   readonly ledgerFromPosition: number;
 }
 
-/** Figures are of no one shard: all that wrote a ledger here add to them. */
+/** The archive contains the counters of all shards. */
 const archiveShard = 0;
 
-function* archiveSegmentRecords(opened: ArchiveHeader, counters: ArchivedCounters): Generator<ArchiveRecord, void> {
-  yield opened;
+function* archiveSegmentRecords(header: ArchiveHeader, counters: ArchivedCounters): Generator<ArchiveRecord, void> {
+  yield header;
   yield* counters;
   yield [archiveRecordKind.footer];
 }

@@ -2,23 +2,23 @@ import type { Database, Statement } from 'better-sqlite3';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { WidgetCounts } from './analytics.ts';
 import { RowWriter } from './analytics-database.ts';
-import type { ArchivedCounters } from './counter-archive.ts';
 import {
+  type ArchivedCounters,
   type ArchivedDay,
   type ArchivedExperiment,
   type ArchivedLender,
   type ArchiveRecord,
   archiveRecordKind,
 } from './counter-archive.ts';
-import type { LedgerProjection, ProjectionState } from './ledger-projection.ts';
+import type { LedgerProjection } from './ledger-projection.ts';
+import type { ProjectionState } from './projection-state.ts';
 
 type ExperimentRow = [number: number, ...experiment: ArchivedExperiment[1]];
-/** As it is sealed, and what widgets told behind it: nulls for nothing. */
+/** The archived members, then the widget counts, which are null for none. */
 type DayRow = [...counter: ArchivedDay[1], ...widgetEvents: (number | null)[]];
-/** In the very form they are sealed in. */
 type LenderRow = ArchivedLender[1];
 
-/** The daily counters of the store: what a batch adds to them, and how they go into a sealing and come out of one. */
+/** Daily counters of the store: adds the increments of a batch, exports days to the archive and restores them from it. */
 export class DailyCounters {
   readonly #dayWriter: RowWriter;
   readonly #widgetWriter: RowWriter;
@@ -84,12 +84,11 @@ export class DailyCounters {
     this.#deleteLenders = database.prepare('DELETE FROM lender_counter WHERE day < ?');
   }
 
-  /** Adds what a batch has counted. */
   addBatch({ dayDeltas, lenderDeltas }: LedgerProjection): void {
     for (const { experiment, day, device, sessions, views, clicks, attributedMicros, ...more } of dayDeltas.values()) {
       const { confirmedMicros, confirmedCentsSquared, widgetEvents } = more;
-      const counted = [sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared];
-      this.#dayWriter.add([experiment, day, device, ...counted]);
+      const counters = [sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared];
+      this.#dayWriter.add([experiment, day, device, ...counters]);
       if (widgetEvents !== null) this.#widgetWriter.add([experiment, day, device, ...widgetEvents]);
     }
     for (const { experiment, day, lender, clicks, confirmedMicros } of lenderDeltas.values()) {
@@ -98,7 +97,7 @@ export class DailyCounters {
     this.#flush();
   }
 
-  /** Counters of the days from one up to, and without, another. The store must not be written while they are taken. */
+  /** Yields the counters from `fromDay` (inclusive) to `untilDay` (exclusive). The store must not change during the iteration. */
   *readDays(fromDay: number, untilDay: number): ArchivedCounters {
     for (const [number, ...experiment] of this.#selectExperiments.iterate()) {
       const days = this.#selectDays.all(number, fromDay, untilDay);
@@ -110,17 +109,17 @@ export class DailyCounters {
     }
   }
 
-  /** Replaces the counters of all days before `untilDay` by those that were sealed. Within a transaction. */
+  /** Replaces the counters of all days before `untilDay` by archived ones. To be called in a transaction. */
   replaceBefore(
     untilDay: number,
-    sealed: Iterable<ArchiveRecord>,
+    archived: Iterable<ArchiveRecord>,
     numbers: Pick<ProjectionState, 'assignExperimentNumber' | 'assignLenderNumber'>,
   ): void {
     this.#deleteDays.run(untilDay);
     this.#deleteWidgets.run(untilDay);
     this.#deleteLenders.run(untilDay);
     let experiment = 0;
-    for (const record of sealed) {
+    for (const record of archived) {
       switch (record[0]) {
         case archiveRecordKind.experiment: {
           const [account, vertical, test, tag] = record[1];
@@ -130,8 +129,8 @@ export class DailyCounters {
         case archiveRecordKind.day: {
           const [, counter, widgetEvents] = record;
           const [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, squared] = counter;
-          const counted = [sessions, views, clicks, attributedMicros, confirmedMicros, BigInt(squared)];
-          this.#dayWriter.add([experiment, day, device, ...counted]);
+          const counters = [sessions, views, clicks, attributedMicros, confirmedMicros, BigInt(squared)];
+          this.#dayWriter.add([experiment, day, device, ...counters]);
           if (widgetEvents !== undefined)
             this.#widgetWriter.add([experiment, day, device, ...normalizeWidgetCounts(widgetEvents)]);
           break;
@@ -153,14 +152,14 @@ export class DailyCounters {
   }
 }
 
-/** Most days have nothing of widgets, and are sealed without a word of it. */
+/** Omits the widget counts of a day without widget events. */
 function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, ...more]: DayRow): ArchivedDay {
   const [confirmedMicros, squared, ...events] = more;
   const counter: ArchivedDay[1] = [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, squared];
   return events[0] === null ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, events as number[]];
 }
 
-/** Another version may have sealed fewer types, or more. */
+/** The archive of another version may contain fewer or more event types. */
 function normalizeWidgetCounts(widgetEvents: WidgetCounts): number[] {
   return widgetEventTypes.map((_, type) => widgetEvents[type] ?? 0);
 }

@@ -6,7 +6,7 @@ import { isInWindow, type SessionReader } from './session-reader.ts';
 
 type WidgetDayRow = [day: number, ...counts: number[]];
 
-/** Reads what the widgets of an experiment told (docs/contract.md#widget-events) from the store. */
+/** Reads the daily widget counts (docs/contract.md#widget-events) of an experiment from the store. */
 export class WidgetCountReader {
   readonly #selectDays: Statement<[number, number, number], WidgetDayRow>;
 
@@ -19,7 +19,7 @@ export class WidgetCountReader {
       .raw();
   }
 
-  /** By cohort day; days without an event are left out. */
+  /** Returns the counts by cohort day, without days that have no events. */
   countsByDay(experiment: number, { fromDay, toDay }: CohortQuery): Map<number, WidgetCounts> {
     return new Map(this.#selectDays.all(experiment, fromDay, toDay).map(([day, ...counts]) => [day, counts]));
   }
@@ -35,7 +35,7 @@ type DayRow = [
 ];
 type DaySum = { -readonly [Key in keyof CohortMetrics]: number } & { readonly widgetEvents: number[] };
 
-/** Reads the figures of each day (docs/contract.md#daily-figures): by tag from the day counters, by ids from the sessions. */
+/** Reads daily figures (docs/contract.md#daily-figures): by tag from the day counters, by sub_ids from the sessions. */
 export class DailyReader {
   readonly #sessions: SessionReader;
   readonly #selectDays: Statement<[number, number, number], DayRow>;
@@ -57,11 +57,11 @@ export class DailyReader {
     if (query.subs !== null) this.#sumBySubs(query, query.subs, sums);
     else if (query.referrerTag !== null) this.#sumByTag(query, query.referrerTag, sums);
     const maturedDay = lastMaturedCohortDay(query.today);
-    const figures: DayMetrics[] = [];
+    const days: DayMetrics[] = [];
     for (let day = query.fromDay; day <= query.toDay; day++) {
-      figures.push({ day, matured: day <= maturedDay, ...(sums.get(day) ?? createZeroSum()) });
+      days.push({ day, matured: day <= maturedDay, ...(sums.get(day) ?? createZeroSum()) });
     }
-    return { days: figures, retainedFromDay: this.#sessions.retainedFromDay };
+    return { days, retainedFromDay: this.#sessions.retainedFromDay };
   }
 
   #sumByTag(query: SummaryQuery, referrerTag: string, sums: Map<number, DaySum>): void {

@@ -1,37 +1,35 @@
 import { renameSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
-import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import { nodeLogFiles } from '../event-log/log-files.ts';
 import { segmentFirstSequences } from '../event-log/log-format.ts';
 import { CursorBeyondLogError, LogReader } from '../event-log/log-reader.ts';
 import type { DataFiles } from '../files/data-files.ts';
-import type { DailyResult, RowsPage, RowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
-import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatch } from './analytics-database.ts';
+import type { Query, QueryMethods, QueryResults, StoreQueryName } from './aggregator-protocol.ts';
+import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatchError } from './analytics-database.ts';
 import { AnalyticsStore } from './analytics-store.ts';
-import { ArchiveWriteFailed, CounterArchive } from './counter-archive.ts';
-import type { ProjectionTotals } from './ledger-projection.ts';
-import type { ExperimentRow } from './session-reader.ts';
+import { ArchiveWriteError, CounterArchive } from './counter-archive.ts';
+import type { ProjectionTotals } from './projection-state.ts';
 import type { RetentionRequest } from './store-retention.ts';
 
-/** What sealing came to, or why it failed. */
+/** `archived` is false when the operating system refused the write, with the reason. */
 export type RetentionOutcome =
   | {
-      readonly sealed: true;
-      /** Sessions are kept from this day on; new, if they were kept from an earlier one before. */
-      readonly keptFromDay: number;
+      readonly archived: true;
+      /** First day (day number) with retained sessions. */
+      readonly retainedFromDay: number;
+      /** Whether this call deleted sessions. */
       readonly isNew: boolean;
-      /** What the ledger holds before this position is needed no more. */
-      readonly ledgerFrom: number;
+      /** Ledger records before this position are no longer needed. */
+      readonly ledgerFromPosition: number;
     }
-  | { readonly sealed: false; readonly reason: string };
+  | { readonly archived: false; readonly reason: string };
 
 /**
- * Follows the ledger's files into the analytics store, each record exactly once, a batch at a time. It goes on from where
- * the store stands; a store that does not fit the ledger, or cannot be read, is derived again from what was sealed and the
- * whole ledger.
+ * Applies the ledger's files to the analytics store, each record exactly once, in batches, starting after the store's cursor.
+ * A store that does not match the ledger or cannot be read is rebuilt from the archive and the whole ledger.
  *
- * Any error ends it: it closes itself, and another goes on from what was committed.
+ * Every error except a failed archive write closes the follower. A new follower continues from the last committed batch.
  */
 export class LedgerFollower {
   readonly #analyticsStoreFile: string;
@@ -40,8 +38,9 @@ export class LedgerFollower {
   readonly #reader: LogReader;
 
   /**
-   * `onRebuild` is told, in words, why the store has to be derived again, and what cannot be. Throws `LogDamagedError`, and what
-   * SQLite throws.
+   * Opens the store, or starts to rebuild it. Throws `LogDamagedError`, and errors of SQLite.
+   *
+   * @param onRebuild called with the reason for a rebuild, and with a description of records that a rebuild cannot restore
    */
   constructor({ ledgerFolder, archiveFolder, analyticsStoreFile }: DataFiles, onRebuild: (reason: string) => void) {
     this.#analyticsStoreFile = analyticsStoreFile;
@@ -50,7 +49,7 @@ export class LedgerFollower {
     try {
       store = new AnalyticsStore(analyticsStoreFile);
     } catch (error) {
-      if (!(error instanceof StoreVersionMismatch || isDatabaseCorrupt(error))) throw error;
+      if (!(error instanceof StoreVersionMismatchError || isDatabaseCorrupt(error))) throw error;
       onRebuild(error.message);
       this.#deleteStore();
       store = new AnalyticsStore(analyticsStoreFile);
@@ -82,12 +81,12 @@ export class LedgerFollower {
     return this.#store.projectedPosition;
   }
 
-  /** Folds the next batch, at most up to a durable position beyond `projectedPosition`. */
+  /** Applies the next batch, at most up to a position, which must be durable and beyond `projectedPosition`. */
   applyBatch(upToPosition: number): void {
     this.#closeOnError(() =>
-      this.#store.applyBatch((fold) => {
+      this.#store.applyBatch((projection) => {
         this.#reader.read(upToPosition, bounds.projectionBatchRecordsMax, (position, record) => {
-          fold.apply(position, record, this.#reader.segment);
+          projection.apply(position, record, this.#reader.segment);
         });
         return this.#reader.cursor;
       }),
@@ -95,60 +94,41 @@ export class LedgerFollower {
   }
 
   /**
-   * Gives up the sessions of a certain age: their daily counters are sealed, and they are gone from every answer. To be
-   * called when all that was acknowledged is folded, since what those sessions' records tell later counts no more.
+   * Archives the daily counters of sessions older than the retention and removes these sessions from all results. Call it after
+   * every acknowledged record has been applied: later records of deleted sessions are ignored.
    */
-  applyRetention(age: RetentionRequest): RetentionOutcome {
+  applyRetention(request: RetentionRequest): RetentionOutcome {
     return this.#closeOnError(() => {
-      const before = this.#store.retainedFromDay;
+      const previousDay = this.#store.retainedFromDay;
       try {
-        this.#store.applyRetention(this.#archive, age);
+        this.#store.applyRetention(this.#archive, request);
       } catch (error) {
-        if (!(error instanceof ArchiveWriteFailed)) throw error;
-        return { sealed: false, reason: error.message };
+        if (!(error instanceof ArchiveWriteError)) throw error;
+        return { archived: false, reason: error.message };
       }
       const { retainedFromDay } = this.#store;
       return {
-        sealed: true,
-        keptFromDay: retainedFromDay,
-        isNew: retainedFromDay > before,
-        ledgerFrom: this.#store.firstNeededPosition(this.#archive),
+        archived: true,
+        retainedFromDay,
+        isNew: retainedFromDay > previousDay,
+        ledgerFromPosition: this.#store.firstNeededPosition(this.#archive),
       };
     });
   }
 
-  /** Whether rows of sessions given up may be left in the store. */
+  /** Whether the store may contain rows of deleted sessions. */
   get hasRowsToPrune(): boolean {
     return this.#store.hasRowsToPrune;
   }
 
-  /** Removes some of them. */
+  /** Deletes some rows of deleted sessions. */
   pruneRows(): void {
     this.#closeOnError(() => this.#store.pruneRows());
   }
 
-  getSummary(query: SummaryQuery): SummaryResult {
-    return this.#closeOnError(() => this.#store.getSummary(query));
-  }
-
-  findPayoutStates(asked: readonly PayoutKey[]): PayoutStateWithLender[] {
-    return this.#closeOnError(() => this.#store.findPayoutStates(asked));
-  }
-
-  listDays(query: SummaryQuery): DailyResult {
-    return this.#closeOnError(() => this.#store.listDays(query));
-  }
-
-  listRows(query: RowsQuery): RowsPage {
-    return this.#closeOnError(() => this.#store.listRows(query));
-  }
-
-  getTotals(): ProjectionTotals {
-    return this.#closeOnError(() => this.#store.getTotals());
-  }
-
-  listExperiments(after: number): ExperimentRow[] {
-    return this.#closeOnError(() => this.#store.listExperiments(after));
+  execute<Name extends StoreQueryName>({ name, parameter }: Query<Name>): QueryResults[Name] {
+    const store: QueryMethods<StoreQueryName> = this.#store;
+    return this.#closeOnError(() => store[name](parameter));
   }
 
   /** Idempotent. */
@@ -157,10 +137,10 @@ export class LedgerFollower {
     this.#store.close();
   }
 
-  /** A store found damaged is removed, so that the next follower derives it again. */
-  #closeOnError<Result>(use: () => Result): Result {
+  /** Deletes a damaged store, so that the next follower rebuilds it. */
+  #closeOnError<Result>(action: () => Result): Result {
     try {
-      return use();
+      return action();
     } catch (error) {
       this.close();
       if (isDatabaseCorrupt(error)) this.#deleteStore();
@@ -168,66 +148,66 @@ export class LedgerFollower {
     }
   }
 
-  /** Not before all that a new one is to be derived from was seen to be whole: it may be the only other copy. */
+  /** Reads the whole archive first: if the archive is damaged, the store is the only other copy of its counters. */
   #deleteStore(): void {
     for (const _ of this.#archive.readAll());
     deleteAnalyticsDatabase(this.#analyticsStoreFile);
   }
 }
 
-/** What a store derived from nothing will leave out, in words, or null: the segment that holds `ledgerFromPosition` must be there. */
-function describeMissingRecords(ledgerFolder: string, ledgerFrom: number): string | null {
+/** Describes the records that a rebuild would miss, or returns null. A ledger segment must start at `ledgerFromPosition`. */
+function describeMissingRecords(ledgerFolder: string, ledgerFromPosition: number): string | null {
   const firsts = segmentFirstSequences(nodeLogFiles.listNames(ledgerFolder));
   const [first] = firsts;
-  if (first === undefined ? ledgerFrom === 1 : firsts.includes(ledgerFrom)) return null;
-  return first !== undefined && first > ledgerFrom
-    ? `the ledger has no records ${ledgerFrom} to ${first - 1}, and no sealed figures stand for them`
-    : `the ledger ends before record ${ledgerFrom}, from which on nothing is sealed`;
+  if (first === undefined ? ledgerFromPosition === 1 : firsts.includes(ledgerFromPosition)) return null;
+  return first !== undefined && first > ledgerFromPosition
+    ? `ledger records ${ledgerFromPosition} to ${first - 1} are missing and not archived`
+    : `ledger ends before record ${ledgerFromPosition}, the first record that is not archived`;
 }
 
 interface RebuildOptions {
-  /** Nobody may have the store open that is to be replaced, if there is one. */
+  /** The store to replace, if there is one, must not be open. */
   readonly files: DataFiles;
   /** Position of the last record of the ledger. */
   readonly upToPosition: number;
-  /** Told how many more records were folded, after each batch. */
+  /** Called after each batch with the number of records in it. */
   readonly onProgress?: (records: number) => void;
-  /** Told, in words, what the figures will leave out. */
-  readonly onMissingRecords: (what: string) => void;
-  /** Gives up, and rejects with its reason. */
+  /** Called with a description of records that the rebuilt figures will not include. */
+  readonly onMissingRecords: (description: string) => void;
+  /** Cancels the rebuild, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Derives the analytics store from the ledger's records and the sealed figures alone, beside the one there is, and then puts it in its place. An
- * end at any moment leaves the old store, the new one, or none, which the service's next start derives by itself. It gives way
- * to the event loop between batches.
+ * Rebuilds the analytics store from the ledger and the archive in a new file, then replaces the old file. An interruption at
+ * any moment leaves the old store, the new one, or none; without a store, the next start of the service rebuilds it. Yields to
+ * the event loop between batches.
  */
 export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<ProjectionTotals> {
   const { files, upToPosition, onProgress, onMissingRecords, signal } = options;
   const { analyticsStoreFile } = files;
-  const fresh = `${analyticsStoreFile}.rebuilt`;
-  deleteAnalyticsDatabase(fresh);
+  const temporaryFile = `${analyticsStoreFile}.rebuilt`;
+  deleteAnalyticsDatabase(temporaryFile);
   let totals: ProjectionTotals;
   try {
-    const follower = new LedgerFollower({ ...files, analyticsStoreFile: fresh }, onMissingRecords);
+    const follower = new LedgerFollower({ ...files, analyticsStoreFile: temporaryFile }, onMissingRecords);
     try {
-      for (let folded = follower.projectedPosition; folded < upToPosition; folded = follower.projectedPosition) {
+      for (let position = follower.projectedPosition; position < upToPosition; position = follower.projectedPosition) {
         follower.applyBatch(upToPosition);
-        onProgress?.(follower.projectedPosition - folded);
+        onProgress?.(follower.projectedPosition - position);
         await nextTurn();
         signal?.throwIfAborted();
       }
-      totals = follower.getTotals();
+      totals = follower.execute({ name: 'getTotals', parameter: undefined });
     } finally {
-      // What SQLite keeps beside the file goes into it and away when it is closed.
+      // Also merges SQLite's write-ahead log into the file and removes it.
       follower.close();
     }
-  } catch (fault) {
-    deleteAnalyticsDatabase(fresh);
-    throw fault;
+  } catch (error) {
+    deleteAnalyticsDatabase(temporaryFile);
+    throw error;
   }
   deleteAnalyticsDatabase(analyticsStoreFile);
-  renameSync(fresh, analyticsStoreFile);
+  renameSync(temporaryFile, analyticsStoreFile);
   return totals;
 }

@@ -8,8 +8,8 @@ import { RetainedSessions } from './store-retention.ts';
 import { SummaryReader } from './summary-reader.ts';
 
 /**
- * Answers from the file of a store, which another process may be writing, and waits for nobody: an answer counts what was folded
- * when it was asked for.
+ * Analytics from the file of a store that another process may be writing. A result includes the records that were projected when
+ * the query started.
  */
 export class ReadOnlyAnalytics implements Analytics {
   readonly healthy = true;
@@ -17,13 +17,13 @@ export class ReadOnlyAnalytics implements Analytics {
   readonly #selectPosition: Statement<[], number>;
   #lastPosition = 0;
 
-  /** Throws `StoreVersionMismatch`, or what SQLite throws. */
+  /** Throws `StoreVersionMismatchError`, and errors of SQLite. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabaseReadOnly(file);
     this.#selectPosition = this.#database.prepare<[], number>('SELECT position FROM progress').pluck();
   }
 
-  /** As of the last answer; 0 before the first, and where nothing has been folded. */
+  /** Position of the last query's snapshot; 0 before the first query. */
   get projectedPosition(): number {
     return this.#lastPosition;
   }
@@ -40,7 +40,7 @@ export class ReadOnlyAnalytics implements Analytics {
     return this.#inTransaction((sessions) => new RowsReader(this.#database, sessions).listRows(query));
   }
 
-  /** As `ExperimentsReader.counts`. */
+  /** See `ExperimentsReader.countTags`. */
   countTags(): TagCount[] {
     return this.#inTransaction(() => new ExperimentsReader(this.#database).countTags());
   }
@@ -50,8 +50,8 @@ export class ReadOnlyAnalytics implements Analytics {
     this.#database.close();
   }
 
-  /** In one transaction, which sees one moment of the file, also of which sessions are kept: the writer may give some up meanwhile. */
-  #inTransaction<Answer>(read: (sessions: SessionReader) => Answer): Answer {
+  /** Reads one snapshot. The retained days are read in the transaction too, because the writer may delete sessions at any time. */
+  #inTransaction<Result>(read: (sessions: SessionReader) => Result): Result {
     return this.#database.transaction(() => {
       this.#lastPosition = this.#selectPosition.get() ?? 0;
       return read(new SessionReader(this.#database, new RetainedSessions(this.#database)));

@@ -4,24 +4,24 @@ import type { Clock } from '../domain/clock.ts';
 import type { ThreadAnalytics } from './thread-analytics.ts';
 
 interface RetentionTaskOptions {
-  /** How many days back from today sessions are kept, at least. */
+  /** Minimum age, in days before today, of deleted sessions. */
   readonly retentionDays: number;
   readonly clock: Clock;
   readonly analytics: Pick<ThreadAnalytics, 'applyRetention'>;
-  /** Removes what the ledger holds before a position, as far as that is whole segments; resolves with how many these were. */
+  /** Deletes ledger segments that end before a position; resolves with their number. */
   readonly deleteLedgerBefore: (beforePosition: number) => Promise<number>;
-  /** Something was given up: sessions created before a day (day number), or segments of the ledger, or both. */
-  readonly onDeleted: (given: { readonly keptFromDay: number; readonly segments: number }) => void;
-  /** It did not work, and will be tried again. */
-  readonly onError: (fault: unknown) => void;
-  /** It works again after a fault. */
+  /** Called when sessions created before `retainedFromDay` (day number) or ledger segments were deleted. */
+  readonly onDeleted: (deleted: { readonly retainedFromDay: number; readonly segments: number }) => void;
+  /** Called when a run failed; the task retries. */
+  readonly onError: (error: unknown) => void;
+  /** Called after the first success that follows a failure. */
   readonly onRecovered: () => void;
 }
 
 /**
- * Gives up what is older than the retention: first the daily counters are sealed, then sessions vanish from the analytics,
- * then segments of the ledger that tell of no others are removed. It looks at its start and every hour; each step may be
- * interrupted and is then done the next time.
+ * Deletes data older than the retention, at start and every hour: archives the daily counters, removes the sessions from
+ * analytics, then deletes the ledger segments that contain only deleted sessions. A run may be interrupted after each step;
+ * the next run completes it.
  */
 export class RetentionTask {
   readonly #options: RetentionTaskOptions;
@@ -36,7 +36,7 @@ export class RetentionTask {
     this.#running = this.#run();
   }
 
-  /** Waits for segments that are being removed, not for a sealing: whoever does that finishes it or does not. Idempotent. */
+  /** Waits for ledger segments that are being deleted, not for the aggregator thread. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#closing.resolve(null);
@@ -45,22 +45,20 @@ export class RetentionTask {
   }
 
   async #run(): Promise<void> {
-    let pauseMs: number = bounds.retentionCheckIntervalMs;
+    let delayMs: number = bounds.retentionCheckIntervalMs;
     try {
       await this.#deleteExpired();
       if (this.#isFailing && !this.#closed) this.#options.onRecovered();
       this.#isFailing = false;
-    } catch (fault) {
-      if (!this.#closed) this.#options.onError(fault);
+    } catch (error) {
+      if (!this.#closed) this.#options.onError(error);
       this.#isFailing = true;
-      pauseMs = bounds.retentionRetryDelayMs;
+      delayMs = bounds.retentionRetryDelayMs;
     }
     if (this.#closed) return;
     this.#timer = setTimeout(() => {
       this.#running = this.#run();
-    }, pauseMs);
-    // Nothing depends on when it happens.
-    this.#timer.unref();
+    }, delayMs);
   }
 
   async #deleteExpired(): Promise<void> {
@@ -71,9 +69,9 @@ export class RetentionTask {
       this.#closing.promise,
     ]);
     if (outcome === null) return;
-    if (!outcome.sealed) throw new Error(outcome.reason);
-    const { keptFromDay, isNew, ledgerFrom } = outcome;
-    const segments = await deleteLedgerBefore(ledgerFrom);
-    if (isNew || segments > 0) onDeleted({ keptFromDay, segments });
+    if (!outcome.archived) throw new Error(outcome.reason);
+    const { retainedFromDay, isNew, ledgerFromPosition } = outcome;
+    const segments = await deleteLedgerBefore(ledgerFromPosition);
+    if (isNew || segments > 0) onDeleted({ retainedFromDay, segments });
   }
 }

@@ -1,35 +1,15 @@
 import type { Confirmation, Payout } from '../confirmations/confirmation.ts';
 import { applyToPayout, revenueDeltaMicros } from '../confirmations/confirmation-rules.ts';
 import { centsSquared } from './counting-rules.ts';
+import type { ChangedPayout, ClickRevenueDelta, RevenueState } from './projection-state.ts';
 
-/** What confirmed revenue must know of the past. Sessions, offers and lenders go by their numbers. */
-export interface RevenueState {
-  /** Confirmed revenue of all clicks of a session. */
-  sessionRevenueMicros(session: number): number;
-  findPayout(session: number, offer: number, txid: string): Payout | null;
-}
-
-/** A payout that is new or changed. */
-interface ChangedPayout extends Payout {
-  readonly session: number;
-  readonly offer: number;
-  readonly txid: string;
-}
-
-/** What is added to the confirmed revenue of one click. */
-interface ClickRevenueDelta {
-  readonly session: number;
-  readonly offer: number;
-  micros: number;
-}
-
-/** What a confirmation adds to the counters of its session's cohort; both may be below zero. */
+/** Increments of the counters of the session's cohort; negative for a reversal. */
 interface RevenueDelta {
   readonly confirmedMicros: number;
   readonly confirmedCentsSquared: number;
 }
 
-/** Confirmed revenue in one batch of the fold. */
+/** Changes of the confirmed revenue in one batch. */
 export class RevenueProjection {
   readonly #state: RevenueState;
   readonly changedPayouts = new Map<string, ChangedPayout>();
@@ -48,7 +28,7 @@ export class RevenueProjection {
     return this.changedPayouts.get(`${session} ${offer} ${txid}`) ?? this.#state.findPayout(session, offer, txid);
   }
 
-  /** Books an accepted confirmation of a click that has counted. */
+  /** Applies an accepted confirmation of a counted click. */
   applyConfirmation(session: number, offer: number, confirmation: Confirmation): RevenueDelta {
     const { txid } = confirmation;
     const before = this.sessionRevenueMicros(session);

@@ -3,11 +3,12 @@ import { subIdByteLength } from '../ids/sub-id.ts';
 import type { RowsPage, RowsQuery, SessionRow } from './analytics.ts';
 import { isInWindow, LenderAccumulator, type SessionReader, type StoredSession } from './session-reader.ts';
 
-type DayHead = [day: number, from: number];
+/** A day and the position of its first session in the page or after it. */
+type DayHead = [day: number, firstPosition: number];
 
 /**
- * Answers sessions one by one (docs/contract.md#rows), in ledger order, from the store. A page costs about the same wherever it lies: the
- * sessions of a tag come from the lists of its days, read from where the page begins.
+ * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. The cost of a page does not depend on its
+ * position: the sessions of a tag come from the cohort lists of its days, which are read from the start of the page.
  */
 export class RowsReader {
   readonly #sessions: SessionReader;
@@ -17,7 +18,7 @@ export class RowsReader {
 
   constructor(database: Database, sessions: SessionReader) {
     this.#sessions = sessions;
-    // One search a day: no day has more than one row in `days`, and the list of each is entered where it goes on.
+    // One index search per day: `days` has one row per day.
     this.#selectDayHeads = database
       .prepare<[{ experiment: number; fromDay: number; toDay: number; after: number }], DayHead>(
         `WITH days AS (
@@ -43,12 +44,12 @@ export class RowsReader {
   }
 
   listRows(query: RowsQuery): RowsPage {
-    const found = query.subs === null ? this.#findByTag(query) : this.#findBySubs(query, query.subs);
-    const page = found.slice(0, query.limit);
+    const sessions = query.subs === null ? this.#findByTag(query) : this.#findBySubs(query, query.subs);
+    const page = sessions.slice(0, query.limit);
     return {
       rows: page.map((session) => this.#toRow(session)),
       retainedFromDay: this.#sessions.retainedFromDay,
-      nextAfterPosition: found.length > query.limit ? page.at(-1)!.position : null,
+      nextAfterPosition: sessions.length > query.limit ? page.at(-1)!.position : null,
     };
   }
 
@@ -61,9 +62,9 @@ export class RowsReader {
   }
 
   /**
-   * The first sessions of the window's days, at least one more than the page holds, if there are as many. Ledger order is
-   * nearly the order of days, so nearly always one day or two are read; where a clock was set back they overlap, and every
-   * day is read that may hold one of the first.
+   * Finds the first `limit + 1` sessions of the window; the extra one shows that there is a next page. Ledger order is nearly the
+   * order of days, so one or two days are read. Days overlap if the clock was set back; then each day that may contain one of
+   * the first sessions is read.
    */
   #findByTag(query: RowsQuery): StoredSession[] {
     const { referrerTag, toDay, afterPosition: after, limit } = query;
@@ -71,8 +72,8 @@ export class RowsReader {
     const experiment = referrerTag === null ? undefined : this.#sessions.findExperiment(query, referrerTag);
     if (experiment === undefined) return [];
     let found: StoredSession[] = [];
-    for (const [day, from] of this.#selectDayHeads.all({ experiment, fromDay, toDay, after })) {
-      if (found.length > limit && from > found[limit]!.position) break;
+    for (const [day, firstPosition] of this.#selectDayHeads.all({ experiment, fromDay, toDay, after })) {
+      if (found.length > limit && firstPosition > found[limit]!.position) break;
       found.push(...this.#findByDay(experiment, day, after, limit + 1));
       found = found.sort(byPosition).slice(0, limit + 1);
     }
@@ -82,8 +83,8 @@ export class RowsReader {
   #findByDay(experiment: number, day: number, after: number, count: number): StoredSession[] {
     const found: StoredSession[] = [];
     for (const subs of this.#selectCohortPieces.iterate(experiment, day, after)) {
-      for (let at = 0; at < subs.length; at += subIdByteLength) {
-        const session = this.#sessions.findSession(subs.subarray(at, at + subIdByteLength))!;
+      for (let start = 0; start < subs.length; start += subIdByteLength) {
+        const session = this.#sessions.findSession(subs.subarray(start, start + subIdByteLength))!;
         if (session.position <= after) continue;
         found.push(session);
         if (found.length === count) return found;
@@ -97,7 +98,7 @@ export class RowsReader {
     const lenders = new LenderAccumulator();
     const { attributedMicros, confirmedMicros } = this.#sessions.sumRevenue(session, lenders);
     return {
-      // A copy of its own: the bytes may be a view of a whole list, which would be handed over with it.
+      // Copied, because a view of a list would transfer the whole list to the other thread.
       sub: Uint8Array.from(sub),
       referrerTag: this.#sessions.referrerTagOf(experiment),
       device,

@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * What the front end and the aggregator thread tell each other all the time, in shared memory, so that no message is sent
- * for it: how far the ledger is durable, how far it is folded, and whether the aggregator looks at the former by itself.
+ * State shared by front end and aggregator thread, in shared memory instead of messages: the durable position of the ledger, the
+ * projected position, and whether the aggregator is awake, that is, reads the durable position without a `wake` message.
  */
 export class SharedProgress {
   readonly buffer: SharedArrayBuffer;
@@ -29,19 +29,19 @@ export class SharedProgress {
     Atomics.store(this.#cells, projectedCell, BigInt(position));
   }
 
-  /** Marks the aggregator awake; true when it was asleep and so must be woken by a message: only one of many callers is told so. */
+  /** Marks the aggregator awake. Returns true to exactly one caller if it was asleep; this caller must send a `wake` message. */
   claimWakeUp(): boolean {
     return Atomics.exchange(this.#cells, awakeCell, 1n) === 0n;
   }
 
   /**
-   * Marks the aggregator asleep, unless the ledger went on meanwhile: then it answers false and the aggregator stays awake.
-   * Whoever stores a durable position and then claims the waking, in this order, cannot be missed.
+   * Marks the aggregator asleep, or returns false if there are records to project. No wake-up is lost if the writer stores the
+   * durable position first and calls `claimWakeUp` afterwards.
    */
   trySleep(): boolean {
     Atomics.store(this.#cells, awakeCell, 0n);
     if (this.durablePosition <= this.projectedPosition) return true;
-    // The writer may have claimed the waking in between; then its message finds the aggregator awake and does no harm.
+    // The writer may have claimed the wake-up in between. Its message then has no effect.
     Atomics.store(this.#cells, awakeCell, 1n);
     return false;
   }
@@ -53,37 +53,36 @@ const awakeCell = 2;
 const cellCount = 3;
 
 /**
- * For how long the oldest record has been durable that is not folded yet. The positions the ledger had at some moments are
- * marked until they are folded: the first of them tells. However long the aggregator is away, the marks are bounded in number;
- * they come to lie further apart then, and the answer is as exact as that.
+ * Measures how long the oldest record that is not projected has been durable, from samples of the durable position. The number of
+ * samples is bounded: while the aggregator stays behind, the sample interval doubles, and with it the error of the result.
  */
 export class AnalyticsLag {
   #samples: { readonly position: number; readonly atMs: number }[] = [];
   #sampleIntervalMs: number = bounds.analyticsLagSampleIntervalMs;
 
-  /** The ledger is durable up to `durable` and folded up to `folded`. Positions and times ascend from call to call. */
-  recordPosition(durable: number, folded: number, nowMs: number): void {
+  /** Positions and times must not decrease between calls. */
+  recordPosition(durablePosition: number, projectedPosition: number, nowMs: number): void {
     const last = this.#samples.at(-1);
     if (last !== undefined && nowMs - last.atMs < this.#sampleIntervalMs) return;
-    this.#dropProjected(folded);
-    if (durable <= folded) return;
+    this.#dropProjected(projectedPosition);
+    if (durablePosition <= projectedPosition) return;
     if (this.#samples.length === bounds.analyticsLagSamplesMax) {
-      this.#samples = this.#samples.filter((_, at) => at % 2 === 0);
+      this.#samples = this.#samples.filter((_, index) => index % 2 === 0);
       this.#sampleIntervalMs *= 2;
     }
-    this.#samples.push({ position: durable, atMs: nowMs });
+    this.#samples.push({ position: durablePosition, atMs: nowMs });
   }
 
-  /** Milliseconds; 0 when everything is folded. */
-  measureMs(durable: number, folded: number, nowMs: number): number {
-    this.#dropProjected(folded);
-    if (durable <= folded) return 0;
-    if (this.#samples.length === 0) this.recordPosition(durable, folded, nowMs);
+  /** Returns milliseconds; 0 when every durable record is projected. */
+  measureMs(durablePosition: number, projectedPosition: number, nowMs: number): number {
+    this.#dropProjected(projectedPosition);
+    if (durablePosition <= projectedPosition) return 0;
+    if (this.#samples.length === 0) this.recordPosition(durablePosition, projectedPosition, nowMs);
     return nowMs - this.#samples[0]!.atMs;
   }
 
-  #dropProjected(folded: number): void {
-    const first = this.#samples.findIndex(({ position }) => position > folded);
+  #dropProjected(projectedPosition: number): void {
+    const first = this.#samples.findIndex(({ position }) => position > projectedPosition);
     this.#samples.splice(0, first === -1 ? this.#samples.length : first);
     if (this.#samples.length === 0) this.#sampleIntervalMs = bounds.analyticsLagSampleIntervalMs;
   }

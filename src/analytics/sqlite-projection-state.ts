@@ -3,12 +3,11 @@ import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { Payout } from '../confirmations/confirmation.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
-import { decodeVarints, RowWriter } from './analytics-database.ts';
-import type { LedgerProjection, ProjectedSession, ProjectionState, SubIdKey } from './ledger-projection.ts';
-import type { RevenueState } from './revenue-projection.ts';
+import { decodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
+import type { LedgerProjection } from './ledger-projection.ts';
+import type { ProjectedSession, ProjectionState, RevenueState, SubIdKey } from './projection-state.ts';
 import type { RetainedSessions } from './store-retention.ts';
 
-/** A click that counted, as confirmations need it. */
 interface StoredClick {
   readonly lender: number;
   readonly clickedMs: number;
@@ -17,7 +16,7 @@ interface StoredClick {
 type ShownOffersRow = [position: number, shown: Uint8Array | null];
 type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number | null, reversedMs: number | null];
 
-/** Clicks and payouts as the store has them. Confirmations are rare: nothing is cached. */
+/** Reads clicks and payouts from the store, without caches because confirmations are rare. */
 export class SqliteRevenueState implements RevenueState {
   readonly #retainedSessions: RetainedSessions;
   readonly #selectSession: Statement<[Uint8Array], ShownOffersRow>;
@@ -68,9 +67,9 @@ export class SqliteRevenueState implements RevenueState {
     return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
   }
 
-  /** As `PayoutStateReader.knownPayouts`, of what is folded so far. */
-  findPayoutStates(asked: readonly PayoutKey[]): PayoutStateWithLender[] {
-    return asked.map((about) => this.#findPayoutState(about));
+  /** See `PayoutStateReader.findPayoutStates`; includes only projected records. */
+  findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
+    return keys.map((key) => this.#findPayoutState(key));
   }
 
   #findPayoutState({ sub, offerId, txid }: PayoutKey): PayoutStateWithLender {
@@ -110,24 +109,51 @@ type ProjectedSessionRow = [
   widgetEvents: Uint8Array | null,
 ];
 
-/** What the fold asks of the past, from the file, with caches of fixed size before it: memory does not grow with history. */
+/** A table that numbers its rows by the values of some columns, with a cache. */
+class NumberTable {
+  readonly #cache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
+  readonly #select: Statement<SqlValue[], number>;
+  readonly #insert: Statement<SqlValue[]>;
+
+  constructor(database: Database, table: string, columns: readonly string[]) {
+    const condition = columns.map((column) => `${column} = ?`).join(' AND ');
+    this.#select = database.prepare<SqlValue[], number>(`SELECT number FROM ${table} WHERE ${condition}`).pluck();
+    const placeholders = columns.map(() => '?').join(', ');
+    this.#insert = database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`);
+  }
+
+  /** @param key identifies the values in the cache */
+  find(key: string, values: readonly SqlValue[] = [key]): number | null {
+    const cached = this.#cache.get(key);
+    if (cached !== undefined) return cached;
+    const number = this.#select.get(...values);
+    if (number === undefined) return null;
+    this.#cache.set(key, number);
+    return number;
+  }
+
+  /** Returns the number of the row, which is inserted if needed. */
+  assign(key: string, values: readonly SqlValue[] = [key]): number {
+    const existing = this.find(key, values);
+    if (existing !== null) return existing;
+    const number = Number(this.#insert.run(...values).lastInsertRowid);
+    this.#cache.set(key, number);
+    return number;
+  }
+}
+
+/** Projection state in the store's file, with caches of fixed size, so that memory does not grow with the ledger. */
 export class SqliteProjectionState implements ProjectionState {
   readonly #retainedSessions: RetainedSessions;
   readonly #revenueState: SqliteRevenueState;
   readonly #sessionCache = new LRUCache<SubIdKey, ProjectedSession>({ max: bounds.projectionSessionCacheEntriesMax });
-  readonly #experimentCache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
-  readonly #offerCache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
-  readonly #lenderCache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
+  readonly #experiments: NumberTable;
+  readonly #offers: NumberTable;
+  readonly #lenders: NumberTable;
   readonly #findSession: Statement<[Buffer], ProjectedSessionRow>;
   readonly #findClicks: Statement<[number], number>;
-  readonly #findExperiment: Statement<[number, number, number, string], number>;
-  readonly #addExperiment: Statement<[number, number, number, string]>;
-  readonly #findOffer: Statement<[string], number>;
-  readonly #addOffer: Statement<[string]>;
-  readonly #findLender: Statement<[string], number>;
-  readonly #addLender: Statement<[string]>;
   readonly #metadataWriter: RowWriter;
-  /** The last session in the order of keys: most new ones come after it, and need not be looked for. */
+  /** Greatest key in the store. A greater key needs no lookup, which is the case for most new sessions. */
   #newestKey: SubIdKey;
 
   constructor(database: Database, revenueState: SqliteRevenueState, retainedSessions: RetainedSessions) {
@@ -140,16 +166,9 @@ export class SqliteProjectionState implements ProjectionState {
       )
       .raw();
     this.#findClicks = database.prepare<[number], number>('SELECT offer FROM click WHERE session = ?').pluck();
-    this.#findExperiment = database
-      .prepare<[number, number, number, string], number>(
-        'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
-      )
-      .pluck();
-    this.#addExperiment = database.prepare('INSERT INTO experiment (account, vertical, test, tag) VALUES (?, ?, ?, ?)');
-    this.#findOffer = database.prepare<[string], number>('SELECT number FROM offer WHERE id = ?').pluck();
-    this.#addOffer = database.prepare('INSERT INTO offer (id) VALUES (?)');
-    this.#findLender = database.prepare<[string], number>('SELECT number FROM lender WHERE name = ?').pluck();
-    this.#addLender = database.prepare('INSERT INTO lender (name) VALUES (?)');
+    this.#experiments = new NumberTable(database, 'experiment', ['account', 'vertical', 'test', 'tag']);
+    this.#offers = new NumberTable(database, 'offer', ['id']);
+    this.#lenders = new NumberTable(database, 'lender', ['name']);
     this.#metadataWriter = new RowWriter(database, 'session_metadata', ['session', 'json']);
     const last = database.prepare<[], Buffer | null>('SELECT max(sub) FROM session').pluck().get();
     this.#newestKey = last?.toString('latin1') ?? '';
@@ -180,40 +199,19 @@ export class SqliteProjectionState implements ProjectionState {
   }
 
   assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
-    const key = `${account} ${vertical} ${test} ${tag}`;
-    const cached = this.#experimentCache.get(key);
-    if (cached !== undefined) return cached;
-    const mode = test ? 1 : 0;
-    const number =
-      this.#findExperiment.get(account, vertical, mode, tag) ??
-      Number(this.#addExperiment.run(account, vertical, mode, tag).lastInsertRowid);
-    this.#experimentCache.set(key, number);
-    return number;
+    return this.#experiments.assign(`${account} ${vertical} ${test} ${tag}`, [account, vertical, test ? 1 : 0, tag]);
   }
 
   assignOfferNumber(offerId: string): number {
-    const known = this.findOfferNumber(offerId);
-    if (known !== null) return known;
-    const number = Number(this.#addOffer.run(offerId).lastInsertRowid);
-    this.#offerCache.set(offerId, number);
-    return number;
+    return this.#offers.assign(offerId);
   }
 
   findOfferNumber(offerId: string): number | null {
-    const cached = this.#offerCache.get(offerId);
-    if (cached !== undefined) return cached;
-    const number = this.#findOffer.get(offerId);
-    if (number === undefined) return null;
-    this.#offerCache.set(offerId, number);
-    return number;
+    return this.#offers.find(offerId);
   }
 
   assignLenderNumber(lenderName: string): number {
-    const cached = this.#lenderCache.get(lenderName);
-    if (cached !== undefined) return cached;
-    const number = this.#findLender.get(lenderName) ?? Number(this.#addLender.run(lenderName).lastInsertRowid);
-    this.#lenderCache.set(lenderName, number);
-    return number;
+    return this.#lenders.assign(lenderName);
   }
 
   findClick(session: number, offer: number): StoredClick | null {
@@ -232,14 +230,14 @@ export class SqliteProjectionState implements ProjectionState {
     this.#metadataWriter.add([session, json]);
   }
 
-  /** Writes what `addMetadata` was given and has not written yet. */
+  /** Writes the rows that `addMetadata` still buffers. */
   flushMetadata(): void {
     this.#metadataWriter.flush();
   }
 
-  /** Keeps the sessions of a committed batch at hand: their views and clicks come soon. */
-  cacheSessions(fold: LedgerProjection): void {
-    for (const session of fold.changedSessions.values()) {
+  /** Caches the sessions of a committed batch, whose views and clicks usually follow soon. */
+  cacheSessions({ changedSessions }: LedgerProjection): void {
+    for (const session of changedSessions.values()) {
       this.#sessionCache.set(session.key, session);
       if (session.key > this.#newestKey) this.#newestKey = session.key;
     }

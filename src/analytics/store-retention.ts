@@ -6,11 +6,11 @@ import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSegmentIndex } from './batch-writer.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import type { DailyCounters } from './daily-counters.ts';
-import { firstKeyOfDay, type ProjectionState, type SubIdKey } from './ledger-projection.ts';
+import { firstKeyOfDay, type ProjectionState, type SubIdKey } from './projection-state.ts';
 
 /**
- * Which sessions the store keeps: those created from some day on. Of an older one the counters are sealed, and it is as good
- * as gone from the moment that day is set, for the fold as for every answer, whenever its rows go (`SessionPruner`).
+ * First day with retained sessions. The counters of earlier sessions are archived; projection and queries ignore these sessions
+ * from the moment the day is set, even if `SessionPruner` has not deleted their rows yet.
  */
 export class RetainedSessions {
   readonly #updateFromDay: Statement<[number]>;
@@ -23,12 +23,12 @@ export class RetainedSessions {
     this.#fromKey = firstRetainedKey(this.#fromDay);
   }
 
-  /** The first day (day number) whose sessions are kept; 0 when all are. */
+  /** Day number; 0 when every session is retained. */
   get fromDay(): number {
     return this.#fromDay;
   }
 
-  /** As `ProjectionState.keptFrom`. */
+  /** See `ProjectionState.retainedFromKey`. */
   get fromKey(): SubIdKey {
     return this.#fromKey;
   }
@@ -37,7 +37,7 @@ export class RetainedSessions {
     return dayOf(decodeSubId(sub).createdMs) >= this.#fromDay;
   }
 
-  /** Within a transaction; should that fail, this object is ahead of the file, and must not be used any more. */
+  /** To be called in a transaction. If it fails, this object differs from the file and must not be used any more. */
   retainFrom(day: number): void {
     this.#updateFromDay.run(day);
     this.#fromDay = day;
@@ -45,12 +45,12 @@ export class RetainedSessions {
   }
 }
 
-/** None is smaller than the empty key: while all are kept, no record need be looked at. */
+/** No key is smaller than the empty string. */
 function firstRetainedKey(day: number): SubIdKey {
   return day === 0 ? '' : firstKeyOfDay(day);
 }
 
-/** Removes the rows of sessions that are not kept, little by little, so that nobody waits for it. */
+/** Deletes the rows of sessions that are not retained, in small transactions, so that no query waits long. */
 export class SessionPruner {
   readonly #retainedSessions: RetainedSessions;
   readonly #selectPrunable: Statement<[Buffer, number], [sub: Buffer, position: number, clicks: number]>;
@@ -60,7 +60,7 @@ export class SessionPruner {
   readonly #deleteClicks: Statement<[number]>;
   readonly #deletePayouts: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
-  /** Up to this day none is left. What an earlier process has left to do shows at the first look. */
+  /** Rows of sessions before this day are deleted. 0 at start, so that work left by an earlier process is found. */
   #prunedUntilDay = 0;
 
   constructor(database: Database, retainedSessions: RetainedSessions) {
@@ -80,20 +80,20 @@ export class SessionPruner {
     this.#pruneBatch = database.transaction(() => this.#deleteBatch()).immediate;
   }
 
-  /** Whether rows may be left. */
+  /** Whether the store may contain rows of sessions that are not retained. */
   get hasRowsToPrune(): boolean {
     return this.#prunedUntilDay < this.#retainedSessions.fromDay;
   }
 
-  /** Removes some rows, in a transaction of its own. Killed at any moment, it goes on another time. */
+  /** Deletes some rows in one transaction. */
   pruneRows(): void {
     if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.fromDay;
   }
 
-  /** Whether there may be more. */
+  /** Returns whether there may be more rows to delete. */
   #deleteBatch(): boolean {
-    const most = bounds.sessionsPrunedPerTransaction;
-    const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.fromKey, 'latin1'), most);
+    const limit = bounds.sessionsPrunedPerTransaction;
+    const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.fromKey, 'latin1'), limit);
     for (const [, position, clicks] of sessions) {
       this.#deleteMetadata.run(position);
       if (clicks === 0) continue;
@@ -102,22 +102,21 @@ export class SessionPruner {
     }
     const last = sessions.at(-1);
     if (last !== undefined) this.#deleteSessions.run(last[0]);
-    const pieces = this.#deleteCohortPieces.run(this.#retainedSessions.fromDay, most).changes;
-    return sessions.length === most || pieces === most;
+    const pieces = this.#deleteCohortPieces.run(this.#retainedSessions.fromDay, limit).changes;
+    return sessions.length === limit || pieces === limit;
   }
 }
 
-/** From when on sessions are too old to be kept. */
 export interface RetentionRequest {
-  /** As the clock has it (day number). */
+  /** Day number by the clock. */
   readonly today: number;
-  /** How many days back they are kept. */
+  /** Sessions are retained for this number of days before `today`. */
   readonly retentionDays: number;
-  /** When that is looked at. */
+  /** Time of the request, for the archive. */
   readonly wallMs: number;
 }
 
-/** Decides which days the store gives up, and has it do so in step with what is sealed. */
+/** Decides which days to delete from the store, and keeps store and archive consistent. */
 export class StoreRetention {
   readonly #database: Database;
   readonly #retainedSessions: RetainedSessions;
@@ -145,46 +144,46 @@ export class StoreRetention {
   }
 
   /**
-   * Gives up the sessions that have come of age, if there are any: seals the counters of their days, as the records followed so
-   * far make them, and keeps them no longer. Throws what `CounterArchive.seal` does; then nothing has changed.
+   * Archives the counters of the days older than the retention, as projected so far, and stops retaining their sessions. Throws
+   * as `CounterArchive.append` does; nothing has changed then.
    */
-  apply(sealed: CounterArchive, age: RetentionRequest, cursor: LogCursor): void {
-    // Were sealings lost, the store still has their counters, and they are sealed once more.
-    const untilDay = Math.max(this.#firstRetainedDay(age), this.#retainedSessions.fromDay);
-    if (untilDay <= sealed.retainedFromDay) return;
-    const { wallMs } = age;
+  apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
+    // If archive segments were lost, the store still has their counters, which are archived again.
+    const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.fromDay);
+    if (untilDay <= archive.retainedFromDay) return;
+    const { wallMs } = request;
     const ledgerFromPosition = this.#firstSegmentSince(untilDay, cursor);
-    const counters = this.#counters.readDays(sealed.retainedFromDay, untilDay);
-    sealed.append({ wallMs, untilDay, ledgerFromPosition }, counters);
+    const counters = this.#counters.readDays(archive.retainedFromDay, untilDay);
+    archive.append({ wallMs, untilDay, ledgerFromPosition }, counters);
     this.#database.transaction(() => this.#retainFrom(untilDay)).immediate();
   }
 
-  /** Takes over what was sealed, if the store does not know of it: it is new, or older than the last sealing. */
+  /** Copies archived counters into a store that is new or older than the last archive segment. */
   restoreArchive(
-    sealed: CounterArchive,
+    archive: CounterArchive,
     numbers: Pick<ProjectionState, 'assignExperimentNumber' | 'assignLenderNumber'>,
   ): void {
-    const { retainedFromDay } = sealed;
+    const { retainedFromDay } = archive;
     if (retainedFromDay <= this.#retainedSessions.fromDay) return;
     this.#database
       .transaction(() => {
-        this.#counters.replaceBefore(retainedFromDay, sealed.readAll(), numbers);
+        this.#counters.replaceBefore(retainedFromDay, archive.readAll(), numbers);
         this.#retainFrom(retainedFromDay);
       })
       .immediate();
   }
 
   /**
-   * What comes before this position of the ledger is not needed, neither by the store nor to derive it from nothing. The
-   * ledger as it is now decides: it may have begun anew since the last sealing.
+   * First ledger position that the store, or a rebuild of it, still needs. Depends on the current ledger, which may have been
+   * started anew since the last archive segment.
    */
-  firstNeededPosition(sealed: CounterArchive, cursor: LogCursor): number {
-    return Math.min(sealed.ledgerFromPosition, this.#firstSegmentSince(sealed.retainedFromDay, cursor));
+  firstNeededPosition(archive: CounterArchive, cursor: LogCursor): number {
+    return Math.min(archive.ledgerFromPosition, this.#firstSegmentSince(archive.retainedFromDay, cursor));
   }
 
   /**
-   * 0 when there is nothing to give up. Days must have passed by the sessions of the ledger, too, and not just by one day's: or
-   * a single start with a clock that is months ahead would give up everything.
+   * Returns 0 when no session is old enough. The second newest cohort day limits the result as well as the clock: otherwise one
+   * start with a clock that is months ahead would delete everything.
    */
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;

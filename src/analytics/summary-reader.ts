@@ -5,19 +5,18 @@ import { addWidgetCounts, centsSquared, lastMaturedCohortDay, zeroWidgetCounts }
 import { WidgetCountReader } from './daily-reader.ts';
 import { isInWindow, LenderAccumulator, type SessionReader } from './session-reader.ts';
 
-/** Figures of some sessions of one device. */
 interface DeviceMetrics extends CohortMetrics {
   readonly device: number;
 }
 
-/** Sums over some matured sessions; null where SQL added up no rows. */
+/** Sums over matured sessions; null where SQL summed no rows. */
 interface MaturedSums {
   readonly sessions: number | null;
   readonly confirmedMicros: number | null;
   readonly centsSquared: number | null;
 }
 
-/** Adds rows up to the figures of a summary, in all and by device, and those of its matured sessions. */
+/** Sums the figures of a summary: in total, by device, and of matured sessions. */
 class SummaryAccumulator {
   readonly #devices = new Map<number, { -readonly [Key in keyof DeviceMetrics]: number }>();
   readonly #matured = { sessions: 0, confirmedMicros: 0, centsSquared: 0 };
@@ -56,7 +55,7 @@ function addMetrics(sum: { -readonly [Key in keyof CohortMetrics]: number }, fig
   sum.confirmedMicros += figures.confirmedMicros;
 }
 
-/** Answers the summary (docs/contract.md#summary) from the store: by tag from the day counters, by ids from the sessions. */
+/** Reads the summary (docs/contract.md#summary) from the store: by tag from the day counters, by sub_ids from the sessions. */
 export class SummaryReader {
   readonly #sessions: SessionReader;
   readonly #selectDevices: Statement<[number, number, number], DeviceMetrics>;
@@ -85,32 +84,32 @@ export class SummaryReader {
   }
 
   getSummary(query: SummaryQuery): SummaryResult {
-    const tally = new SummaryAccumulator();
+    const accumulator = new SummaryAccumulator();
     const widgetEvents = [...zeroWidgetCounts];
     let topLenders: LenderMetrics[] = [];
     let subsOutsideDates = 0;
     if (query.subs !== null) {
-      ({ topLenders, subsOutsideDates } = this.#sumBySubs(query, query.subs, tally, widgetEvents));
+      ({ topLenders, subsOutsideDates } = this.#sumBySubs(query, query.subs, accumulator, widgetEvents));
     } else if (query.referrerTag !== null) {
-      topLenders = this.#sumByTag(query, query.referrerTag, tally, widgetEvents);
+      topLenders = this.#sumByTag(query, query.referrerTag, accumulator, widgetEvents);
     }
     const { retainedFromDay } = this.#sessions;
     const asOfMs = this.#selectLastWallMs.get() ?? null;
-    return { ...tally.result(), topLenders, widgetEvents, subsOutsideDates, retainedFromDay, asOfMs };
+    return { ...accumulator.result(), topLenders, widgetEvents, subsOutsideDates, retainedFromDay, asOfMs };
   }
 
   #sumByTag(
     query: SummaryQuery,
     referrerTag: string,
-    tally: SummaryAccumulator,
+    accumulator: SummaryAccumulator,
     widgetEvents: number[],
   ): LenderMetrics[] {
     const { fromDay, toDay } = query;
     const experiment = this.#sessions.findExperiment(query, referrerTag);
     if (experiment === undefined) return [];
-    for (const row of this.#selectDevices.all(experiment, fromDay, toDay)) tally.addDevice(row);
+    for (const row of this.#selectDevices.all(experiment, fromDay, toDay)) accumulator.addDevice(row);
     const matured = maturedWindow(query);
-    tally.addMatured(this.#selectMatured.get(experiment, matured.fromDay, matured.toDay)!);
+    accumulator.addMatured(this.#selectMatured.get(experiment, matured.fromDay, matured.toDay)!);
     for (const counts of this.#widgetCounts.countsByDay(experiment, query).values())
       addWidgetCounts(widgetEvents, counts);
     return this.#selectTopLenders.all(experiment, fromDay, toDay, bounds.topLendersMax);
@@ -119,30 +118,31 @@ export class SummaryReader {
   #sumBySubs(
     query: SummaryQuery,
     subs: readonly Uint8Array[],
-    tally: SummaryAccumulator,
+    accumulator: SummaryAccumulator,
     widgetEvents: number[],
   ): { topLenders: LenderMetrics[]; subsOutsideDates: number } {
     const lenders = new LenderAccumulator();
     const maturedDays = maturedWindow(query);
     let subsOutsideDates = 0;
     for (const session of this.#sessions.findListed(query, subs)) {
-      const { day, device, views, clicks, widgetEvents: told } = session;
+      const { day, device, views, clicks, widgetEvents: sessionEvents } = session;
       const inWindow = isInWindow(day, query);
       const matured = isInWindow(day, maturedDays);
       if (!inWindow) subsOutsideDates++;
       if (!inWindow && !matured) continue;
       const { attributedMicros, confirmedMicros } = this.#sessions.sumRevenue(session, inWindow ? lenders : undefined);
-      if (matured) tally.addMatured({ sessions: 1, confirmedMicros, centsSquared: centsSquared(confirmedMicros) });
+      if (matured)
+        accumulator.addMatured({ sessions: 1, confirmedMicros, centsSquared: centsSquared(confirmedMicros) });
       if (!inWindow) continue;
-      addWidgetCounts(widgetEvents, told);
-      tally.addDevice({ device, sessions: 1, views, clicks, attributedMicros, confirmedMicros });
+      addWidgetCounts(widgetEvents, sessionEvents);
+      accumulator.addDevice({ device, sessions: 1, views, clicks, attributedMicros, confirmedMicros });
     }
     const topLenders = lenders.result(this.#sessions.lenderNameOf).slice(0, bounds.topLendersMax);
     return { topLenders, subsOutsideDates };
   }
 }
 
-/** Cohort days of the matured figures; empty where the first is after the last. */
+/** Cohort days of the matured figures; empty if `fromDay` is after `toDay`. */
 function maturedWindow({ fromDay, toDay, today, maturedFromDay = fromDay }: SummaryQuery) {
   return { fromDay: maturedFromDay, toDay: Math.min(toDay, lastMaturedCohortDay(today)) };
 }

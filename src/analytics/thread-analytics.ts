@@ -5,16 +5,17 @@ import type { CancelSignal } from '../domain/async.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { DataFiles } from '../files/data-files.ts';
 import {
-  type AggregatorQuery,
-  type AggregatorResults,
   type AggregatorWorkerData,
   type MessageFromAggregator,
   type MessageToAggregator,
   packQuery,
+  type Query,
+  type QueryName,
+  type QueryResults,
 } from './aggregator-protocol.ts';
 import {
   type Analytics,
-  AnalyticsUnavailable,
+  AnalyticsUnavailableError,
   type CohortQuery,
   type DailyResult,
   type RowsPage,
@@ -23,7 +24,7 @@ import {
   type SummaryResult,
 } from './analytics.ts';
 import type { RetentionOutcome } from './ledger-follower.ts';
-import type { ProjectionTotals } from './ledger-projection.ts';
+import type { ProjectionTotals } from './projection-state.ts';
 import type { ExperimentRow } from './session-reader.ts';
 import { AnalyticsLag, SharedProgress } from './shared-progress.ts';
 import type { RetentionRequest } from './store-retention.ts';
@@ -32,37 +33,36 @@ export interface ThreadAnalyticsOptions {
   /** The folder of the store's file exists. */
   readonly files: DataFiles;
   readonly log: Pick<EventLog, 'appendedPosition' | 'durablePosition' | 'healthy'>;
-  /** The thread died and will be started again. */
+  /** The thread exited and will be restarted. */
   readonly onCrash?: (error: Error) => void;
-  /** A thread that was started again after a death takes questions. */
+  /** The restarted thread accepts queries. */
   readonly onRecovered?: () => void;
-  /** The store is derived again from the ledger's start, and why. */
+  /** The store is being rebuilt from the ledger. */
   readonly onRebuild?: (reason: string) => void;
   /** The rebuilt store has caught up with the ledger. */
   readonly onRebuilt?: () => void;
 }
 
-/** Analytics whose figures are kept by a thread of its own. */
+/** Analytics computed by the aggregator thread. */
 export interface ThreadAnalytics extends Analytics, PayoutStateReader {
   /** To be called whenever more of the log is durable (`EventLog.onDurable`). */
   onLedgerDurable(position: number): void;
-  /** For how long the oldest record has been durable that is not in the counters; milliseconds, 0 when all are. */
+  /** Age of the oldest durable record that is not projected, since it became durable; 0 when all records are projected. */
   readonly lagMs: number;
-  /** How many records counted nothing, and why. Rejects as `summary` does. */
+  /** Rejects as `getSummary` does. */
   getTotals(): Promise<ProjectionTotals>;
-  /** The same of what is counted so far, however far behind that is. */
+  /** Returns the totals without waiting for records that are not projected yet. */
   getCurrentTotals(): Promise<ProjectionTotals>;
-  /** A page of the experiments, as `ExperimentsReader.page`. Rejects as `summary` does. */
-  listExperiments(after: number): Promise<readonly ExperimentRow[]>;
+  /** Returns a page of experiments, see `ExperimentsReader.listAfter`. Rejects as `getSummary` does. */
+  listExperiments(afterNumber: number): Promise<readonly ExperimentRow[]>;
   /**
-   * Gives up the sessions of a certain age, once all that was appended before is counted: their daily counters are sealed,
-   * they themselves are in no answer any more. Rejects as `summary` does; then it may happen all the same, and may be asked
-   * for again.
+   * Deletes sessions older than the retention, see `LedgerFollower.applyRetention`, once all records appended so far are
+   * projected. Rejects as `getSummary` does; the thread may then still delete them, and the call may be repeated.
    */
-  applyRetention(age: RetentionRequest): Promise<RetentionOutcome>;
+  applyRetention(request: RetentionRequest): Promise<RetentionOutcome>;
 }
 
-/** Starts the thread; resolves once it takes questions. Rejects when the store cannot be opened, leaving nothing running. */
+/** Starts the thread and resolves once it accepts queries. Rejects if the store cannot be opened; the thread has then exited. */
 export async function startThreadAnalytics(options: ThreadAnalyticsOptions): Promise<ThreadAnalytics> {
   const analytics = new AggregatorThread(options);
   await analytics.started;
@@ -71,33 +71,34 @@ export async function startThreadAnalytics(options: ThreadAnalyticsOptions): Pro
 
 interface PendingQuery {
   readonly position: number;
-  readonly query: AggregatorQuery;
+  readonly query: Query;
   readonly signal: CancelSignal | null;
-  readonly resolve: (answer: AggregatorResults[AggregatorQuery['kind']]) => void;
+  /** Takes a result of the type that belongs to `query.name`. */
+  readonly resolve: (result: QueryResults[QueryName]) => void;
   readonly reject: (error: Error) => void;
   readonly deadline: NodeJS.Timeout;
 }
 
 /**
- *     starting --ready--> up --exit--> down --pause--> starting        any of them --close--> closed
+ *     starting --ready--> running --exit--> restarting --delay--> starting        any state --close--> closed
  *
- * Questions are taken while the thread is up. One whose position is not durable yet is held here until it is, and so is one for
- * which the thread has too many before it: whoever asked may give up meanwhile, and the thread is spared the work. When the thread
- * dies, questions are refused, not asked again: their askers have deadlines of their own.
+ * Accepts queries while the thread is running. A query waits here until its position is durable and the thread has few queries
+ * in flight, so that a query cancelled in the meantime is never sent. When the thread exits, all queries are rejected and not
+ * repeated, because callers have deadlines of their own.
  */
 class AggregatorThread implements ThreadAnalytics {
   readonly started: Promise<void>;
   readonly #options: ThreadAnalyticsOptions;
   readonly #progress = new SharedProgress();
   readonly #lag = new AnalyticsLag();
-  #state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
+  #state: 'starting' | 'running' | 'restarting' | 'closed' = 'starting';
   #worker!: Worker;
   #exited!: Promise<void>;
   #restartTimer: NodeJS.Timeout | null = null;
   #restartDelayMs: number = bounds.aggregatorRestartDelayMinMs;
   #lastId = 0;
   readonly #queuedQueries = new Map<number, PendingQuery>();
-  /** With the thread. One past its deadline stays here until the thread has dealt with it, so that this bounds its queue. */
+  /** Queries in flight. A query that timed out stays here until the thread has executed it, so that this bounds the thread's queue. */
   readonly #sentQueries = new Map<number, PendingQuery>();
   #closing: Promise<void> | null = null;
 
@@ -117,7 +118,7 @@ class AggregatorThread implements ThreadAnalytics {
   }
 
   get healthy(): boolean {
-    return this.#state === 'up';
+    return this.#state === 'running';
   }
 
   get lagMs(): number {
@@ -134,42 +135,42 @@ class AggregatorThread implements ThreadAnalytics {
 
   async getSummary(query: SummaryQuery, signal: CancelSignal | null = null): Promise<SummaryResult> {
     assertFilter(query);
-    return this.#query({ kind: 'summary', query: packQuery(query) }, { signal }) as Promise<SummaryResult>;
-  }
-
-  findPayoutStates(
-    asked: readonly PayoutKey[],
-    signal: CancelSignal | null = null,
-  ): Promise<readonly PayoutStateWithLender[]> {
-    // Named one by one: whatever else the caller's objects hold need not cross to the thread.
-    const named = asked.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
-    return this.#query({ kind: 'payouts', asked: named }, { signal }) as Promise<readonly PayoutStateWithLender[]>;
+    return this.#query({ name: 'getSummary', parameter: query }, { signal });
   }
 
   async listDays(query: SummaryQuery, signal: CancelSignal | null = null): Promise<DailyResult> {
     assertFilter(query);
-    return this.#query({ kind: 'daily', query: packQuery(query) }, { signal }) as Promise<DailyResult>;
+    return this.#query({ name: 'listDays', parameter: query }, { signal });
   }
 
   async listRows(query: RowsQuery, signal: CancelSignal | null = null): Promise<RowsPage> {
     assertFilter(query);
-    return this.#query({ kind: 'rows', query: packQuery(query) }, { signal }) as Promise<RowsPage>;
+    return this.#query({ name: 'listRows', parameter: query }, { signal });
+  }
+
+  findPayoutStates(
+    keys: readonly PayoutKey[],
+    signal: CancelSignal | null = null,
+  ): Promise<readonly PayoutStateWithLender[]> {
+    // Copied, because the caller's objects may have more members, which the thread does not need.
+    const parameter = keys.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
+    return this.#query({ name: 'findPayoutStates', parameter }, { signal });
+  }
+
+  listExperiments(afterNumber: number): Promise<readonly ExperimentRow[]> {
+    return this.#query({ name: 'listExperiments', parameter: afterNumber });
   }
 
   getTotals(): Promise<ProjectionTotals> {
-    return this.#query({ kind: 'totals' }) as Promise<ProjectionTotals>;
+    return this.#query({ name: 'getTotals', parameter: undefined });
   }
 
   getCurrentTotals(): Promise<ProjectionTotals> {
-    return this.#query({ kind: 'totals' }, { soFar: true }) as Promise<ProjectionTotals>;
+    return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
-  listExperiments(after: number): Promise<readonly ExperimentRow[]> {
-    return this.#query({ kind: 'experiments', after }) as Promise<readonly ExperimentRow[]>;
-  }
-
-  applyRetention(age: RetentionRequest): Promise<RetentionOutcome> {
-    return this.#query({ kind: 'seal', age }) as Promise<RetentionOutcome>;
+  applyRetention(request: RetentionRequest): Promise<RetentionOutcome> {
+    return this.#query({ name: 'applyRetention', parameter: request });
   }
 
   close(): Promise<void> {
@@ -177,32 +178,42 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#closing;
   }
 
-  /** @param soFar ask what is counted by now; otherwise the last record appended must be counted */
-  #query(
-    query: AggregatorQuery,
-    { soFar = false, signal = null }: { readonly soFar?: boolean; readonly signal?: CancelSignal | null } = {},
-  ): Promise<AggregatorResults[AggregatorQuery['kind']]> {
-    if (this.#state !== 'up') return Promise.reject(new AnalyticsUnavailable('the aggregator is not running'));
+  /** @param currentOnly do not wait until all appended records are projected */
+  #query<Name extends QueryName>(
+    query: Query & { readonly name: Name },
+    {
+      currentOnly = false,
+      signal = null,
+    }: { readonly currentOnly?: boolean; readonly signal?: CancelSignal | null } = {},
+  ): Promise<QueryResults[Name]> {
+    if (this.#state !== 'running')
+      return Promise.reject(new AnalyticsUnavailableError('aggregator thread is not running'));
     if (this.#queuedQueries.size + this.#sentQueries.size >= bounds.analyticsQueueQueriesMax) {
-      return Promise.reject(new AnalyticsUnavailable('too many questions are waiting'));
+      return Promise.reject(new AnalyticsUnavailableError('analytics query queue is full'));
     }
     const { log } = this.#options;
     // What became durable before this was hooked to the log was told to nobody.
     if (log.durablePosition > this.#progress.durablePosition) this.onLedgerDurable(log.durablePosition);
-    // While the log cannot write, what it took may never become durable; everything that was acknowledged is.
-    const position = soFar ? 0 : log.healthy ? log.appendedPosition : log.durablePosition;
+    // While the log cannot write, appended records may never become durable. Acknowledged records are durable.
+    const position = currentOnly ? 0 : log.healthy ? log.appendedPosition : log.durablePosition;
     const id = ++this.#lastId;
-    const { promise, resolve, reject } = Promise.withResolvers<AggregatorResults[AggregatorQuery['kind']]>();
+    const { promise, resolve, reject } = Promise.withResolvers<QueryResults[Name]>();
     const deadline = setTimeout(() => {
       this.#queuedQueries.delete(id);
-      reject(new AnalyticsUnavailable('the figures did not catch up in time'));
+      reject(new AnalyticsUnavailableError('analytics query timed out'));
     }, bounds.analyticsQueryTimeoutMs);
-    const asked: PendingQuery = { position, query, signal, resolve, reject, deadline };
-    if (soFar) {
-      // Answered between two batches, however far behind the thread is.
-      this.#send(id, asked);
+    const pending: PendingQuery = {
+      position,
+      query,
+      signal,
+      resolve: (result) => resolve(result as QueryResults[Name]),
+      reject,
+      deadline,
+    };
+    if (currentOnly) {
+      this.#send(id, pending);
     } else {
-      this.#queuedQueries.set(id, asked);
+      this.#queuedQueries.set(id, pending);
       this.#sendQueued();
     }
     return promise;
@@ -210,37 +221,37 @@ class AggregatorThread implements ThreadAnalytics {
 
   #sendQueued(): void {
     const { durablePosition } = this.#progress;
-    for (const [id, held] of this.#queuedQueries) {
+    for (const [id, pending] of this.#queuedQueries) {
       if (this.#sentQueries.size >= bounds.analyticsQueriesInFlightMax) return;
-      if (held.position > durablePosition) continue;
+      if (pending.position > durablePosition) continue;
       this.#queuedQueries.delete(id);
-      if (held.signal?.ended) {
-        clearTimeout(held.deadline);
-        held.reject(new AnalyticsUnavailable('whoever asked no longer waits'));
+      if (pending.signal?.ended) {
+        clearTimeout(pending.deadline);
+        pending.reject(new AnalyticsUnavailableError('analytics query cancelled by the caller'));
       } else {
-        this.#send(id, held);
+        this.#send(id, pending);
       }
     }
   }
 
-  #send(id: number, asked: PendingQuery): void {
-    this.#sentQueries.set(id, asked);
-    this.#post({ kind: 'ask', id, position: asked.position, question: asked.query });
+  #send(id: number, pending: PendingQuery): void {
+    this.#sentQueries.set(id, pending);
+    this.#post({ kind: 'query', id, position: pending.position, query: packQuery(pending.query) });
   }
 
   #post(message: MessageToAggregator): void {
     this.#worker.postMessage(message);
   }
 
-  /** `failed` is called instead of a restart when the thread ends before it was ready. */
+  /** @param failed called instead of a restart if the thread exits before it is ready */
   #startWorker(ready?: () => void, failed?: (error: Error) => void): void {
     const { files, onCrash, onRecovered, onRebuild, onRebuilt } = this.#options;
-    const setup: AggregatorWorkerData = { files, progress: this.#progress.buffer };
-    const startedAt = this.#progress.projectedPosition;
+    const workerData: AggregatorWorkerData = { files, progress: this.#progress.buffer };
+    const startPosition = this.#progress.projectedPosition;
     let cause: Error | null = null;
     this.#state = 'starting';
     this.#worker = new Worker(new URL('../../workers/aggregator.ts', import.meta.url), {
-      workerData: setup,
+      workerData,
       name: 'aggregator',
       resourceLimits: { maxOldGenerationSizeMb: bounds.aggregatorHeapMegabytes },
     });
@@ -248,7 +259,7 @@ class AggregatorThread implements ThreadAnalytics {
       switch (message.kind) {
         case 'ready':
           if (this.#state !== 'starting') return;
-          this.#state = 'up';
+          this.#state = 'running';
           if (ready !== undefined) ready();
           else onRecovered?.();
           break;
@@ -258,12 +269,12 @@ class AggregatorThread implements ThreadAnalytics {
         case 'rebuilt':
           onRebuilt?.();
           break;
-        case 'answer': {
-          const asked = this.#sentQueries.get(message.id);
-          if (asked === undefined) return;
+        case 'result': {
+          const pending = this.#sentQueries.get(message.id);
+          if (pending === undefined) return;
           this.#sentQueries.delete(message.id);
-          clearTimeout(asked.deadline);
-          asked.resolve(message.answer);
+          clearTimeout(pending.deadline);
+          pending.resolve(message.result);
           this.#sendQueued();
           break;
         }
@@ -276,14 +287,14 @@ class AggregatorThread implements ThreadAnalytics {
       this.#worker.once('exit', (code) => {
         resolve();
         if (this.#state === 'closed') return;
-        const error = cause ?? new Error(`the aggregator thread ended with code ${code}`);
+        const error = cause ?? new Error(`aggregator thread exited with code ${code}`);
         if (this.#state === 'starting' && failed !== undefined) {
           failed(error);
           return;
         }
-        this.#state = 'down';
-        this.#rejectAll('the aggregator has died');
-        if (this.#progress.projectedPosition > startedAt) this.#restartDelayMs = bounds.aggregatorRestartDelayMinMs;
+        this.#state = 'restarting';
+        this.#rejectAll('aggregator thread exited');
+        if (this.#progress.projectedPosition > startPosition) this.#restartDelayMs = bounds.aggregatorRestartDelayMinMs;
         this.#restartTimer = setTimeout(() => this.#startWorker(), this.#restartDelayMs);
         this.#restartDelayMs = Math.min(this.#restartDelayMs * 2, bounds.aggregatorRestartDelayMaxMs);
         onCrash?.(error);
@@ -292,29 +303,29 @@ class AggregatorThread implements ThreadAnalytics {
   }
 
   #rejectAll(reason: string): void {
-    for (const questions of [this.#queuedQueries, this.#sentQueries]) {
-      for (const asked of questions.values()) {
-        clearTimeout(asked.deadline);
-        asked.reject(new AnalyticsUnavailable(reason));
+    for (const queries of [this.#queuedQueries, this.#sentQueries]) {
+      for (const { deadline, reject } of queries.values()) {
+        clearTimeout(deadline);
+        reject(new AnalyticsUnavailableError(reason));
       }
-      questions.clear();
+      queries.clear();
     }
   }
 
   async #close(): Promise<void> {
-    const running = this.#state === 'starting' || this.#state === 'up';
+    const isRunning = this.#state === 'starting' || this.#state === 'running';
     this.#state = 'closed';
     if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
-    this.#rejectAll('the aggregator is closed');
-    if (!running) return;
+    this.#rejectAll('analytics is closed');
+    if (!isRunning) return;
     this.#post({ kind: 'close' });
     const worker = this.#worker;
-    const overdue = setTimeout(() => worker.terminate(), bounds.aggregatorCloseTimeoutMs);
+    const closeTimer = setTimeout(() => worker.terminate(), bounds.aggregatorCloseTimeoutMs);
     await this.#exited;
-    clearTimeout(overdue);
+    clearTimeout(closeTimer);
   }
 }
 
 function assertFilter({ referrerTag, subs }: CohortQuery): void {
-  if (referrerTag === null && subs === null) throw new TypeError('a question needs a tag, ids, or both');
+  if (referrerTag === null && subs === null) throw new TypeError('query needs referrerTag, subs or both');
 }

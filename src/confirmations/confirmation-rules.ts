@@ -3,11 +3,11 @@ import { microsPerUsd } from '../domain/money.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { Booking, Confirmation, Payout, RejectionReason } from './confirmation.ts';
 
-/** What the ledger holds of the session, offer and txid of one confirmation. */
+/** State of the session, offer and txid of one confirmation, from the ledger. */
 export interface PayoutState {
   /** Whether the session exists and was shown the offer. */
   readonly offerShown: boolean;
-  /** When the click that counted was made; null when none has. */
+  /** Time of the counted click; null if there is none. */
   readonly clickedMs: number | null;
   /** Confirmed revenue of the whole session, in micro-dollars. */
   readonly sessionRevenueMicros: number;
@@ -17,41 +17,41 @@ export interface PayoutState {
 type ConfirmationDecision = 'accepted' | 'repeated' | RejectionReason;
 
 /**
- * The rules of docs/contract.md#confirmation-rules, applied twice to each row: before it enters the ledger, and again, with the same
- * result, when counters are derived from the ledger; so a ledger that breaks them cannot make a payout count below zero
- * or above what was funded.
+ * Applies docs/contract.md#confirmation-rules. Each row is checked twice, with the same result: before it is appended to the
+ * ledger, and when the ledger is projected. A ledger that breaks the rules therefore cannot make a payout negative or greater
+ * than its funding.
  */
-export function checkConfirmation(confirmation: Confirmation, past: PayoutState, nowMs: number): ConfirmationDecision {
+export function checkConfirmation(confirmation: Confirmation, state: PayoutState, nowMs: number): ConfirmationDecision {
   const { sub, status, amountMicros, occurredMs } = confirmation;
   const { createdMs, mode } = decodeSubId(sub);
   if (mode === 'test') return 'sandbox';
-  // Before all that time can change: a repeat gets the first answer as long as the payout is kept.
-  const first = past.payout?.[status] ?? null;
+  // Checked before all rules that depend on time, so that a repeat gets the first result while the payout is retained.
+  const first = state.payout?.[status] ?? null;
   if (first !== null) return isSameBooking(first, confirmation) ? 'repeated' : 'conflict';
 
-  const clickedMs = past.clickedMs ?? confirmation.click?.clickedMs ?? null;
-  // A click may be older than its session, by a clock that was set back in between.
-  if (clickedMs === null || !past.offerShown) {
-    // Of a session so old that a click on it would be, maybe nothing is kept to tell more by.
+  const clickedMs = state.clickedMs ?? confirmation.click?.clickedMs ?? null;
+  if (clickedMs === null || !state.offerShown) {
+    // The session may have been deleted already, so only its age is known.
     const lastMs = createdMs + bounds.clickAttributionMs + bounds.confirmationWindowMs;
     return nowMs > lastMs ? 'too_late' : 'click_unknown';
   }
+  // Negative if the clock was set back between session and click, which is accepted.
   if (clickedMs - createdMs > bounds.clickAttributionMs) return 'click_late';
 
   if (status === 'reversed') {
-    if (past.payout === null) return 'txid_unknown';
-    if (amountMicros > past.payout.funded.amountMicros) return 'exceeds_funded';
+    if (state.payout === null) return 'txid_unknown';
+    if (amountMicros > state.payout.funded.amountMicros) return 'exceeds_funded';
   }
   if (occurredMs < clickedMs - bounds.confirmationClockSkewMs) return 'before_click';
   if (occurredMs > nowMs + bounds.confirmationClockSkewMs) return 'in_future';
   if (nowMs - clickedMs > bounds.confirmationWindowMs) return 'too_late';
-  if (status === 'funded' && past.sessionRevenueMicros + amountMicros > bounds.confirmedRevenueUsdMax * microsPerUsd) {
+  if (status === 'funded' && state.sessionRevenueMicros + amountMicros > bounds.confirmedRevenueUsdMax * microsPerUsd) {
     return 'session_limit';
   }
   return 'accepted';
 }
 
-/** The payout after an accepted confirmation. */
+/** Returns the payout after an accepted confirmation. */
 export function applyToPayout(
   { status, amountMicros, occurredMs }: Omit<Confirmation, 'click'>,
   payout: Payout | null,
@@ -62,7 +62,7 @@ export function applyToPayout(
   return { ...payout, reversed: booking };
 }
 
-/** What an accepted confirmation adds to confirmed revenue; below zero for a reversal. */
+/** Returns the change of confirmed revenue by an accepted confirmation; negative for a reversal. */
 export function revenueDeltaMicros({ status, amountMicros }: Pick<Confirmation, 'status' | 'amountMicros'>): number {
   return status === 'funded' ? amountMicros : -amountMicros;
 }

@@ -1,14 +1,14 @@
-/** What a lender tells us of one click (docs/contract.md#confirmation-rows): it owes a payout for it, or takes one back. */
+/** A lender's confirmation that it owes a payout for a click, or its reversal (docs/contract.md#confirmation-rows). */
 export interface Confirmation {
   readonly status: ConfirmationStatus;
-  /** 32 bytes of their own. */
+  /** The 32 bytes of the sub_id, in an array of their own. */
   readonly sub: Uint8Array;
   readonly offerId: string;
-  /** The lender's name for the payout; a reversal names the payout it takes back. */
+  /** The lender's identifier of the payout; a reversal has the txid of its payout. */
   readonly txid: string;
   readonly amountMicros: number;
   readonly occurredMs: number;
-  /** Evidence of the click, from its click_id if given: restores a click without a record (docs/contract.md#clicks-without-a-record). */
+  /** From the click_id, if given. Restores a click without a record (docs/contract.md#clicks-without-a-record). */
   readonly click: ClickEvidence | null;
 }
 
@@ -19,7 +19,7 @@ export interface ClickEvidence {
   readonly valueMicros: number;
 }
 
-/** The members of a row as it is sent. */
+/** JSON members of a row. */
 export const confirmationMembers = [
   'click_id',
   'sub_id',
@@ -31,7 +31,7 @@ export const confirmationMembers = [
 ] as const;
 export type ConfirmationMember = (typeof confirmationMembers)[number];
 
-/** Why a row books nothing; docs/confirmations.md tells each in words. */
+/** Documented in docs/confirmations.md. */
 export type RejectionReason =
   | 'not_an_object'
   | `${ConfirmationMember}_repeated`
@@ -57,13 +57,12 @@ export type RejectionReason =
   | 'session_limit'
   | 'lender_unknown';
 
-/** What one side of a payout was booked with: its funding or its reversal. */
+/** The funding or the reversal of a payout. */
 export interface Booking {
   readonly amountMicros: number;
   readonly occurredMs: number;
 }
 
-/** A payout as the ledger has it so far. */
 export interface Payout {
   readonly funded: Booking;
   readonly reversed: Booking | null;

@@ -14,20 +14,22 @@ import {
 } from './confirmation.ts';
 
 /**
- * Finds the rows of a JSON text that give a member of a confirmation more than once, which `JSON.parse` hides: it takes the last.
- * The text must be JSON: one row, or an array of rows. Returns the first repeated member of each such row, by the row's index.
+ * Finds rows with a repeated member, which `JSON.parse` hides because it uses the last value.
+ *
+ * @param text valid JSON: one row or an array of rows
+ * @returns the first repeated member of each such row, by row index
  */
 export function findDuplicateMembers(text: string): ReadonlyMap<number, ConfirmationMember> {
-  const repeated = new Map<number, ConfirmationMember>();
+  const duplicates = new Map<number, ConfirmationMember>();
   const scanner = createScanner(text, true);
   let rowDepth = 1;
   let depth = 0;
   let row = 0;
-  /** Members of the row so far; null outside of objects. */
+  /** Members of the current row; null outside of objects. */
   let names: Set<string> | null = null;
   let isNameNext = false;
   for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
-    // The first character of a token tells its kind.
+    // The first character identifies the kind of token.
     const token = text[scanner.getTokenOffset()]!;
     if (token === '{' || token === '[') {
       if (depth === 0 && token === '[') rowDepth = 2;
@@ -46,11 +48,11 @@ export function findDuplicateMembers(text: string): ReadonlyMap<number, Confirma
       const name = scanner.getTokenValue();
       const member = confirmationMembers.find((each) => each === name);
       if (member === undefined) continue;
-      if (names!.has(member) && !repeated.has(row)) repeated.set(row, member);
+      if (names!.has(member) && !duplicates.has(row)) duplicates.set(row, member);
       names!.add(member);
     }
   }
-  return repeated;
+  return duplicates;
 }
 
 interface ParseConfirmationDeps {
@@ -58,10 +60,10 @@ interface ParseConfirmationDeps {
   readonly clickIds: Pick<ClickIds, 'verify'>;
 }
 
-/** One row as the endpoint takes it; members with other names are passed over. */
+/** A row before validation. Other members are ignored. */
 type UnparsedRow = { readonly [Member in ConfirmationMember]?: unknown };
 
-/** Reads one row of whatever type (docs/contract.md#confirmation-rows), or says why it cannot be one. Knows nothing of what happened. */
+/** Validates the form of one row (docs/contract.md#confirmation-rows), without regard to the ledger. */
 export function parseConfirmation(ids: ParseConfirmationDeps, row: unknown): Confirmation | RejectionReason {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return 'not_an_object';
   const { txid, status, amount, occurred_at: occurredAt } = row as UnparsedRow;
@@ -83,7 +85,7 @@ interface ReferencedClick {
   readonly click: ClickEvidence | null;
 }
 
-/** The click a row names, by its click_id, by session and offer, or by both when they agree. Null members are absent ones. */
+/** Reads the click of a row from its click_id, from session and offer, or from both if they agree. Null means absent. */
 function parseClick(
   { subIds, clickIds }: ParseConfirmationDeps,
   { click_id: clickId, sub_id: subId, svc_offer_id: offerId }: UnparsedRow,
@@ -111,5 +113,5 @@ function isOfferId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= bounds.offerIdCharactersMax && /^[a-z0-9_-]+$/.test(value);
 }
 
-/** Above the longest this service issues, so that no long text is decoded. */
+/** Greater than the longest click_id this service issues. Longer texts are not decoded. */
 const clickIdCharactersMax = 256;

@@ -2,7 +2,7 @@ import type { CancelSignal } from '../domain/async.ts';
 import type { Confirmation, Payout } from './confirmation.ts';
 import { applyToPayout, type PayoutState, revenueDeltaMicros } from './confirmation-rules.ts';
 
-/** What one confirmation is about. */
+/** Identifies the payout of a confirmation. */
 export interface PayoutKey {
   readonly sub: Uint8Array;
   readonly offerId: string;
@@ -10,20 +10,17 @@ export interface PayoutKey {
 }
 
 export interface PayoutStateWithLender extends PayoutState {
-  /** The lender the click was counted for; null when none was. */
+  /** Lender of the counted click; null if there is none. */
   readonly lenderName: string | null;
 }
 
-/** The port through which an operation learns what the ledger holds of clicks and payouts. */
+/** Port to the state of clicks and payouts in the ledger. */
 export interface PayoutStateReader {
   /**
-   * One answer for each question, in their order. They hold every record that a healthy log had taken before the call.
-   * Rejects with `AnalyticsUnavailable`.
+   * Returns one state per key, in the same order. The states include every record that a healthy log accepted before the call.
+   * Rejects with `AnalyticsUnavailableError`.
    */
-  findPayoutStates(
-    asked: readonly PayoutKey[],
-    signal?: CancelSignal | null,
-  ): Promise<readonly PayoutStateWithLender[]>;
+  findPayoutStates(keys: readonly PayoutKey[], signal?: CancelSignal | null): Promise<readonly PayoutStateWithLender[]>;
 }
 
 interface PendingClick {
@@ -32,35 +29,35 @@ interface PendingClick {
   readonly lenderName: string | null;
 }
 
-/** What the ledger holds of the rows of one batch, kept up to date as its rows are accepted one after the other. */
+/** Payout states of the rows of one batch, including the rows of the batch that were accepted so far. */
 export class PendingPayoutStates {
   readonly #revenueBySession = new Map<string, number>();
   readonly #clicks = new Map<string, PendingClick>();
   readonly #payouts = new Map<string, Payout | null>();
 
-  /** @param known answers to `asked`, in their order. */
-  constructor(asked: readonly PayoutKey[], known: readonly PayoutStateWithLender[]) {
-    for (const [index, about] of asked.entries()) {
-      const { offerShown, clickedMs, lenderName, sessionRevenueMicros, payout } = known[index]!;
-      this.#revenueBySession.set(sessionKey(about), sessionRevenueMicros);
-      this.#clicks.set(clickKey(about), { offerShown, clickedMs, lenderName });
-      this.#payouts.set(payoutKey(about), payout);
+  /** @param states initial states of `keys`, in the same order */
+  constructor(keys: readonly PayoutKey[], states: readonly PayoutStateWithLender[]) {
+    for (const [index, key] of keys.entries()) {
+      const { offerShown, clickedMs, lenderName, sessionRevenueMicros, payout } = states[index]!;
+      this.#revenueBySession.set(sessionKey(key), sessionRevenueMicros);
+      this.#clicks.set(clickKey(key), { offerShown, clickedMs, lenderName });
+      this.#payouts.set(payoutKey(key), payout);
     }
   }
 
-  /** Only of rows the batch was opened with. */
-  get(about: PayoutKey): PayoutStateWithLender {
+  /** @param key one of the keys passed to the constructor */
+  get(key: PayoutKey): PayoutStateWithLender {
     return {
-      ...this.#clicks.get(clickKey(about))!,
-      sessionRevenueMicros: this.#revenueBySession.get(sessionKey(about))!,
-      payout: this.#payouts.get(payoutKey(about)) ?? null,
+      ...this.#clicks.get(clickKey(key))!,
+      sessionRevenueMicros: this.#revenueBySession.get(sessionKey(key))!,
+      payout: this.#payouts.get(payoutKey(key)) ?? null,
     };
   }
 
   applyAccepted(confirmation: Confirmation, lenderName: string): void {
     const { clickedMs, offerShown, sessionRevenueMicros, payout } = this.get(confirmation);
     this.#revenueBySession.set(sessionKey(confirmation), sessionRevenueMicros + revenueDeltaMicros(confirmation));
-    // A click restored by one row is there for the rows behind it.
+    // Later rows of the batch see a click that this row restored.
     this.#clicks.set(clickKey(confirmation), {
       offerShown,
       clickedMs: clickedMs ?? confirmation.click?.clickedMs ?? null,
@@ -74,11 +71,11 @@ function sessionKey({ sub }: PayoutKey): string {
   return Buffer.from(sub).toString('latin1');
 }
 
-/** Ids and names of offers and payouts hold no space. */
-function clickKey(about: PayoutKey): string {
-  return `${sessionKey(about)} ${about.offerId}`;
+/** Unambiguous, because offer ids and txids contain no spaces. */
+function clickKey(key: PayoutKey): string {
+  return `${sessionKey(key)} ${key.offerId}`;
 }
 
-function payoutKey(about: PayoutKey): string {
-  return `${clickKey(about)} ${about.txid}`;
+function payoutKey(key: PayoutKey): string {
+  return `${clickKey(key)} ${key.txid}`;
 }

@@ -29,7 +29,7 @@ interface LenderView {
   readonly rev_confirmed: number;
 }
 
-/** How many events of each type widgets told; `offer_click` is what the widget saw, and books nothing (docs/contract.md#widget-events). */
+/** Number of widget events by type (docs/contract.md#widget-events). `offer_click` is not a counted click. */
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
 /** The summary record (docs/contract.md#summary). */
@@ -40,7 +40,7 @@ export interface SummaryView extends MetricsView, IgnoredNames {
   readonly date_from: string;
   readonly date_to: string;
   readonly ids_outside_dates: number;
-  /** First and last cohort day of the three members below; both null where no day of the dates is matured. */
+  /** First and last cohort day of the next three members; null if no day of the window is matured. */
   readonly matured_from: string | null;
   readonly matured_to: string | null;
   readonly sessions_matured: number;
@@ -48,7 +48,7 @@ export interface SummaryView extends MetricsView, IgnoredNames {
   readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
   readonly by_device: Readonly<Record<string, MetricsView>>;
   readonly widget_events: WidgetEventsView;
-  /** Sessions of earlier dates are no longer kept one by one: they are in the figures of a tag, not in those of ids. */
+  /** Earlier sessions are included in the figures of a tag, but not in rows or figures of listed sub_ids. */
   readonly sessions_kept_from: string | null;
   readonly as_of: string | null;
 }
@@ -57,7 +57,7 @@ export interface SummaryView extends MetricsView, IgnoredNames {
 export interface DayView extends MetricsView {
   readonly date: string;
   readonly widget_events: WidgetEventsView;
-  /** Whether the day's sessions are older than 45 days. */
+  /** Whether the sessions of the day are older than 45 days. */
   readonly matured: boolean;
 }
 
@@ -92,14 +92,14 @@ interface PageView<Granularity extends 'daily' | 'row', Item> extends IgnoredNam
 export type DailyView = PageView<'daily', DayView>;
 export type RowsView = PageView<'row', RowView>;
 
-/** What an answer covers, as day numbers. */
+/** First and last day (day numbers), inclusive. */
 export interface DayRange {
   readonly fromDay: number;
   readonly toDay: number;
 }
 
-/** The same, and from which day on single sessions are kept; 0 when all are. */
 interface RetainedDayRange extends DayRange {
+  /** First day with retained sessions; 0 when every session is retained. */
   readonly retainedFromDay: number;
 }
 
@@ -110,7 +110,7 @@ export function toSummaryView(
   figures: SummaryResult,
 ): SummaryView {
   const { matured } = figures;
-  const anyMatured = maturedWindow.fromDay <= maturedWindow.toDay;
+  const hasMaturedDay = maturedWindow.fromDay <= maturedWindow.toDay;
   return {
     referrer_tag: referrerTag,
     ...toMetricsView(figures),
@@ -118,8 +118,8 @@ export function toSummaryView(
     granularity: 'summary',
     ...toDateMembers({ ...window, retainedFromDay: figures.retainedFromDay }),
     ids_outside_dates: figures.subsOutsideDates,
-    matured_from: anyMatured ? isoDate(maturedWindow.fromDay) : null,
-    matured_to: anyMatured ? isoDate(maturedWindow.toDay) : null,
+    matured_from: hasMaturedDay ? isoDate(maturedWindow.fromDay) : null,
+    matured_to: hasMaturedDay ? isoDate(maturedWindow.toDay) : null,
     sessions_matured: matured.sessions,
     rev_per_session_matured:
       matured.sessions === 0 ? null : ratio(matured.confirmedMicros / microsPerUsd, matured.sessions),
@@ -192,7 +192,7 @@ function toMetricsView(figures: CohortMetrics): MetricsView {
 }
 
 function toWidgetEventsView(counts: WidgetCounts): WidgetEventsView {
-  return Object.fromEntries(widgetEventTypes.map((type, place) => [type, counts[place] ?? 0])) as WidgetEventsView;
+  return Object.fromEntries(widgetEventTypes.map((type, index) => [type, counts[index] ?? 0])) as WidgetEventsView;
 }
 
 function toLenderView({ lender, clicks, confirmedMicros }: LenderMetrics): LenderView {
@@ -203,7 +203,7 @@ function deviceName(device: number): string {
   return deviceClasses[device] ?? 'unknown';
 }
 
-/** What came through a file is not trusted: a text that is no JSON object is shown as no metadata, and stops no page. */
+/** Returns null for a text that is not a JSON object: a corrupt ledger record must not break the page. */
 function parseMetadata(json: string): RowView['metadata'] {
   try {
     const value: unknown = JSON.parse(json);
@@ -213,12 +213,12 @@ function parseMetadata(json: string): RowView['metadata'] {
   }
 }
 
-/** Ratios carry six decimals; nothing over nothing is 0. */
+/** Rounded to six decimals; 0 if `whole` is 0. */
 function ratio(part: number, whole: number): number {
   return whole === 0 ? 0 : roundHalfUp(part / whole, 6);
 }
 
-/** 95 % interval of the mean confirmed revenue of a matured session (docs/contract.md#matured-figures); null for few sessions. */
+/** 95 % interval of the mean confirmed revenue per matured session (docs/contract.md#matured-figures); null for few sessions. */
 function confidenceInterval({
   sessions,
   confirmedMicros,

@@ -1,4 +1,4 @@
-import { AnalyticsUnavailable } from '../analytics/analytics.ts';
+import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
@@ -74,7 +74,7 @@ export async function confirmRevenue(
     const results = await ports.queue.run(() => decideBatch(ports, parsed, signal), signal);
     return results === null ? unavailable(bounds.retryAfterSeconds) : succeeded(toConfirmationsView(results));
   } catch (fault) {
-    if (fault instanceof AnalyticsUnavailable || fault instanceof LogUnavailableError) {
+    if (fault instanceof AnalyticsUnavailableError || fault instanceof LogUnavailableError) {
       return unavailable(bounds.retryAfterSeconds);
     }
     throw fault;

@@ -1,5 +1,5 @@
 import type { Analytics, CohortFilter } from '../analytics/analytics.ts';
-import { AnalyticsUnavailable } from '../analytics/analytics.ts';
+import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { lastMaturedCohortDay } from '../analytics/counting-rules.ts';
 import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
@@ -44,11 +44,11 @@ export interface AnalyticsRequest {
 export type AnalyticsView = SummaryView | DailyView | RowsView;
 
 /**
- * GET /analytics (docs/contract.md#analytics): the figures of a tag, of a list of sessions, or of their intersection; in one piece, or
- * in pages of days or sessions.
+ * GET /analytics (docs/contract.md#analytics): figures of a tag, of listed sessions, or of their intersection, as one summary or
+ * as pages of days or sessions.
  */
 export async function queryAnalytics(
-  ports: QueryAnalyticsDeps,
+  deps: QueryAnalyticsDeps,
   tenant: Tenant,
   request: AnalyticsRequest,
   signal: CancelSignal | null = null,
@@ -63,53 +63,53 @@ export async function queryAnalytics(
   }
   const dates = parseDates(request);
   if (typeof dates === 'string') return invalidRequest(dates);
-  const today = dayOf(ports.clock.wallMs());
+  const today = dayOf(deps.clock.wallMs());
   const filter: CohortFilter = {
     account: tenant.account,
     vertical: tenant.vertical.number,
     mode: tenant.mode,
     referrerTag: referrerTag ?? null,
-    subs: subIds === undefined ? null : selectOwnSubIds(ports.subIds, tenant, subIds),
+    subs: subIds === undefined ? null : selectOwnSubIds(deps.subIds, tenant, subIds),
   };
 
   if (granularity === 'summary') {
-    // A summary has no pages; whoever asks for one believes to get a part.
+    // Rejected, because the caller expects only a part of the figures.
     if (request.limit !== undefined) return invalidRequest('limit');
     if (request.cursor !== undefined) return invalidRequest('cursor');
     const window = resolveDayRange(dates, today);
     if (window === null) return invalidRequest('date_from');
     const undated = dates.from === undefined && dates.to === undefined;
-    return refuseIfUnavailable(() => readSummary(ports.analytics, filter, { ...window, undated, today }, signal));
+    return refuseIfUnavailable(() => readSummary(deps.analytics, filter, { ...window, undated, today }, signal));
   }
 
   const limit = parseLimit(request.limit);
   if (limit === null) return invalidRequest('limit');
-  let place: PagePosition;
+  let position: PagePosition;
   if (request.cursor === undefined) {
     const window = resolveDayRange(dates, today);
     if (window === null) return invalidRequest('date_from');
-    place = { ...window, after: 0 };
+    position = { ...window, after: 0 };
   } else {
-    const read = ports.pageCursors.verify(granularity, filter, request.cursor);
-    if (read === null || !datesMatchCursor(dates, read)) return invalidRequest('cursor');
-    place = read;
+    const verified = deps.pageCursors.verify(granularity, filter, request.cursor);
+    if (verified === null || !datesMatchCursor(dates, verified)) return invalidRequest('cursor');
+    position = verified;
   }
-  const page = { filter, place, limit, signal };
+  const page = { filter, position, limit, signal };
   return granularity === 'daily'
     ? refuseIfUnavailable(async () =>
-        toSignedPageView(ports, page, 'daily', await readDaysPage(ports.analytics, page, today)),
+        toSignedPageView(deps, page, 'daily', await readDaysPage(deps.analytics, page, today)),
       )
-    : refuseIfUnavailable(async () => toSignedPageView(ports, page, 'row', await readRowsPage(ports.analytics, page)));
+    : refuseIfUnavailable(async () => toSignedPageView(deps, page, 'row', await readRowsPage(deps.analytics, page)));
 }
 
 function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
   { pageCursors }: QueryAnalyticsDeps,
-  { filter, place }: PageRequest,
+  { filter, position }: PageRequest,
   granularity: Granularity,
   { items, retainedFromDay, nextAfter }: AnalyticsPage<Item>,
 ) {
-  const cursor = nextAfter === null ? null : pageCursors.issue(granularity, filter, { ...place, after: nextAfter });
-  return toPageView(granularity, filter.referrerTag, { ...place, retainedFromDay }, items, cursor);
+  const cursor = nextAfter === null ? null : pageCursors.issue(granularity, filter, { ...position, after: nextAfter });
+  return toPageView(granularity, filter.referrerTag, { ...position, retainedFromDay }, items, cursor);
 }
 
 /** Reads the summary of the sessions created in a range of days; without requested dates, matured figures cover more days. */
@@ -127,7 +127,7 @@ export async function readSummary(
 
 export interface PageRequest {
   readonly filter: CohortFilter;
-  readonly place: PagePosition;
+  readonly position: PagePosition;
   readonly limit: number;
   readonly signal: CancelSignal | null;
 }
@@ -142,22 +142,22 @@ export interface AnalyticsPage<Item> {
 /** Reads one page of days. Queries only the days of the page, however long the window is. */
 export async function readDaysPage(
   analytics: Pick<Analytics, 'listDays'>,
-  { filter, place, limit, signal }: PageRequest,
+  { filter, position, limit, signal }: PageRequest,
   today: number,
 ): Promise<AnalyticsPage<DayView>> {
-  const fromDay = place.fromDay + place.after;
-  const toDay = Math.min(fromDay + limit - 1, place.toDay);
+  const fromDay = position.fromDay + position.after;
+  const toDay = Math.min(fromDay + limit - 1, position.toDay);
   const { days, retainedFromDay } = await analytics.listDays({ ...filter, fromDay, toDay, today }, signal);
-  const nextAfter = toDay < place.toDay ? toDay + 1 - place.fromDay : null;
+  const nextAfter = toDay < position.toDay ? toDay + 1 - position.fromDay : null;
   return { items: days.map(toDayView), retainedFromDay, nextAfter };
 }
 
 /** Reads one page of sessions. */
 export async function readRowsPage(
   analytics: Pick<Analytics, 'listRows'>,
-  { filter, place, limit, signal }: PageRequest,
+  { filter, position, limit, signal }: PageRequest,
 ): Promise<AnalyticsPage<RowView>> {
-  const { fromDay, toDay, after: afterPosition } = place;
+  const { fromDay, toDay, after: afterPosition } = position;
   const page = await analytics.listRows({ ...filter, fromDay, toDay, afterPosition, limit }, signal);
   return {
     items: page.rows.map(toRowView),
@@ -166,12 +166,12 @@ export async function readRowsPage(
   };
 }
 
-async function refuseIfUnavailable<View>(ask: () => Promise<View>): Promise<Outcome<View>> {
+async function refuseIfUnavailable<View>(query: () => Promise<View>): Promise<Outcome<View>> {
   try {
-    return succeeded(await ask());
-  } catch (fault) {
-    if (fault instanceof AnalyticsUnavailable) return unavailable(bounds.retryAfterSeconds);
-    throw fault;
+    return succeeded(await query());
+  } catch (error) {
+    if (error instanceof AnalyticsUnavailableError) return unavailable(bounds.retryAfterSeconds);
+    throw error;
   }
 }
 
@@ -181,7 +181,7 @@ export interface RequestedDates {
   readonly to: number | undefined;
 }
 
-/** The dates given, or the name of the parameter at fault. */
+/** Returns the dates, or the name of the invalid parameter. */
 function parseDates({ date_from, date_to }: AnalyticsRequest): RequestedDates | 'date_from' | 'date_to' {
   const to = date_to === undefined ? undefined : parseIsoDate(date_to);
   if (to === null) return 'date_to';
@@ -197,12 +197,12 @@ export function resolveDayRange({ from, to }: RequestedDates, today: number): Da
   return fromDay > toDay ? null : { fromDay, toDay };
 }
 
-/** Whether dates repeated with a cursor are those it was issued for; those left out are. */
+/** Whether the dates equal those of the cursor; an absent date is valid. */
 function datesMatchCursor({ from, to }: RequestedDates, { fromDay, toDay }: DayRange): boolean {
   return (from === undefined || from === fromDay) && (to === undefined || to === toDay);
 }
 
-/** Null when it is not a whole number within its bounds. */
+/** Returns null for a text that is not an integer from 1 to `bounds.analyticsPageItemsMax`. */
 function parseLimit(text: string | undefined): number | null {
   if (text === undefined) return bounds.analyticsPageItemsMax;
   if (!/^[1-9]\d{0,2}$/.test(text)) return null;
@@ -210,7 +210,7 @@ function parseLimit(text: string | undefined): number | null {
   return limit <= bounds.analyticsPageItemsMax ? limit : null;
 }
 
-/** The genuine ids of this tenant, each once, as their bytes; whatever else was listed contributes nothing. */
+/** Returns the verified sub_ids of this tenant as bytes, without repeats, and ignores all other texts. */
 function selectOwnSubIds(subIds: SubIds, tenant: Tenant, listed: readonly string[]): Uint8Array[] {
   const own: Uint8Array[] = [];
   for (const text of new Set(listed)) {

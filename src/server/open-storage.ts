@@ -142,8 +142,8 @@ export async function openStorage(
       clock,
       analytics,
       deleteLedgerBefore: (beforePosition) => dropSegments(nodeLogFiles, files.ledgerFolder, beforePosition),
-      onDeleted: ({ keptFromDay, segments }) =>
-        logger.info({ keptFrom: isoDate(keptFromDay), segments }, 'data older than the retention deleted'),
+      onDeleted: ({ retainedFromDay, segments }) =>
+        logger.info({ retainedFrom: isoDate(retainedFromDay), segments }, 'data older than the retention deleted'),
       onError: (fault) =>
         logger.warn(
           { fault: describeError(fault) },

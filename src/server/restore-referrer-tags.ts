@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AnalyticsUnavailable } from '../analytics/analytics.ts';
+import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import type { ThreadAnalytics } from '../analytics/thread-analytics.ts';
 import { bounds } from '../bounds.ts';
 import type { ReferrerTags } from '../sessions/referrer-tags.ts';
@@ -52,7 +52,7 @@ async function tryRestore(analytics: ExperimentSource, referrerTags: ReferrerTag
       if (page.length === 0) break;
     }
   } catch (fault) {
-    if (!(fault instanceof AnalyticsUnavailable)) throw fault;
+    if (!(fault instanceof AnalyticsUnavailableError)) throw fault;
     return false;
   }
   referrerTags.enableLimit();

@@ -21,9 +21,9 @@ import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/le
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
-const sessions = 25_000;
+const sessions = 12_000;
 
-/** Sessions, each with a view some thousand records later and a click or two later still, so that no batch holds it whole. */
+/** Views and clicks follow thousands of records after the creation of their session, in another batch. */
 function* ledger(): Generator<LedgerRecord, void> {
   const sub = (serial: number) => subOf({ createdMs: noon + serial, serial });
   for (let serial = 0; serial < sessions + 6_000; serial++) {
@@ -49,13 +49,13 @@ describe('aggregator crash', () => {
     const log = await openEventLog({ folder: files.ledgerFolder, shard: 0, durability: 'write' });
     for (const record of ledger()) {
       model.record(record);
-      // One in some hundreds is waited for, so that what is pending stays within the log's bounds.
+      // Waits for every 500th record, so that the pending records stay within the log's bounds.
       if (log.appendedPosition % 500 === 0) await log.append(record);
       else assert(log.appendWithoutWaiting(record));
     }
     records = log.appendedPosition;
     await log.close();
-    assert(records > 5 * bounds.projectionBatchRecordsMax);
+    assert(records > 3 * bounds.projectionBatchRecordsMax);
   });
 
   after(() => rmSync(folder, { recursive: true }));
@@ -75,10 +75,10 @@ describe('aggregator crash', () => {
     }
   }
 
-  it('has counted every record once after its process was killed at any point and started again', async () => {
+  it('counts every record once after its process was killed at any point', async () => {
     const storeFile = join(folder, 'killed.sqlite');
     let kills = 0;
-    for (let reached = 0; reached < records; ) {
+    for (let position = 0; position < records; ) {
       const child = spawn(
         process.execPath,
         [
@@ -91,11 +91,11 @@ describe('aggregator crash', () => {
         { stdio: ['ignore', 'pipe', 'inherit'] },
       );
       const exited = once(child, 'exit');
-      // Somewhere in the step after this many more: in a read, a fold, a write or a commit.
-      const killAt = reached + 700 * (1 + Math.floor(Math.random() * 30));
+      // The kill happens at some point of the next batch: in a read, a write or a commit.
+      const killPosition = position + 700 * (1 + Math.floor(Math.random() * 30));
       child.stdout.on('data', (text: Buffer) => {
-        reached = Number(text.toString().trim().split('\n').at(-1));
-        if (reached < killAt || reached >= records) return;
+        position = Number(text.toString().trim().split('\n').at(-1));
+        if (position < killPosition || position >= records) return;
         child.stdout.removeAllListeners('data');
         setTimeout(() => child.kill('SIGKILL'), Math.random() * 4);
       });
@@ -104,34 +104,34 @@ describe('aggregator crash', () => {
         kills++;
       } else {
         assert.equal(code, 0);
-        // A process killed after its last commit, and before it could tell, leaves nothing for the next one to report.
-        reached = records;
+        // A process that was killed after its last commit leaves no work for the next one.
+        position = records;
       }
     }
     assert(kills > 0);
     await assertFigures(storeFile);
   });
 
-  it('has counted every record once after its thread was ended at any point and started again', async () => {
-    const analyticsStoreFile = join(folder, 'ended.sqlite');
+  it('counts every record once after its thread was terminated at any point', async () => {
+    const analyticsStoreFile = join(folder, 'terminated.sqlite');
     const progress = new SharedProgress();
-    let ended = 0;
+    let terminations = 0;
     while (progress.projectedPosition < records) {
-      // A thread of a fast machine cannot fold the rest before it is ended.
+      // Limits the work, so that a fast thread cannot finish before it is terminated.
       progress.durablePosition = Math.min(records, progress.projectedPosition + Math.ceil(records / 4));
       const workerData: AggregatorWorkerData = { files: { ...files, analyticsStoreFile }, progress: progress.buffer };
       const worker = new Worker(new URL('../../workers/aggregator.ts', import.meta.url), { workerData });
       const exited = once(worker, 'exit');
-      const reached = progress.projectedPosition;
-      // Its id is -1 once it has ended by itself, which it must not.
-      while (progress.projectedPosition <= reached && worker.threadId !== -1) await pause(1);
+      const position = progress.projectedPosition;
+      // The thread id is -1 if the thread exited by itself, which is an error.
+      while (progress.projectedPosition <= position && worker.threadId !== -1) await pause(1);
       assert.notEqual(worker.threadId, -1);
       await pause(Math.random() * 30);
       await worker.terminate();
       await exited;
-      ended++;
+      terminations++;
     }
-    assert(ended >= 4);
+    assert(terminations >= 4);
     await assertFigures(analyticsStoreFile);
   });
 });

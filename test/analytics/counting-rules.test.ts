@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
-import { FoldedStore } from '../support/folded-store.ts';
 import {
   clickedRecord,
   confirmedRecord,
@@ -14,39 +13,40 @@ import {
   viewedRecord,
   widgetViewedRecord,
 } from '../support/ledger-records.ts';
+import { ProjectedStore } from '../support/projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
 
 describe('counting rules', () => {
-  let folded: FoldedStore;
+  let projected: ProjectedStore;
 
   beforeEach(() => {
-    folded = new FoldedStore();
+    projected = new ProjectedStore();
   });
-  afterEach(() => folded.close());
+  afterEach(() => projected.close());
 
-  /** Folds records, in one batch or in batches of one: no rule may depend on it, and memory is never asked for the past. */
-  const fold = (...records: readonly unknown[]) => folded.fold(...records);
+  const apply = (...records: readonly unknown[]) => projected.apply(...records);
 
-  function foldEachAlone(...records: readonly unknown[]): void {
+  /** Applies each record in a batch of its own and reopens the store after it. */
+  function applyEach(...records: readonly unknown[]): void {
     for (const record of records) {
-      fold(record);
-      folded.reopen();
+      apply(record);
+      projected.reopen();
     }
   }
 
-  function ask(wanted: Partial<SummaryQuery> = {}): SummaryResult {
-    return folded.store.getSummary({
+  function query(filter: Partial<SummaryQuery> = {}): SummaryResult {
+    return projected.store.getSummary({
       account: 1,
       vertical: 1,
       mode: 'live',
-      referrerTag: wanted.subs ? null : 'tag-one',
+      referrerTag: filter.subs ? null : 'tag-one',
       subs: null,
       fromDay: today - 30,
       toDay: today,
       today,
-      ...wanted,
+      ...filter,
     });
   }
 
@@ -62,21 +62,21 @@ describe('counting rules', () => {
   } as const;
 
   it('counts a session, its views and its clicks', () => {
-    fold(
+    apply(
       createdRecord(sub),
       viewedRecord(sub, ['a', 'b']),
       viewedRecord(sub, ['b', 'c']),
       clickedRecord(sub, 'a', { valueMicros: 3_500_000 }),
       clickedRecord(sub, 'c', { valueMicros: 40 }),
     );
-    const { sessions, views, clicks, attributedMicros, confirmedMicros } = ask();
+    const { sessions, views, clicks, attributedMicros, confirmedMicros } = query();
     assert.deepEqual(
       { sessions, views, clicks, attributedMicros, confirmedMicros },
       { sessions: 1, views: 2, clicks: 2, attributedMicros: 3_500_040, confirmedMicros: 0 },
     );
   });
 
-  it('counts the same when every record is folded by another process', () => {
+  it('counts the same if the store is reopened after every record', () => {
     const records = [
       createdRecord(sub),
       viewedRecord(sub, ['a', 'b']),
@@ -86,100 +86,93 @@ describe('counting rules', () => {
       clickedRecord(sub, 'a'),
       clickedRecord(sub, 'z'),
     ];
-    foldEachAlone(...records);
-    const { sessions, views, clicks } = ask();
+    applyEach(...records);
+    const { sessions, views, clicks } = query();
     assert.deepEqual({ sessions, views, clicks }, { sessions: 1, views: 2, clicks: 2 });
-    const totals = folded.store.getTotals();
+    const totals = projected.store.getTotals();
     assert.deepEqual([totals.records, totals.duplicateClicks, totals.unshownClicks], [7, 1, 1]);
-    assert.deepEqual(ask({ subs: [sub] }).topLenders, ask().topLenders);
+    assert.deepEqual(query({ subs: [sub] }).topLenders, query().topLenders);
   });
 
-  it('counts only the first click of a session and offer, and the rest as duplicates', () => {
-    fold(
+  it('counts a repeated click once', () => {
+    apply(
       createdRecord(sub),
       viewedRecord(sub, ['a']),
       clickedRecord(sub, 'a', { valueMicros: 5 }),
       clickedRecord(sub, 'a', { valueMicros: 7 }),
     );
-    assert.equal(ask().clicks, 1);
-    assert.equal(ask().attributedMicros, 5);
-    assert.equal(folded.store.getTotals().duplicateClicks, 1);
+    assert.equal(query().clicks, 1);
+    assert.equal(query().attributedMicros, 5);
+    assert.equal(projected.store.getTotals().duplicateClicks, 1);
   });
 
-  it('counts the same offer once for each of two sessions', () => {
+  it('ignores a click on an offer that was shown later or to another session', () => {
     const other = subOf({ createdMs: noon, serial: 2 });
-    fold(createdRecord(sub), createdRecord(other), viewedRecord(sub, ['a']), viewedRecord(other, ['a']));
-    fold(clickedRecord(sub, 'a'), clickedRecord(other, 'a'));
-    assert.equal(ask().clicks, 2);
-  });
-
-  it('does not count a click on an offer shown only later, nor one shown to another session', () => {
-    const other = subOf({ createdMs: noon, serial: 2 });
-    fold(
+    apply(
       createdRecord(sub),
       createdRecord(other),
       viewedRecord(other, ['a']),
       clickedRecord(sub, 'a'),
       viewedRecord(sub, ['a']),
     );
-    assert.equal(ask().clicks, 0);
-    assert.equal(folded.store.getTotals().unshownClicks, 1);
-    fold(clickedRecord(sub, 'a'));
-    assert.equal(ask().clicks, 1);
+    assert.equal(query().clicks, 0);
+    assert.equal(projected.store.getTotals().unshownClicks, 1);
+    apply(clickedRecord(sub, 'a'));
+    assert.equal(query().clicks, 1);
   });
 
-  it('counts a click 24 hours after the creation of its session, and none later', () => {
-    fold(createdRecord(sub), viewedRecord(sub, ['a', 'b']));
-    fold(clickedRecord(sub, 'a', { wallMs: noon + bounds.clickAttributionMs }));
-    fold(clickedRecord(sub, 'b', { wallMs: noon + bounds.clickAttributionMs + 1 }));
-    assert.equal(ask().clicks, 1);
-    assert.equal(folded.store.getTotals().lateClicks, 1);
+  it('ignores a click more than 24 hours after the creation of the session', () => {
+    apply(createdRecord(sub), viewedRecord(sub, ['a', 'b']));
+    apply(clickedRecord(sub, 'a', { wallMs: noon + bounds.clickAttributionMs }));
+    apply(clickedRecord(sub, 'b', { wallMs: noon + bounds.clickAttributionMs + 1 }));
+    assert.equal(query().clicks, 1);
+    assert.equal(projected.store.getTotals().lateClicks, 1);
   });
 
-  it('counts a test click at zero revenue, whatever its record says', () => {
+  it('counts a test click with zero revenue', () => {
     const test = subOf({ createdMs: noon, serial: 1, mode: 'test' });
-    fold(createdRecord(test), viewedRecord(test, ['a']), clickedRecord(test, 'a', { valueMicros: 9_000_000 }));
-    const { clicks, attributedMicros } = ask({ mode: 'test' });
+    apply(createdRecord(test), viewedRecord(test, ['a']), clickedRecord(test, 'a', { valueMicros: 9_000_000 }));
+    const { clicks, attributedMicros } = query({ mode: 'test' });
     assert.deepEqual({ clicks, attributedMicros }, { clicks: 1, attributedMicros: 0 });
-    assert.equal(ask({ mode: 'test', subs: [test] }).attributedMicros, 0);
+    assert.equal(query({ mode: 'test', subs: [test] }).attributedMicros, 0);
   });
 
-  it('ignores and counts views and clicks of a session the ledger never created', () => {
-    fold(viewedRecord(sub, ['a']), clickedRecord(sub, 'a'));
-    assert.equal(ask().views, 0);
-    assert.equal(folded.store.getTotals().unknownSession, 2);
+  it('ignores views and clicks of an unknown session', () => {
+    apply(viewedRecord(sub, ['a']), clickedRecord(sub, 'a'));
+    assert.equal(query().views, 0);
+    assert.equal(projected.store.getTotals().unknownSession, 2);
   });
 
-  it('lets the first record of a session stand when it is created twice', () => {
-    fold(createdRecord(sub));
-    fold(createdRecord(sub, { tag: 'tag-two' }), createdRecord(sub));
-    assert.equal(ask().sessions, 1);
-    assert.equal(ask({ referrerTag: 'tag-two' }).sessions, 0);
-    assert.equal(folded.store.getTotals().repeatedSession, 2);
+  it('ignores a second creation of a session', () => {
+    apply(createdRecord(sub));
+    apply(createdRecord(sub, { tag: 'tag-two' }), createdRecord(sub));
+    assert.equal(query().sessions, 1);
+    assert.equal(query({ referrerTag: 'tag-two' }).sessions, 0);
+    assert.equal(projected.store.getTotals().repeatedSession, 2);
   });
 
-  it('finds a session whose id is older than that of one folded before', () => {
+  it('counts events of a session that is older than the previous one', () => {
     const older = subOf({ createdMs: noon - 5_000, serial: 3 });
-    fold(createdRecord(sub));
-    fold(createdRecord(older));
-    foldEachAlone(viewedRecord(older, ['a']), clickedRecord(older, 'a'), createdRecord(older));
-    assert.deepEqual([ask().sessions, ask().views, ask().clicks], [2, 1, 1]);
+    apply(createdRecord(sub));
+    apply(createdRecord(older));
+    applyEach(viewedRecord(older, ['a']), clickedRecord(older, 'a'), createdRecord(older));
+    assert.deepEqual([query().sessions, query().views, query().clicks], [2, 1, 1]);
   });
 
-  it('counts everything on the UTC day of the creation, however late it happens', () => {
+  it('counts later events on the creation day of the session', () => {
     const created = subOf({ createdMs: today * dayMs - 1, serial: 1 });
     const after = today * dayMs + 3_600_000;
-    fold(createdRecord(created), viewedRecord(created, ['a'], after), clickedRecord(created, 'a', { wallMs: after }));
-    const yesterday = ask({ fromDay: today - 1, toDay: today - 1 });
+    apply(createdRecord(created), viewedRecord(created, ['a'], after), clickedRecord(created, 'a', { wallMs: after }));
+    const yesterday = query({ fromDay: today - 1, toDay: today - 1 });
     assert.deepEqual([yesterday.sessions, yesterday.views, yesterday.clicks], [1, 1, 1]);
     assert.equal(yesterday.topLenders.length, 1);
-    const day = ask({ fromDay: today, toDay: today });
+    const day = query({ fromDay: today, toDay: today });
     assert.deepEqual([day.sessions, day.views, day.clicks, day.topLenders.length], [0, 0, 0, 0]);
   });
 
-  /** Of one matured session: revenue, its square in USD, and what lenders confirmed. */
-  function confirmed(wanted: Partial<SummaryQuery> = {}) {
-    const { confirmedMicros, matured, topLenders, byDevice } = ask({ today: today + 60, ...wanted });
+  /** Confirmed revenue, its square in USD, and confirmed revenue by lender, of one matured session. */
+  function confirmed(filter: Partial<SummaryQuery> = {}) {
+    const { confirmedMicros, matured, topLenders, byDevice } = query({ today: today + 60, ...filter });
     const lenders = Object.fromEntries(topLenders.map(({ lender, confirmedMicros: micros }) => [lender, micros]));
     assert.equal(matured.confirmedMicros, confirmedMicros);
     assert.equal(
@@ -189,13 +182,13 @@ describe('counting rules', () => {
     return { confirmedMicros, usdSquared: matured.confirmedUsdSquared, lenders };
   }
 
-  const clickedTwice = () =>
-    fold(createdRecord(sub), viewedRecord(sub, ['a', 'b', 'c']), clickedRecord(sub, 'a'), clickedRecord(sub, 'b'));
+  const createClicks = () =>
+    apply(createdRecord(sub), viewedRecord(sub, ['a', 'b', 'c']), clickedRecord(sub, 'a'), clickedRecord(sub, 'b'));
 
-  it('adds up confirmed revenue by session, lender and device, and squares the sum of each session', () => {
-    clickedTwice();
-    fold(confirmedRecord(sub, 'a', { micros: 40_000_000 }), confirmedRecord(sub, 'b', { micros: 2_500_000 }));
-    foldEachAlone(confirmedRecord(sub, 'a', { txid: 'tx-2', micros: 7_500_000 }));
+  it('sums confirmed revenue by session, lender and device, and squares the sum of each session', () => {
+    createClicks();
+    apply(confirmedRecord(sub, 'a', { micros: 40_000_000 }), confirmedRecord(sub, 'b', { micros: 2_500_000 }));
+    applyEach(confirmedRecord(sub, 'a', { txid: 'tx-2', micros: 7_500_000 }));
     for (const filter of [{}, { subs: [sub] }]) {
       assert.deepEqual(confirmed(filter), {
         confirmedMicros: 50_000_000,
@@ -205,10 +198,10 @@ describe('counting rules', () => {
     }
   });
 
-  it('takes a reversal back from the session, lender and square it was funded in', () => {
-    clickedTwice();
-    fold(confirmedRecord(sub, 'a'), confirmedRecord(sub, 'b', { micros: 10_000_000 }));
-    foldEachAlone(reversedRecord(sub, 'a', { micros: 30_000_000 }));
+  it('subtracts a reversal from session, lender and square', () => {
+    createClicks();
+    apply(confirmedRecord(sub, 'a'), confirmedRecord(sub, 'b', { micros: 10_000_000 }));
+    applyEach(reversedRecord(sub, 'a', { micros: 30_000_000 }));
     for (const filter of [{}, { subs: [sub] }]) {
       assert.deepEqual(confirmed(filter), {
         confirmedMicros: 20_000_000,
@@ -216,51 +209,51 @@ describe('counting rules', () => {
         lenders: { 'Lender of a': 10_000_000, 'Lender of b': 10_000_000 },
       });
     }
-    fold(reversedRecord(sub, 'b', { micros: 10_000_000 }));
+    apply(reversedRecord(sub, 'b', { micros: 10_000_000 }));
     assert.deepEqual(confirmed().lenders, { 'Lender of a': 10_000_000, 'Lender of b': 0 });
   });
 
-  it('adds squares up exactly, however large they are and however many come at once', () => {
+  it('sums large squares exactly', () => {
     const micros = bounds.confirmedRevenueUsdMax * 1_000_000 - 10_000;
     const subs = Array.from({ length: 1_000 }, (_, serial) => subOf({ createdMs: noon, serial: serial + 10 }));
-    const earned = (sub: Buffer) => [
+    const recordsOf = (sub: Buffer) => [
       createdRecord(sub),
       viewedRecord(sub, ['a']),
       clickedRecord(sub, 'a'),
       confirmedRecord(sub, 'a', { micros }),
     ];
-    fold(...subs.flatMap(earned));
-    fold(...subs.slice(1).map((sub) => reversedRecord(sub, 'a', { micros })));
+    apply(...subs.flatMap(recordsOf));
+    apply(...subs.slice(1).map((sub) => reversedRecord(sub, 'a', { micros })));
     assert.equal(confirmed().usdSquared, 9_999_999 ** 2 / 10_000);
   });
 
-  it('counts on the day of the session, however late the lender tells', () => {
-    clickedTwice();
-    fold(confirmedRecord(sub, 'a', { occurredMs: noon + 44 * dayMs }));
-    assert.equal(ask({ fromDay: today, toDay: today }).confirmedMicros, 40_000_000);
-    assert.equal(ask({ fromDay: today + 1, toDay: today + 60 }).confirmedMicros, 0);
+  it('counts confirmed revenue on the creation day of the session', () => {
+    createClicks();
+    apply(confirmedRecord(sub, 'a', { occurredMs: noon + 44 * dayMs }));
+    assert.equal(query({ fromDay: today, toDay: today }).confirmedMicros, 40_000_000);
+    assert.equal(query({ fromDay: today + 1, toDay: today + 60 }).confirmedMicros, 0);
   });
 
-  it('counts a click that only a confirmation tells of, and not again when its record comes', () => {
-    fold(createdRecord(sub), viewedRecord(sub, ['a']));
+  it('counts a click restored by a confirmation once', () => {
+    apply(createdRecord(sub), viewedRecord(sub, ['a']));
     const click = { clickedMs: noon + 2_000, valueMicros: 3_000_000 };
-    fold(confirmedRecord(sub, 'a', { click }));
-    assert.deepEqual([ask().clicks, ask().attributedMicros, ask().confirmedMicros], [1, 3_000_000, 40_000_000]);
-    foldEachAlone(clickedRecord(sub, 'a'), confirmedRecord(sub, 'a', { txid: 'tx-2', click }));
-    assert.deepEqual([ask().clicks, ask().attributedMicros, ask().confirmedMicros], [1, 3_000_000, 80_000_000]);
-    assert.equal(folded.store.getTotals().duplicateClicks, 1);
+    apply(confirmedRecord(sub, 'a', { click }));
+    assert.deepEqual([query().clicks, query().attributedMicros, query().confirmedMicros], [1, 3_000_000, 40_000_000]);
+    applyEach(clickedRecord(sub, 'a'), confirmedRecord(sub, 'a', { txid: 'tx-2', click }));
+    assert.deepEqual([query().clicks, query().attributedMicros, query().confirmedMicros], [1, 3_000_000, 80_000_000]);
+    assert.equal(projected.store.getTotals().duplicateClicks, 1);
   });
 
-  it('ignores and counts what breaks the rules of confirmations', () => {
-    clickedTwice();
+  it('ignores confirmations that break the rules', () => {
+    createClicks();
     const test = subOf({ createdMs: noon, serial: 2, mode: 'test' });
-    fold(createdRecord(test), viewedRecord(test, ['a']), clickedRecord(test, 'a'));
-    const stranger = subOf({ createdMs: noon, serial: 3 });
-    foldEachAlone(
+    apply(createdRecord(test), viewedRecord(test, ['a']), clickedRecord(test, 'a'));
+    const unknown = subOf({ createdMs: noon, serial: 3 });
+    applyEach(
       confirmedRecord(sub, 'c'),
       confirmedRecord(sub, 'z'),
       confirmedRecord(test, 'a'),
-      confirmedRecord(stranger, 'a'),
+      confirmedRecord(unknown, 'a'),
       reversedRecord(sub, 'a'),
       confirmedRecord(sub, 'a', { occurredMs: noon - bounds.confirmationClockSkewMs }),
       confirmedRecord(sub, 'a', { wallMs: noon + dayMs - bounds.confirmationClockSkewMs - 1 }),
@@ -274,77 +267,77 @@ describe('counting rules', () => {
       reversedRecord(sub, 'a', { micros: 39_000_000 }),
     );
     assert.equal(confirmed().confirmedMicros, 39_000_000);
-    const { unknownSession, repeatedConfirmations, unsoundConfirmations } = folded.store.getTotals();
+    const { unknownSession, repeatedConfirmations, unsoundConfirmations } = projected.store.getTotals();
     assert.deepEqual([unknownSession, repeatedConfirmations, unsoundConfirmations], [1, 2, 10]);
   });
 
-  it('counts one view for each widget load, and clicks on all that the load has shown', () => {
-    fold(
+  it('counts one view per widget load, and clicks on all offers of the load', () => {
+    apply(
       createdRecord(sub),
       widgetViewedRecord(sub, ['a']),
       widgetViewedRecord(sub, ['b'], { again: true }),
       widgetViewedRecord(sub, ['a', 'c'], { load: 2 }),
     );
-    foldEachAlone(widgetViewedRecord(sub, ['d'], { load: 2, again: true, wallMs: noon + 9_000 }));
-    assert.equal(folded.store.listRows({ ...byTag, afterPosition: 0, limit: 1 }).rows[0]!.lastEventMs, noon + 9_000);
-    foldEachAlone(...['a', 'b', 'c', 'd', 'e'].map((offer) => clickedRecord(sub, offer)));
-    for (const wanted of [{}, { subs: [sub] }]) assert.deepEqual([ask(wanted).views, ask(wanted).clicks], [2, 4]);
-    assert.equal(folded.store.getTotals().unshownClicks, 1);
+    applyEach(widgetViewedRecord(sub, ['d'], { load: 2, again: true, wallMs: noon + 9_000 }));
+    assert.equal(projected.store.listRows({ ...byTag, afterPosition: 0, limit: 1 }).rows[0]!.lastEventMs, noon + 9_000);
+    applyEach(...['a', 'b', 'c', 'd', 'e'].map((offer) => clickedRecord(sub, offer)));
+    for (const filter of [{}, { subs: [sub] }]) assert.deepEqual([query(filter).views, query(filter).clicks], [2, 4]);
+    assert.equal(projected.store.getTotals().unshownClicks, 1);
   });
 
-  it('counts what widgets told by type, on the day of the session', () => {
+  it('counts widget events by type on the creation day of the session', () => {
     const phone = subOf({ createdMs: today * dayMs - 1, serial: 2 });
-    fold(createdRecord(sub), createdRecord(phone, { device: 2 }));
-    fold(
+    apply(createdRecord(sub), createdRecord(phone, { device: 2 }));
+    apply(
       reportedRecord(sub, ['widget_loaded', 'offers_rendered', 'offer_impression', 'offer_impression']),
       reportedRecord(phone, ['widget_loaded', 'widget_error']),
     );
-    foldEachAlone(
+    applyEach(
       reportedRecord(sub, ['offer_details_opened', 'disclosure_opened', 'offer_click'], { firstEvent: 5 }),
       reportedRecord(phone, ['widget_error'], { load: 2, firstEvent: 3, wallMs: noon }),
     );
-    assert.deepEqual(ask().widgetEvents, [2, 1, 2, 1, 1, 1, 2]);
-    assert.deepEqual(ask({ subs: [sub, phone] }).widgetEvents, [2, 1, 2, 1, 1, 1, 2]);
+    assert.deepEqual(query().widgetEvents, [2, 1, 2, 1, 1, 1, 2]);
+    assert.deepEqual(query({ subs: [sub, phone] }).widgetEvents, [2, 1, 2, 1, 1, 1, 2]);
     const yesterday = { fromDay: today - 1, toDay: today - 1 };
-    for (const wanted of [yesterday, { ...yesterday, subs: [sub, phone] }]) {
-      assert.deepEqual(ask(wanted).widgetEvents, [1, 0, 0, 0, 0, 0, 2]);
+    for (const filter of [yesterday, { ...yesterday, subs: [sub, phone] }]) {
+      assert.deepEqual(query(filter).widgetEvents, [1, 0, 0, 0, 0, 0, 2]);
     }
     const others = [{ referrerTag: 'tag-two' }, { mode: 'test' }, { account: 2 }, { subs: [] }] as const;
-    for (const wanted of others) assert.deepEqual(ask(wanted).widgetEvents, [0, 0, 0, 0, 0, 0, 0]);
+    for (const filter of others) assert.deepEqual(query(filter).widgetEvents, [0, 0, 0, 0, 0, 0, 0]);
   });
 
-  it('books nothing for a click that only a widget tells of, and no view', () => {
-    fold(createdRecord(sub), widgetViewedRecord(sub, ['a']));
-    fold(reportedRecord(sub, ['offers_rendered', 'offer_click'], { offerId: 'a' }));
-    const { views, clicks, attributedMicros, topLenders } = ask();
+  it('counts no click and no view for widget events', () => {
+    apply(createdRecord(sub), widgetViewedRecord(sub, ['a']));
+    apply(reportedRecord(sub, ['offers_rendered', 'offer_click'], { offerId: 'a' }));
+    const { views, clicks, attributedMicros, topLenders } = query();
     assert.deepEqual([views, clicks, attributedMicros, topLenders], [1, 0, 0, []]);
   });
 
-  it('moves the last event of a session by what its widgets told, and never back', () => {
-    const lastEvent = () => folded.store.listRows({ ...byTag, afterPosition: 0, limit: 1 }).rows[0]!.lastEventMs;
-    fold(createdRecord(sub));
-    fold(reportedRecord(sub, ['widget_loaded'], { wallMs: noon + 5_000 }));
+  it('moves the time of the last event forwards only, also for widget events', () => {
+    const lastEvent = () => projected.store.listRows({ ...byTag, afterPosition: 0, limit: 1 }).rows[0]!.lastEventMs;
+    apply(createdRecord(sub));
+    apply(reportedRecord(sub, ['widget_loaded'], { wallMs: noon + 5_000 }));
     assert.equal(lastEvent(), noon + 5_000);
-    foldEachAlone(reportedRecord(sub, ['offer_impression'], { wallMs: noon + 4_000 }));
+    applyEach(reportedRecord(sub, ['offer_impression'], { wallMs: noon + 4_000 }));
     assert.equal(lastEvent(), noon + 5_000);
   });
 
-  it('ignores and counts a report of a session the ledger never created, and what is shown again to it', () => {
-    fold(reportedRecord(sub, ['widget_loaded']), widgetViewedRecord(sub, ['a'], { again: true }));
-    assert.deepEqual(ask().widgetEvents, [0, 0, 0, 0, 0, 0, 0]);
-    assert.equal(folded.store.getTotals().unknownSession, 2);
+  it('ignores widget reports of an unknown session', () => {
+    apply(reportedRecord(sub, ['widget_loaded']), widgetViewedRecord(sub, ['a'], { again: true }));
+    assert.deepEqual(query().widgetEvents, [0, 0, 0, 0, 0, 0, 0]);
+    assert.equal(projected.store.getTotals().unknownSession, 2);
   });
 
-  it('leaves out events of a type of a later version, and counts the others of their record', () => {
-    fold(createdRecord(sub), reportedRecord(sub, [7, 'offer_click', 4_000]), reportedRecord(sub, [7]));
-    assert.deepEqual(ask().widgetEvents, [0, 0, 0, 0, 0, 1, 0]);
-    assert.equal(folded.store.getTotals().malformed, 0);
+  it('ignores widget events of unknown types and counts the others of the record', () => {
+    apply(createdRecord(sub), reportedRecord(sub, [7, 'offer_click', 4_000]), reportedRecord(sub, [7]));
+    assert.deepEqual(query().widgetEvents, [0, 0, 0, 0, 0, 1, 0]);
+    assert.equal(projected.store.getTotals().malformed, 0);
   });
 
-  it('skips and counts whatever is not a record', () => {
+  it('ignores malformed records', () => {
     const eight = Buffer.alloc(8);
     const many = bounds.logRecordItemsMax + 1;
-    const wrong: unknown[] = [
+    const malformed: unknown[] = [
       null,
       7,
       'text',
@@ -410,13 +403,13 @@ describe('counting rules', () => {
       [6, noon, sub, eight, eight, [0], 'a'],
       [6, noon, sub, eight, Buffer.alloc(many * 8), Array(many).fill(0), Array(many).fill(null)],
     ];
-    fold(...wrong, createdRecord(sub), viewedRecord(sub, ['a']));
+    apply(...malformed, createdRecord(sub), viewedRecord(sub, ['a']));
     assert.deepEqual(
-      { ...folded.store.getTotals() },
+      { ...projected.store.getTotals() },
       {
-        records: wrong.length + 2,
+        records: malformed.length + 2,
         sealedSession: 0,
-        malformed: wrong.length,
+        malformed: malformed.length,
         unknownSession: 0,
         repeatedSession: 0,
         unshownClicks: 0,
@@ -426,29 +419,29 @@ describe('counting rules', () => {
         unsoundConfirmations: 0,
       },
     );
-    assert.deepEqual([ask().sessions, ask().views], [1, 1]);
+    assert.deepEqual([query().sessions, query().views], [1, 1]);
   });
 
-  it('counts a record of a later version that has more members', () => {
-    fold([...createdRecord(sub), 'more'], [...widgetViewedRecord(sub, ['a']), 1], [...clickedRecord(sub, 'a'), null]);
-    fold([...reportedRecord(sub, ['widget_loaded']), 'more']);
-    assert.deepEqual([ask().sessions, ask().views, ask().clicks], [1, 1, 1]);
-    assert.equal(ask().widgetEvents[0], 1);
+  it('counts a record with additional members of a later version', () => {
+    apply([...createdRecord(sub), 'more'], [...widgetViewedRecord(sub, ['a']), 1], [...clickedRecord(sub, 'a'), null]);
+    apply([...reportedRecord(sub, ['widget_loaded']), 'more']);
+    assert.deepEqual([query().sessions, query().views, query().clicks], [1, 1, 1]);
+    assert.equal(query().widgetEvents[0], 1);
   });
 
-  it('leaves the store as it was when a batch fails', () => {
-    fold(createdRecord(sub));
+  it('does not change the store if a batch fails', () => {
+    apply(createdRecord(sub));
     assert.throws(
       () =>
-        folded.store.applyBatch((batch) => {
-          batch.apply(2, viewedRecord(sub, ['a']), 1);
-          throw new Error('cut off');
+        projected.store.applyBatch((projection) => {
+          projection.apply(2, viewedRecord(sub, ['a']), 1);
+          throw new Error('failed');
         }),
-      /cut off/,
+      /failed/,
     );
-    folded.reopen();
-    assert.equal(folded.store.cursor?.position, 1);
-    assert.deepEqual([ask().sessions, ask().views], [1, 0]);
-    assert.equal(ask({ subs: [sub] }).views, 0);
+    projected.reopen();
+    assert.equal(projected.store.cursor?.position, 1);
+    assert.deepEqual([query().sessions, query().views], [1, 0]);
+    assert.equal(query({ subs: [sub] }).views, 0);
   });
 });

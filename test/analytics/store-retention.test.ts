@@ -7,7 +7,6 @@ import type { RowsQuery } from '../../src/analytics/analytics.ts';
 import { CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
-import { FoldedStore } from '../support/folded-store.ts';
 import {
   clickedRecord,
   confirmedRecord,
@@ -17,77 +16,86 @@ import {
   viewedRecord,
   widgetViewedRecord,
 } from '../support/ledger-records.ts';
+import { ProjectedStore } from '../support/projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
 const old = noon - 10 * dayMs;
-const keptFrom = today - 9;
+const retainedFrom = today - 9;
 
 describe('store retention', () => {
-  let folded: FoldedStore;
+  let projected: ProjectedStore;
   let root: string;
-  let sealed: CounterArchive;
+  let archive: CounterArchive;
 
   beforeEach(() => {
-    folded = new FoldedStore();
+    projected = new ProjectedStore();
     root = mkdtempSync(join(tmpdir(), 'store-retention-'));
-    sealed = new CounterArchive(join(root, 'sealed'));
+    archive = new CounterArchive(join(root, 'sealed'));
   });
   afterEach(() => {
-    folded.close();
+    projected.close();
     rmSync(root, { recursive: true });
   });
 
-  /** Of the days that the clock calls past, those go that the ledger does too. */
-  const seal = (on = today) => folded.store.applyRetention(sealed, { today: on, retentionDays: 0, wallMs: noon });
+  const applyRetention = (clockDay = today) =>
+    projected.store.applyRetention(archive, { today: clockDay, retentionDays: 0, wallMs: noon });
   const window = { account: 1, vertical: 1, mode: 'live', fromDay: today - 30, toDay: today } as const;
   const byTag = { ...window, referrerTag: 'tag-one', subs: null };
   const rows: RowsQuery = { ...byTag, afterPosition: 0, limit: 100 };
 
-  it('removes what is given up in pieces, and answers from the first moment as if all were gone', () => {
+  it('deletes rows in several transactions, and excludes deleted sessions from results immediately', () => {
     const count = 2 * bounds.sessionsPrunedPerTransaction + 10;
-    const olds = Array.from({ length: count }, (_, serial) => subOf({ createdMs: old, serial }));
+    const oldSubs = Array.from({ length: count }, (_, serial) => subOf({ createdMs: old, serial }));
     const young = subOf({ createdMs: noon, serial: count });
-    for (const sub of [...olds, young]) {
-      folded.fold(
+    for (const sub of [...oldSubs, young]) {
+      projected.apply(
         createdRecord(sub, { metadata: '{"page":1}' }),
         viewedRecord(sub, ['a', 'b']),
         clickedRecord(sub, 'a'),
         confirmedRecord(sub, 'a'),
       );
     }
-    const before = folded.store.getSummary({ ...byTag, today });
+    const before = projected.store.getSummary({ ...byTag, today });
     assert.deepEqual(
       [before.sessions, before.clicks, before.confirmedMicros],
       [count + 1, count + 1, (count + 1) * 40e6],
     );
-    seal();
-    const after = { ...before, keptFromDay: keptFrom };
-    for (let pieces = 0; ; pieces++) {
-      assert.deepEqual(folded.store.getSummary({ ...byTag, today }), after);
+    applyRetention();
+    const after = { ...before, retainedFromDay: retainedFrom };
+    for (let transactions = 0; ; transactions++) {
+      assert.deepEqual(projected.store.getSummary({ ...byTag, today }), after);
       assert.deepEqual(
-        folded.store.listRows(rows).rows.map(({ sub }) => Buffer.from(sub)),
+        projected.store.listRows(rows).rows.map(({ sub }) => Buffer.from(sub)),
         [young],
       );
-      const byIds = folded.store.getSummary({ ...byTag, referrerTag: null, subs: [...olds.slice(-400), young], today });
+      const byIds = projected.store.getSummary({
+        ...byTag,
+        referrerTag: null,
+        subs: [...oldSubs.slice(-400), young],
+        today,
+      });
       assert.deepEqual([byIds.sessions, byIds.subsOutsideDates], [1, 0]);
-      const [given, kept] = folded.store.findPayoutStates([
-        { sub: olds.at(-1)!, offerId: 'a', txid: 'tx-1' },
+      const [deletedState, retainedState] = projected.store.findPayoutStates([
+        { sub: oldSubs.at(-1)!, offerId: 'a', txid: 'tx-1' },
         { sub: young, offerId: 'a', txid: 'tx-1' },
       ]);
-      assert.deepEqual([given!.offerShown, given!.payout, kept!.offerShown], [false, null, true]);
-      if (!folded.store.hasRowsToPrune) {
-        assert.ok(pieces > 2);
+      assert.deepEqual(
+        [deletedState!.offerShown, deletedState!.payout, retainedState!.offerShown],
+        [false, null, true],
+      );
+      if (!projected.store.hasRowsToPrune) {
+        assert.ok(transactions > 2);
         break;
       }
-      folded.store.pruneRows();
-      // Whoever goes on after a crash finds what is left to do.
-      if (pieces === 0) folded.reopen();
+      projected.store.pruneRows();
+      // A reopened store continues the deletion.
+      if (transactions === 0) projected.reopen();
     }
-    assert.deepEqual(folded.store.getSummary({ ...byTag, today }), after);
+    assert.deepEqual(projected.store.getSummary({ ...byTag, today }), after);
   });
 
-  it('seals what widgets told by device, and a store derived from nothing or left behind takes it over as it was', () => {
+  it('archives widget events by device, and restores them in a new store and in an outdated one', () => {
     const [one, other, young] = [1, 2, 3].map((serial) => subOf({ createdMs: serial === 3 ? noon : old, serial }));
     const records = [
       createdRecord(one!, { device: 1 }),
@@ -97,40 +105,40 @@ describe('store retention', () => {
       createdRecord(young!),
       reportedRecord(young!, ['widget_loaded']),
     ];
-    folded.fold(...records);
-    const wanted = { ...byTag, today };
-    const before = folded.store.getSummary(wanted);
-    const days = folded.store.listDays(wanted).days;
+    projected.apply(...records);
+    const query = { ...byTag, today };
+    const before = projected.store.getSummary(query);
+    const days = projected.store.listDays(query).days;
     assert.deepEqual(before.widgetEvents, [2, 0, 2, 0, 0, 0, 1]);
-    seal();
-    assert.deepEqual(folded.store.getSummary(wanted).widgetEvents, before.widgetEvents);
+    applyRetention();
+    assert.deepEqual(projected.store.getSummary(query).widgetEvents, before.widgetEvents);
     assert.deepEqual(
-      [...sealed.readAll()].filter(([kind]) => kind === 13),
+      [...archive.readAll()].filter(([kind]) => kind === 13),
       [
         [13, [dayOf(old), 1, 1, 0, 0, 0, 0, '0'], [1, 0, 2, 0, 0, 0, 0]],
         [13, [dayOf(old), 2, 1, 0, 0, 0, 0, '0'], [0, 0, 0, 0, 0, 0, 1]],
       ],
     );
-    for (const alreadyFolded of [0, 2, 4, 6]) {
-      const another = new FoldedStore();
+    for (const appliedBefore of [0, 2, 4, 6]) {
+      const another = new ProjectedStore();
       try {
-        if (alreadyFolded > 0) another.fold(...records.slice(0, alreadyFolded));
-        another.store.restoreArchive(sealed);
-        another.fold(...records.slice(alreadyFolded));
-        assert.deepEqual(another.store.getSummary(wanted), { ...before, keptFromDay: keptFrom });
-        assert.deepEqual(another.store.listDays(wanted).days, days);
+        if (appliedBefore > 0) another.apply(...records.slice(0, appliedBefore));
+        another.store.restoreArchive(archive);
+        another.apply(...records.slice(appliedBefore));
+        assert.deepEqual(another.store.getSummary(query), { ...before, retainedFromDay: retainedFrom });
+        assert.deepEqual(another.store.listDays(query).days, days);
       } finally {
         another.close();
       }
     }
-    const byIds = { ...wanted, referrerTag: null, subs: [one!, other!, young!] };
-    assert.deepEqual(folded.store.getSummary(byIds).widgetEvents, [1, 0, 0, 0, 0, 0, 0]);
+    const byIds = { ...query, referrerTag: null, subs: [one!, other!, young!] };
+    assert.deepEqual(projected.store.getSummary(byIds).widgetEvents, [1, 0, 0, 0, 0, 0, 0]);
   });
 
-  it('reads what was sealed before there were widgets, and by versions that know fewer types of events or more', () => {
-    const sealing = { wallMs: 1, untilDay: keptFrom, ledgerFromPosition: 1 };
-    const [day, figures] = [keptFrom - 1, [5, 4, 3, 2, 1, '1'] as const];
-    sealed.append(sealing, [
+  it('restores archives without widget events, and with fewer or more event types', () => {
+    const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerFromPosition: 1 };
+    const [day, figures] = [retainedFrom - 1, [5, 4, 3, 2, 1, '1'] as const];
+    archive.append(archiveRange, [
       [12, [1, 1, 0, 'tag-one']],
       [13, [day, 0, ...figures]],
       [13, [day, 1, ...figures], [1, 2]],
@@ -138,104 +146,112 @@ describe('store retention', () => {
       [12, [1, 1, 0, 'tag-two']],
       [13, [day, 0, ...figures]],
     ]);
-    folded.store.restoreArchive(sealed);
-    const { sessions, widgetEvents } = folded.store.getSummary({ ...byTag, today });
+    projected.store.restoreArchive(archive);
+    const { sessions, widgetEvents } = projected.store.getSummary({ ...byTag, today });
     assert.deepEqual([sessions, widgetEvents], [15, [2, 3, 1, 1, 1, 1, 1]]);
-    const old = folded.store.getSummary({ ...byTag, referrerTag: 'tag-two', today });
+    const old = projected.store.getSummary({ ...byTag, referrerTag: 'tag-two', today });
     assert.deepEqual([old.sessions, old.widgetEvents], [5, [0, 0, 0, 0, 0, 0, 0]]);
   });
 
-  it('seals nothing of widgets where there were none', () => {
-    folded.fold(
+  it('archives no widget events if there were none', () => {
+    projected.apply(
       createdRecord(subOf({ createdMs: old, serial: 1 })),
       createdRecord(subOf({ createdMs: noon, serial: 2 })),
     );
-    seal();
-    const days = [...sealed.readAll()].flatMap((record) => (record[0] === 13 ? [record[1]] : []));
+    applyRetention();
+    const days = [...archive.readAll()].flatMap((record) => (record[0] === 13 ? [record[1]] : []));
     assert.deepEqual(days, [[dayOf(old), 0, 1, 0, 0, 0, 0, '0']]);
   });
 
-  it('counts no record of a session given up, whatever it tells', () => {
-    const [gone, never, young] = [1, 2, 3].map((serial) => subOf({ createdMs: serial === 3 ? noon : old, serial }));
-    folded.fold(createdRecord(gone!), viewedRecord(gone!, ['a']), createdRecord(young!));
-    const before = { ...folded.store.getSummary({ ...byTag, today }), asOfMs: 0, keptFromDay: keptFrom };
-    seal();
-    folded.fold(createdRecord(gone!), createdRecord(never!), viewedRecord(gone!, ['a']), clickedRecord(gone!, 'a'));
-    folded.fold(reportedRecord(gone!, ['widget_loaded']), widgetViewedRecord(gone!, ['b'], { again: true }));
-    assert.deepEqual({ ...folded.store.getSummary({ ...byTag, today }), asOfMs: 0 }, before);
-    assert.equal(folded.store.getTotals().sealedSession, 6);
-    folded.fold(viewedRecord(young!, ['a']));
-    assert.equal(folded.store.getSummary({ ...byTag, today }).views, before.views + 1);
+  it('ignores all records of a deleted session', () => {
+    const [deleted, unknown, young] = [1, 2, 3].map((serial) =>
+      subOf({ createdMs: serial === 3 ? noon : old, serial }),
+    );
+    projected.apply(createdRecord(deleted!), viewedRecord(deleted!, ['a']), createdRecord(young!));
+    const before = { ...projected.store.getSummary({ ...byTag, today }), asOfMs: 0, retainedFromDay: retainedFrom };
+    applyRetention();
+    projected.apply(
+      createdRecord(deleted!),
+      createdRecord(unknown!),
+      viewedRecord(deleted!, ['a']),
+      clickedRecord(deleted!, 'a'),
+    );
+    projected.apply(reportedRecord(deleted!, ['widget_loaded']), widgetViewedRecord(deleted!, ['b'], { again: true }));
+    assert.deepEqual({ ...projected.store.getSummary({ ...byTag, today }), asOfMs: 0 }, before);
+    assert.equal(projected.store.getTotals().sealedSession, 6);
+    projected.apply(viewedRecord(young!, ['a']));
+    assert.equal(projected.store.getSummary({ ...byTag, today }).views, before.views + 1);
   });
 
-  it('needs the ledger from the first segment on that tells of a session that is kept, though older ones follow', () => {
+  it('needs the ledger from the first segment with a retained session', () => {
     let position = 0;
-    const foldInto = (segment: number, ...records: readonly unknown[]) =>
-      folded.store.applyBatch((batch) => {
-        for (const record of records) batch.apply(++position, record, segment);
+    const applyIn = (segment: number, ...records: readonly unknown[]) =>
+      projected.store.applyBatch((projection) => {
+        for (const record of records) projection.apply(++position, record, segment);
         return { position, segment, offset: position, crc: 0 };
       });
     const session = (serial: number, createdMs: number) => createdRecord(subOf({ createdMs, serial }));
-    foldInto(1, session(1, old));
-    // The clock went ahead for a moment, in the same batch and in one of its own.
-    foldInto(20, session(2, old), session(3, noon), session(4, old));
-    foldInto(20, session(5, old));
-    foldInto(40, session(6, old));
-    folded.reopen();
-    seal();
-    assert.equal(sealed.ledgerFromPosition, 20);
-    foldInto(60, session(7, noon + dayMs));
-    seal(today + 1);
-    assert.equal(sealed.ledgerFromPosition, 60);
-    // By the clock alone no day has passed.
-    seal(today + 2);
-    assert.equal(sealed.retainedFromDay, today + 1);
-    foldInto(80, session(8, noon + 2 * dayMs));
-    seal(today + 2);
-    assert.equal(sealed.ledgerFromPosition, 80);
-    assert.deepEqual([...sealed.readAll()].filter(([kind]) => kind === 11).length, 3);
+    applyIn(1, session(1, old));
+    // The clock was ahead for a moment, within a batch.
+    applyIn(20, session(2, old), session(3, noon), session(4, old));
+    applyIn(20, session(5, old));
+    applyIn(40, session(6, old));
+    projected.reopen();
+    applyRetention();
+    assert.equal(archive.ledgerFromPosition, 20);
+    applyIn(60, session(7, noon + dayMs));
+    applyRetention(today + 1);
+    assert.equal(archive.ledgerFromPosition, 60);
+    // Only the clock has advanced, not the sessions.
+    applyRetention(today + 2);
+    assert.equal(archive.retainedFromDay, today + 1);
+    applyIn(80, session(8, noon + 2 * dayMs));
+    applyRetention(today + 2);
+    assert.equal(archive.ledgerFromPosition, 80);
+    assert.deepEqual([...archive.readAll()].filter(([kind]) => kind === 11).length, 3);
   });
 
-  it('keeps all there is until something is sealed, and never goes back', () => {
-    const days = () => [folded.store.retainedFromDay, sealed.retainedFromDay];
-    seal();
+  it('retains all sessions until days are archived, and never restores deleted ones', () => {
+    const days = () => [projected.store.retainedFromDay, archive.retainedFromDay];
+    applyRetention();
     assert.deepEqual(days(), [0, 0]);
-    folded.fold(createdRecord(subOf({ createdMs: old, serial: 1 })));
-    assert.equal(folded.store.hasRowsToPrune, false);
-    seal();
-    folded.fold(createdRecord(subOf({ createdMs: noon, serial: 2 })));
-    seal(keptFrom - 1);
-    assert.deepEqual([folded.store.listRows(rows).rows.length, ...days()], [2, 0, 0]);
-    seal();
-    seal(keptFrom - 1);
-    assert.deepEqual([folded.store.listRows(rows).rows.length, ...days()], [1, keptFrom, keptFrom]);
-    // Nothing has come of age since.
-    seal(today + 5);
-    assert.equal([...sealed.readAll()].filter(([kind]) => kind === 11).length, 1);
+    projected.apply(createdRecord(subOf({ createdMs: old, serial: 1 })));
+    assert.equal(projected.store.hasRowsToPrune, false);
+    applyRetention();
+    projected.apply(createdRecord(subOf({ createdMs: noon, serial: 2 })));
+    applyRetention(retainedFrom - 1);
+    assert.deepEqual([projected.store.listRows(rows).rows.length, ...days()], [2, 0, 0]);
+    applyRetention();
+    applyRetention(retainedFrom - 1);
+    assert.deepEqual([projected.store.listRows(rows).rows.length, ...days()], [1, retainedFrom, retainedFrom]);
+    // No other session is old enough.
+    applyRetention(today + 5);
+    assert.equal([...archive.readAll()].filter(([kind]) => kind === 11).length, 1);
   });
 
-  it('does not believe a clock that is far ahead before a second day of sessions says so', () => {
+  it('deletes nothing by a clock far ahead until there is a second later cohort day', () => {
     const year = 365;
-    folded.fold(
+    projected.apply(
       createdRecord(subOf({ createdMs: old, serial: 1 })),
       createdRecord(subOf({ createdMs: noon, serial: 2 })),
     );
-    const kept = () => folded.store.applyRetention(sealed, { today: today + year, retentionDays: 140, wallMs: noon });
-    kept();
-    folded.fold(createdRecord(subOf({ createdMs: noon + year * dayMs, serial: 3 })));
-    kept();
-    assert.equal(folded.store.retainedFromDay, 0);
-    folded.fold(createdRecord(subOf({ createdMs: noon + (year - 1) * dayMs, serial: 4 })));
-    kept();
-    assert.equal(folded.store.retainedFromDay, today + year - 140);
+    const retain = () =>
+      projected.store.applyRetention(archive, { today: today + year, retentionDays: 140, wallMs: noon });
+    retain();
+    projected.apply(createdRecord(subOf({ createdMs: noon + year * dayMs, serial: 3 })));
+    retain();
+    assert.equal(projected.store.retainedFromDay, 0);
+    projected.apply(createdRecord(subOf({ createdMs: noon + (year - 1) * dayMs, serial: 4 })));
+    retain();
+    assert.equal(projected.store.retainedFromDay, today + year - 140);
   });
 
-  it('needs nothing less of a ledger that began anew', () => {
-    const sealing = { wallMs: 1, untilDay: keptFrom, ledgerFromPosition: 5_000 };
-    sealed.append(sealing, []);
-    folded.store.restoreArchive(sealed);
-    assert.equal(folded.store.firstNeededPosition(sealed), 0);
-    folded.fold(createdRecord(subOf({ createdMs: noon, serial: 1 })));
-    assert.equal(folded.store.firstNeededPosition(sealed), 1);
+  it('needs the whole ledger if it was started anew', () => {
+    const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerFromPosition: 5_000 };
+    archive.append(archiveRange, []);
+    projected.store.restoreArchive(archive);
+    assert.equal(projected.store.firstNeededPosition(archive), 0);
+    projected.apply(createdRecord(subOf({ createdMs: noon, serial: 1 })));
+    assert.equal(projected.store.firstNeededPosition(archive), 1);
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { AnalyticsUnavailable, type SummaryQuery } from '../../src/analytics/analytics.ts';
+import { AnalyticsUnavailableError, type SummaryQuery } from '../../src/analytics/analytics.ts';
 import {
   startThreadAnalytics,
   type ThreadAnalytics,
@@ -55,7 +55,6 @@ describe('thread analytics', () => {
     return log;
   }
 
-  /** Writes a ledger and closes it. */
   async function writeLedger(records: readonly (readonly unknown[])[], at = ledgerFolder): Promise<void> {
     const log = await openEventLog<readonly unknown[]>({ folder: at, shard: 0, durability: 'fsync' });
     await Promise.all(records.map((record) => log.append(record)));
@@ -71,7 +70,6 @@ describe('thread analytics', () => {
     return analytics;
   }
 
-  /** A log as its reader sees it: how far it was written, and how far it is durable. */
   function logAt(
     durablePosition: number,
     appendedPosition = durablePosition,
@@ -80,7 +78,7 @@ describe('thread analytics', () => {
     return { durablePosition, appendedPosition, healthy };
   }
 
-  it('counts everything appended before the question, without a pause and however it was appended', async () => {
+  it('includes everything appended before the query', async () => {
     const log = await openLog();
     const analytics = await start(log);
     log.onDurable((position) => analytics.onLedgerDurable(position));
@@ -93,7 +91,7 @@ describe('thread analytics', () => {
     }
   });
 
-  it('answers each of many questions asked at once with what was appended before it', async () => {
+  it('includes everything appended before each of many concurrent queries', async () => {
     const log = await openLog();
     const analytics = await start(log);
     log.onDurable((position) => analytics.onLedgerDurable(position));
@@ -104,7 +102,7 @@ describe('thread analytics', () => {
     for (const [index, { sessions }] of (await Promise.all(answers)).entries()) assert(sessions >= index + 1);
   });
 
-  it('answers days and rows with everything appended before the question', async () => {
+  it('includes everything appended before the query in days and rows', async () => {
     const log = await openLog();
     const analytics = await start(log);
     log.onDurable((position) => analytics.onLedgerDurable(position));
@@ -130,7 +128,7 @@ describe('thread analytics', () => {
     );
   });
 
-  it('follows the log when nobody asks', async () => {
+  it('projects the log without queries', async () => {
     const log = await openLog();
     const analytics = await start(log);
     log.onDurable((position) => analytics.onLedgerDurable(position));
@@ -142,7 +140,7 @@ describe('thread analytics', () => {
     assert.deepEqual([totals.records, totals.repeatedSession], [901, 401]);
   });
 
-  it('goes on where it stood, counting nothing twice', async () => {
+  it('continues after the last projected record when restarted', async () => {
     const log = await openLog();
     for (let turn = 1; turn <= 3; turn++) {
       const analytics = await start(log);
@@ -158,7 +156,7 @@ describe('thread analytics', () => {
     }
   });
 
-  it('answers by ids handed over to the thread', async () => {
+  it('passes sub_ids to the thread', async () => {
     await writeLedger([
       createdRecord(subs[0]!),
       createdRecord(subs[1]!),
@@ -172,7 +170,7 @@ describe('thread analytics', () => {
     assert.equal((await analytics.getSummary({ ...bySubs, subs: [] })).sessions, 0);
   });
 
-  it('skips malformed records of a ledger and goes on', async () => {
+  it('ignores malformed records', async () => {
     await writeLedger([
       createdRecord(subs[0]!),
       [],
@@ -185,29 +183,29 @@ describe('thread analytics', () => {
     assert.equal((await analytics.getTotals()).malformed, 3);
   });
 
-  it('tells what is counted so far without waiting for more', async () => {
+  it('returns current totals without waiting', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(5, 10));
     while (analytics.projectedPosition < 5) await pause(1);
     assert.equal((await analytics.getCurrentTotals()).records, 5);
   });
 
-  it('does not pass on a waiting question whose asker gave up, and answers the others', async () => {
+  it('rejects a queued query whose signal has ended, and executes the others', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(10));
     const signal = { ended: false };
     const first = Array.from({ length: bounds.analyticsQueriesInFlightMax }, () => analytics.getSummary(byTag, signal));
-    const abandoned = analytics.listRows({ ...byTag, afterPosition: 0, limit: 5 }, signal);
-    const wanted = analytics.listDays(byTag, { ended: false });
-    const refused = assert.rejects(abandoned, AnalyticsUnavailable);
-    // Before the thread can have answered one of them.
+    const cancelled = analytics.listRows({ ...byTag, afterPosition: 0, limit: 5 }, signal);
+    const active = analytics.listDays(byTag, { ended: false });
+    const rejected = assert.rejects(cancelled, AnalyticsUnavailableError);
+    // In the same turn, so the thread has not executed any query yet.
     signal.ended = true;
     for (const { sessions } of await Promise.all(first)) assert.equal(sessions, 10);
-    await refused;
-    assert.equal((await wanted).days[0]?.sessions, 10);
+    await rejected;
+    assert.equal((await active).days[0]?.sessions, 10);
   });
 
-  it('holds a question until what was appended before it is durable', async () => {
+  it('delays a query until earlier records are durable', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(5, 10));
     const answer = analytics.getSummary(byTag);
@@ -224,34 +222,34 @@ describe('thread analytics', () => {
     assert.equal((await analytics.getSummary(byTag)).sessions, 10);
   });
 
-  it('answers from what is durable while the log cannot be written', async () => {
+  it('uses the durable records while the log is unhealthy', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(5, 10, false));
     assert.equal((await analytics.getSummary(byTag)).sessions, 5);
   });
 
-  it('refuses a question nobody could answer in time', async (test) => {
+  it('rejects a query that times out', async (test) => {
     await writeLedger([createdRecord(subs[0]!)]);
     const analytics = await start(logAt(0, 1));
     test.mock.timers.enable({ apis: ['setTimeout'] });
     const answer = analytics.getSummary(byTag);
     test.mock.timers.tick(bounds.analyticsQueryTimeoutMs);
-    await assert.rejects(answer, AnalyticsUnavailable);
+    await assert.rejects(answer, AnalyticsUnavailableError);
     test.mock.timers.reset();
     analytics.onLedgerDurable(1);
     assert.equal((await analytics.getSummary(byTag)).sessions, 1);
   });
 
-  it('refuses a question when too many wait, and answers all the others', async () => {
+  it('rejects a query if the queue is full, and executes the queued ones', async () => {
     await writeLedger([createdRecord(subs[0]!)]);
     const analytics = await start(logAt(1));
     const answers = Array.from({ length: bounds.analyticsQueueQueriesMax }, () => analytics.getSummary(byTag));
-    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
+    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);
     for (const { sessions } of await Promise.all(answers)) assert.equal(sessions, 1);
     assert.equal((await analytics.getSummary(byTag)).sessions, 1);
   });
 
-  it('derives the figures again when the log ends before the place they stand at', async () => {
+  it('rebuilds the store if the log ends before its cursor', async () => {
     await writeLedger(subs.slice(0, 20).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(20));
     assert.equal((await analytics.getSummary(byTag)).sessions, 20);
@@ -265,7 +263,7 @@ describe('thread analytics', () => {
     assert.equal(reasons.length, 1);
   });
 
-  it('derives the figures again from a damaged store, and from one of another format', async () => {
+  it('rebuilds a damaged store and one with another schema version', async () => {
     await writeLedger(subs.slice(0, 20).map((sub) => createdRecord(sub)));
     const damages = [
       () => writeFileSync(analyticsStoreFile, 'no database at all, but more than a few hundred bytes. '.repeat(100)),
@@ -287,12 +285,12 @@ describe('thread analytics', () => {
     }
   });
 
-  it('derives the figures again when it finds its store damaged at work', async () => {
+  it('rebuilds a store that is found damaged while running', async () => {
     await writeLedger([...subs.map((sub) => createdRecord(sub)), ...subs.map((sub) => viewedRecord(sub, ['a']))]);
     const first = await start(logAt(subs.length));
     assert.equal((await first.getSummary(byTag)).sessions, subs.length);
     await first.close();
-    // What is read at opening lies before and behind; the views find their sessions in between.
+    // Damages pages that are not read at opening, but when the views look up their sessions.
     const bytes = readFileSync(analyticsStoreFile);
     bytes.fill(0xa5, Math.floor(bytes.length * 0.4), Math.floor(bytes.length * 0.6));
     writeFileSync(analyticsStoreFile, bytes);
@@ -303,15 +301,15 @@ describe('thread analytics', () => {
     log.durablePosition = log.appendedPosition = 2 * subs.length;
     analytics.onLedgerDurable(2 * subs.length);
     assert.match((await crashed.promise).message, /malformed/);
-    const { sessions, views } = await answered(analytics);
+    const { sessions, views } = await retrySummary(analytics);
     assert.deepEqual([sessions, views], [subs.length, subs.length]);
     await recovered.promise;
   });
 
-  it('refuses what was asked of a thread that died, says so, and goes on once it can', async () => {
+  it('rejects queries when the thread exits, and restarts it', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
-    const whole = join(folder, 'whole');
-    cpSync(ledgerFolder, whole, { recursive: true });
+    const copy = join(folder, 'copy');
+    cpSync(ledgerFolder, copy, { recursive: true });
     const crashed = Promise.withResolvers<Error>();
     const log = { durablePosition: 4, appendedPosition: 4, healthy: true };
     const analytics = await start(log, { onCrash: crashed.resolve });
@@ -319,25 +317,25 @@ describe('thread analytics', () => {
     damageLastRecord(ledgerFolder, subs[9]!);
     log.durablePosition = log.appendedPosition = 10;
     analytics.onLedgerDurable(10);
-    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
+    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);
     assert.match((await crashed.promise).message, /damaged|record 10|segment/i);
     assert.equal(analytics.healthy, false);
-    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
+    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);
     rmSync(ledgerFolder, { recursive: true });
-    cpSync(whole, ledgerFolder, { recursive: true });
-    const { sessions } = await answered(analytics);
+    cpSync(copy, ledgerFolder, { recursive: true });
+    const { sessions } = await retrySummary(analytics);
     assert.equal(sessions, 10);
     assert.equal((await analytics.getTotals()).records, 10);
     assert.equal(analytics.healthy, true);
   });
 
-  it('refuses to start when the store cannot be opened', async () => {
+  it('fails to start if the store cannot be opened', async () => {
     await writeLedger([createdRecord(subs[0]!)]);
-    const nowhere = { ...files, storeFile: join(folder, 'none', 'a') };
+    const nowhere = { ...files, analyticsStoreFile: join(folder, 'none', 'a') };
     await assert.rejects(startThreadAnalytics({ files: nowhere, log: logAt(1) }));
   });
 
-  it('refuses a question with neither tag nor ids, and lives on', async () => {
+  it('rejects a query without tag and sub_ids', async () => {
     await writeLedger([createdRecord(subs[0]!)]);
     const analytics = await start(logAt(1));
     const neither = { ...byTag, referrerTag: null };
@@ -347,12 +345,12 @@ describe('thread analytics', () => {
     assert.equal((await analytics.getSummary(byTag)).sessions, 1);
   });
 
-  it('refuses what is still open when it closes, and everything after', async () => {
+  it('rejects pending and later queries when closed', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(5, 10));
-    const open = assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
+    const open = assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);
     await Promise.all([analytics.close(), analytics.close(), open]);
-    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
+    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);
     assert.equal(analytics.healthy, false);
     analytics.onLedgerDurable(10);
     await analytics.close();
@@ -362,28 +360,28 @@ describe('thread analytics', () => {
     );
   });
 
-  /** Asks until the thread is up again. */
-  async function answered(analytics: ThreadAnalytics) {
+  /** Repeats the query until the thread is running again. */
+  async function retrySummary(analytics: ThreadAnalytics) {
     for (;;) {
       try {
         return await analytics.getSummary(byTag);
       } catch (error) {
-        assert(error instanceof AnalyticsUnavailable);
+        assert(error instanceof AnalyticsUnavailableError);
         await pause(20);
       }
     }
   }
 });
 
-/** Changes a byte of the record that holds these bytes, on the disk. */
+/** Changes a byte of the last record that contains these bytes. */
 function damageLastRecord(folder: string, bytes: Buffer): void {
   for (const name of readdirSync(folder)) {
     const content = readFileSync(join(folder, name));
-    const at = content.lastIndexOf(bytes);
-    if (at < 0) continue;
-    content[at + 20]! ^= 1;
+    const offset = content.lastIndexOf(bytes);
+    if (offset < 0) continue;
+    content[offset + 20]! ^= 1;
     writeFileSync(join(folder, name), content);
     return;
   }
-  assert.fail('the ledger does not hold this record');
+  assert.fail('record not found in the ledger');
 }

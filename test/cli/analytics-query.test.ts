@@ -79,7 +79,7 @@ test('reports invalid queries and unusable stores in one line', async (t) => {
   const database = new Database(store);
   database.pragma('user_version = 99');
   database.close();
-  await failing(1, /^marketplace: .* has format 99, .*analytics rebuild\n$/);
+  await failing(1, /^marketplace: .* has schema version 99; .*analytics rebuild\n$/);
   writeFileSync(store, 'not a database, but long enough to be read as one'.repeat(100));
   await failing(1, /^marketplace: .* cannot be read \(.*analytics rebuild\n$/);
   rmSync(store);

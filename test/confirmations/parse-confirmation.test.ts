@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Confirmation } from '../../src/confirmations/confirmation.ts';
-import { parseConfirmation } from '../../src/confirmations/parse-confirmation.ts';
+import { type Confirmation, confirmationMembers } from '../../src/confirmations/confirmation.ts';
+import { findDuplicateMembers, parseConfirmation } from '../../src/confirmations/parse-confirmation.ts';
 import { ClickIds } from '../../src/ids/click-id.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
@@ -30,8 +30,8 @@ const byClick = {
 const { click_id: _, ...rest } = byClick;
 const byPair = { ...rest, sub_id: subId, svc_offer_id: 'an-offer' };
 
-describe('a row of confirmations', () => {
-  it('names its click by a click_id, which tells when it was made and what it was worth', () => {
+describe('parseConfirmation', () => {
+  it('reads time and value of the click from a click_id', () => {
     assert.deepEqual(parseConfirmation(ids, byClick), {
       status: 'funded',
       txid: 'tx-1',
@@ -43,12 +43,12 @@ describe('a row of confirmations', () => {
     });
   });
 
-  it('names its click by session and offer', () => {
-    const { sub: named, offerId, click } = parseConfirmation(ids, byPair) as Confirmation;
-    assert.deepEqual([named, offerId, click], [sub, 'an-offer', null]);
+  it('reads the click from session and offer', () => {
+    const { sub: parsedSub, offerId, click } = parseConfirmation(ids, byPair) as Confirmation;
+    assert.deepEqual([parsedSub, offerId, click], [sub, 'an-offer', null]);
   });
 
-  it('may name it both ways, if they agree', () => {
+  it('accepts both if they agree', () => {
     const both = { ...byPair, ...byClick };
     assert.equal((parseConfirmation(ids, both) as Confirmation).click?.clickedMs, clickedMs);
     assert.equal(parseConfirmation(ids, { ...both, sub_id: otherSubId }), 'click_mismatch');
@@ -56,18 +56,18 @@ describe('a row of confirmations', () => {
     assert.equal(parseConfirmation(ids, { ...byClick, sub_id: otherSubId }), 'click_mismatch');
   });
 
-  it('names no click that never counted, however else it is named', () => {
+  it('rejects the click_id of a click that is not countable', () => {
     const click_id = clickIds.issue({ ...click, countable: false });
     assert.equal(parseConfirmation(ids, { ...byClick, click_id }), 'click_not_counted');
     assert.equal(parseConfirmation(ids, { ...byPair, click_id }), 'click_not_counted');
     assert.equal(parseConfirmation(ids, { ...byPair, click_id, sub_id: otherSubId }), 'click_mismatch');
   });
 
-  it('keeps bytes of its own, whatever is verified next', () => {
-    const { sub: named } = parseConfirmation(ids, byPair) as Confirmation;
+  it('copies the bytes of the sub_id', () => {
+    const { sub: parsedSub } = parseConfirmation(ids, byPair) as Confirmation;
     parseConfirmation(ids, { ...byPair, sub_id: otherSubId });
-    assert.deepEqual(named, sub);
-    assert.equal(named.buffer.byteLength, 32);
+    assert.deepEqual(parsedSub, sub);
+    assert.equal(parsedSub.buffer.byteLength, 32);
   });
 
   for (const [amount, micros] of [
@@ -78,12 +78,12 @@ describe('a row of confirmations', () => {
     [100_000, 100_000_000_000],
     [99_999.999999, 99_999_999_999],
   ] as const) {
-    it(`takes ${amount} USD for exactly ${micros} micro-dollars`, () => {
+    it(`reads ${amount} USD as exactly ${micros} micro-dollars`, () => {
       assert.equal((parseConfirmation(ids, { ...byClick, amount }) as Confirmation).amountMicros, micros);
     });
   }
 
-  it('takes every amount of up to six decimals as it is written', () => {
+  it('reads every amount with up to six decimals exactly', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100_000_000_000 }), (micros) => {
         const text = `${Math.floor(micros / 1_000_000)}.${String(micros % 1_000_000).padStart(6, '0')}`;
@@ -93,7 +93,7 @@ describe('a row of confirmations', () => {
     );
   });
 
-  const wrong: readonly (readonly [reason: string, members: object])[] = [
+  const invalid: readonly (readonly [reason: string, members: object])[] = [
     ...[0, -0, -1, 1e-7, 0.0000015, 100_000.000001, 1e21, Number.NaN, Number.POSITIVE_INFINITY, '40.5', null].map(
       (amount) => ['amount_invalid', { amount }] as const,
     ),
@@ -116,23 +116,65 @@ describe('a row of confirmations', () => {
       (svc_offer_id) => ['svc_offer_id_invalid', { ...byPair, click_id: null, svc_offer_id }] as const,
     ),
   ];
-  for (const [reason, members] of wrong) {
-    it(`is rejected as ${reason} with ${JSON.stringify(members).slice(0, 80)}`, () => {
+  for (const [reason, members] of invalid) {
+    it(`rejects as ${reason}: ${JSON.stringify(members).slice(0, 80)}`, () => {
       assert.equal(parseConfirmation(ids, { ...byClick, ...members }), reason);
     });
   }
 
-  it('is an object', () => {
+  it('rejects values that are not objects', () => {
     for (const row of [null, undefined, 5, 'text', [byClick], true]) {
       assert.equal(parseConfirmation(ids, row), 'not_an_object');
     }
   });
 
-  it('is rejected or read, whatever it holds', () => {
+  it('does not throw for any value', () => {
     fc.assert(
       fc.property(fc.anything(), (row) => {
         parseConfirmation(ids, row);
       }),
     );
+  });
+});
+
+describe('findDuplicateMembers', () => {
+  for (const [text, expected] of [
+    ['{"amount":1,"amount":2}', [[0, 'amount']]],
+    ['{"amount":1,"txid":"a","txid":"b","amount":2}', [[0, 'txid']]],
+    ['{"am\\u006funt":1,"amount":2}', [[0, 'amount']]],
+    [' \n[ {"txid":"a"} , {"txid":"a" ,\t"txid" :"a"}]', [[1, 'txid']]],
+    ['[[{"amount":1,"amount":1}],{"x":{"amount":1,"amount":1},"amount":1},{"x":[{"amount":1}],"amount":1}]', []],
+    ['[1,"amount","amount",[],{},{"status":"}","status":"]"}]', [[5, 'status']]],
+    ['{"x":1,"x":2,"__proto__":1,"__proto__":2,"toString":1,"toString":2}', []],
+    ['{"txid":"amount","amount":"txid"}', []],
+    ['"amount"', []],
+    ['[]', []],
+  ] as const) {
+    it(`finds ${expected.length === 0 ? 'nothing' : String(expected[0])} in ${text.trim()}`, () => {
+      assert.deepEqual([...findDuplicateMembers(text)], expected);
+    });
+  }
+
+  it('finds rows with a repeated member for any nesting', () => {
+    const member = fc.tuple(fc.constantFrom(...confirmationMembers, 'other'), fc.json({ maxDepth: 3 }));
+    const row = fc.oneof(fc.json(), fc.array(member, { maxLength: 6 }));
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 6 }), (rows) => {
+        const texts = rows.map((each) =>
+          typeof each === 'string' ? each : `{${each.map(([name, value]) => `"${name}":${value}`).join(',')}}`,
+        );
+        const expected = rows.flatMap((each, index) => {
+          const names = typeof each === 'string' ? [] : each.map(([name]) => name).filter((name) => name !== 'other');
+          const duplicate = names.find((name, position) => names.indexOf(name) < position);
+          return duplicate === undefined ? [] : [[index, duplicate]];
+        });
+        assert.deepEqual([...findDuplicateMembers(`[${texts.join(' ,\n')}]`)], expected);
+      }),
+    );
+  });
+
+  it('accepts the deepest nesting of a body', () => {
+    const text = '['.repeat(250_000) + ']'.repeat(250_000);
+    assert.equal(findDuplicateMembers(text).size, 0);
   });
 });

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SummaryView } from '../../src/index.ts';
+import type { RowsView, SummaryView } from '../../src/index.ts';
 import { assertOk, assertRefused, assertShape, assertTimestamp } from '../support/answers.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { atEveryDoor } from '../support/doors.ts';
 import { marker } from '../support/http-client.ts';
 import { worthMicros, worthUsd } from '../support/vertical-fixture.ts';
 
-const dayMs = 24 * 60 * 60 * 1000;
-const date = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+type Query = Readonly<Record<string, string | number>>;
 
-const agents = {
+const dayMs = 24 * 60 * 60 * 1000;
+const isoDate = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+const userAgents = {
   desktop:
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36',
   mobile:
@@ -21,17 +23,30 @@ const agents = {
   unknown: undefined,
 };
 
+const zeroWidgetEvents = {
+  widget_loaded: 0,
+  offers_rendered: 0,
+  offer_impression: 0,
+  offer_details_opened: 0,
+  disclosure_opened: 0,
+  offer_click: 0,
+  widget_error: 0,
+};
+
+/** Filters, dates, pages and figures are tested in test/operations/query-analytics.test.ts and test/analytics. */
 atEveryDoor('GET /analytics', (door) => {
-  /** By the complete borrower. */
   const visit = (caller: ApiCaller, tag: string, clicks: number, more = {}) =>
     caller.visit(tag, door.fixture.complete, clicks, more);
 
-  test('answers the summary record with all its members', async () => {
+  test('returns a summary with all members', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
-    await visit(caller, 'record', 1);
-    const answer = await caller.get('analytics', { referrer_tag: 'record' });
-    const summary = assertOk<SummaryView>(answer);
+    const clicked: string[] = [];
+    for (const count of [2, 0, 1]) {
+      const visited = await visit(caller, 'record', count);
+      clicked.push(...visited.clicked.map(({ svc_offer_id: id }) => id));
+    }
+    const summary = assertOk<SummaryView>(await caller.get('analytics', { referrer_tag: 'record' }));
     assertShape(
       { ...summary, rev_attributed: 0.5 },
       {
@@ -61,35 +76,106 @@ atEveryDoor('GET /analytics', (door) => {
     );
     assert.equal(summary.referrer_tag, 'record');
     assert.equal(summary.granularity, 'summary');
+    assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.offer_clicks], [3, 3, 3]);
+    assert.equal(summary.rev_attributed, worthUsd(fixture, clicked));
     assert.ok(assertTimestamp(summary.as_of) <= market.clock.wallMs());
     assertShape(summary.top_lenders[0] as object, { lender: 'string', clicks: 'integer', rev_confirmed: 'integer' });
   });
 
-  test('answers zeros for a tag nobody has used', async () => {
+  test('returns daily figures with all members, also for days without sessions', async () => {
     const { market, fixture } = door;
-    const summary = await market.caller(fixture).summary({ referrer_tag: 'nobody' });
+    const caller = market.caller(fixture);
+    const from = isoDate(market.clock.wallMs());
+    const clicked: string[] = [];
+    for (const count of [2, 0, 1]) {
+      const visited = await visit(caller, 'daily-record', count);
+      clicked.push(...visited.clicked.map(({ svc_offer_id: id }) => id));
+    }
+    market.clock.advance(2 * dayMs);
+    const { data, ...rest } = await caller.daily({ referrer_tag: 'daily-record', date_from: from });
+    const today = isoDate(market.clock.wallMs());
+    assert.deepEqual(rest, {
+      referrer_tag: 'daily-record',
+      granularity: 'daily',
+      date_from: from,
+      date_to: today,
+      sessions_kept_from: null,
+      has_more: false,
+      next_cursor: null,
+    });
     assert.deepEqual(
-      [summary.sessions_total, summary.marketplace_views, summary.offer_clicks, summary.click_rate],
-      [0, 0, 0, 0],
+      data.map((day) => day.date),
+      [from, isoDate(market.clock.wallMs() - dayMs), today],
     );
-    assert.deepEqual([summary.rev_attributed, summary.rev_confirmed, summary.rev_per_session], [0, 0, 0]);
-    assert.deepEqual([summary.top_lenders, summary.by_device], [[], {}]);
-    assert.deepEqual(summary.widget_events, {
-      widget_loaded: 0,
-      offers_rendered: 0,
-      offer_impression: 0,
-      offer_details_opened: 0,
-      disclosure_opened: 0,
-      offer_click: 0,
-      widget_error: 0,
+    const { sessions_total, marketplace_views, offer_clicks, click_rate, rev_attributed } = data[0]!;
+    assert.deepEqual(
+      [sessions_total, marketplace_views, offer_clicks, click_rate, rev_attributed],
+      [3, 3, 3, 1, worthUsd(fixture, clicked)],
+    );
+    assert.deepEqual(data[2], {
+      date: today,
+      sessions_total: 0,
+      marketplace_views: 0,
+      offer_clicks: 0,
+      click_rate: 0,
+      rev_attributed: 0,
+      rev_confirmed: 0,
+      rev_per_session: 0,
+      widget_events: zeroWidgetEvents,
+      matured: false,
     });
   });
 
-  test('includes every event whose answer came before the question', async () => {
+  test('returns rows with all members and without pocket fields', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
+    const createdMs = market.clock.wallMs();
+    const metadata = { page: 'hero "b"', bid: 1.5, test: true, none: null };
+    const { subId, clicked } = await visit(caller, 'row-record', 2, { metadata, user_agent: userAgents.mobile });
+    market.clock.advance(60_000);
+    await caller.offers(subId);
+    const answer = await caller.get('analytics', { referrer_tag: 'row-record', granularity: 'row' });
+    const { data, ...rest } = JSON.parse(answer.text) as RowsView;
+    assert.deepEqual(rest, {
+      referrer_tag: 'row-record',
+      granularity: 'row',
+      date_from: isoDate(createdMs - 30 * dayMs),
+      date_to: isoDate(createdMs),
+      sessions_kept_from: null,
+      has_more: false,
+      next_cursor: null,
+    });
+    assert.equal(data.length, 1);
+    const { lenders, ...row } = data[0]!;
+    const offerIds = clicked.map(({ svc_offer_id: id }) => id);
+    assert.deepEqual(row, {
+      sub_id: subId,
+      referrer_tag: 'row-record',
+      created_at: new Date(createdMs).toISOString(),
+      sandbox: false,
+      device: 'mobile',
+      metadata,
+      marketplace_views: 2,
+      offer_clicks: 2,
+      rev_attributed: worthMicros(fixture, offerIds) / 1_000_000,
+      rev_confirmed: 0,
+      last_event_at: new Date(createdMs + 60_000).toISOString(),
+    });
+    const clicks = new Map<string, number>();
+    for (const { lender_name: name } of clicked) clicks.set(name, (clicks.get(name) ?? 0) + 1);
+    assert.deepEqual(
+      new Map(lenders.map(({ lender, clicks: count, rev_confirmed }) => [lender, [count, rev_confirmed]])),
+      new Map([...clicks].map(([lender, count]) => [lender, [count, 0]])),
+    );
+    for (const name of Object.keys(fixture.complete)) assert.ok(!answer.text.includes(`"${name}"`), name);
+  });
+
+  test('includes every event whose response preceded the query, in each granularity', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const filter = { referrer_tag: 'at-once' };
     const counts = async () => {
-      const { sessions_total, marketplace_views, offer_clicks } = await caller.summary({ referrer_tag: 'at-once' });
+      const { sessions_total, marketplace_views, offer_clicks } = await caller.summary(filter);
       return [sessions_total, marketplace_views, offer_clicks];
     };
     for (let round = 0; round < 5; round++) {
@@ -99,177 +185,95 @@ atEveryDoor('GET /analytics', (door) => {
       assert.deepEqual(await counts(), [round + 1, round + 1, round]);
       await caller.click(offers[0]?.click_url as string);
       assert.deepEqual(await counts(), [round + 1, round + 1, round + 1]);
+      const row = (await caller.rows(filter)).data.at(-1)!;
+      assert.deepEqual([row.sub_id, row.marketplace_views, row.offer_clicks], [subId, 1, 1]);
+      const day = (await caller.daily(filter)).data.at(-1)!;
+      assert.deepEqual(
+        [day.sessions_total, day.marketplace_views, day.offer_clicks],
+        [round + 1, round + 1, round + 1],
+      );
     }
   });
 
-  test('adds up clicks and money exactly, and rates to six decimals', async () => {
+  test('groups devices by the user agent of the session, not of the caller', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const clicked: string[] = [];
-    for (const count of [2, 0, 3]) {
-      const visited = await visit(caller, 'arithmetic', count);
-      clicked.push(...visited.clicked.map(({ svc_offer_id: id }) => id));
-    }
-    for (let more = 0; more < 4; more++) await caller.offers((await visit(caller, 'arithmetic', 0)).subId);
-    const summary = await caller.summary({ referrer_tag: 'arithmetic' });
-    assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.offer_clicks], [7, 11, 5]);
-    assert.equal(summary.click_rate, 0.454545);
-    assert.equal(summary.rev_attributed, worthUsd(fixture, clicked));
-    assert.equal(summary.rev_per_session, 0);
-  });
-
-  test('lists lenders by clicks, then name', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    const expected = new Map<string, number>();
-    for (const count of [5, 3, 1]) {
-      const { clicked } = await visit(caller, 'lenders', count);
-      for (const { lender_name: name } of clicked) expected.set(name, (expected.get(name) ?? 0) + 1);
-    }
-    const sorted = [...expected].sort(
-      ([one, few], [other, many]) => many - few || Buffer.compare(Buffer.from(one), Buffer.from(other)),
-    );
-    const { top_lenders: lenders } = await caller.summary({ referrer_tag: 'lenders' });
-    assert.deepEqual(
-      lenders,
-      sorted.map(([lender, clicks]) => ({ lender, clicks, rev_confirmed: 0 })),
-    );
-  });
-
-  test('tells devices apart by the user agent of the session, never by the caller', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    const clicked: string[] = [];
-    for (const agent of Object.values(agents)) {
+    for (const agent of Object.values(userAgents)) {
       const visited = await visit(caller, 'devices', 1, agent === undefined ? {} : { user_agent: agent });
       clicked.push(...visited.clicked.map(({ svc_offer_id: id }) => id));
     }
-    await caller.post('session', { referrer_tag: 'devices' }, { 'User-Agent': agents.mobile });
-    const { by_device: devices, rev_attributed: revenue } = await caller.summary({ referrer_tag: 'devices' });
-    assert.deepEqual(Object.keys(devices).sort(), Object.keys(agents).sort());
+    await caller.post('session', { referrer_tag: 'devices' }, { 'User-Agent': userAgents.mobile });
+    const { by_device: devices } = await caller.summary({ referrer_tag: 'devices' });
+    assert.deepEqual(Object.keys(devices).sort(), Object.keys(userAgents).sort());
     for (const [name, figures] of Object.entries(devices)) {
-      assert.deepEqual(Object.keys(figures).sort(), [
-        'click_rate',
-        'marketplace_views',
-        'offer_clicks',
-        'rev_attributed',
-        'rev_confirmed',
-        'rev_per_session',
-        'sessions_total',
-      ]);
       const sessions = name === 'unknown' ? 2 : 1;
       assert.deepEqual([figures.sessions_total, figures.offer_clicks, figures.click_rate], [sessions, 1, 1], name);
     }
-    const sum = Object.values(devices).reduce((micros, device) => micros + Math.round(device.rev_attributed * 1e6), 0);
-    assert.deepEqual([sum, Math.round(revenue * 1e6)], [worthMicros(fixture, clicked), worthMicros(fixture, clicked)]);
+    const micros = Object.values(devices).reduce((sum, device) => sum + Math.round(device.rev_attributed * 1e6), 0);
+    assert.equal(micros, worthMicros(fixture, clicked));
   });
 
-  test('intersects both filters, and echoes null for a tag not asked for', async () => {
+  test('accepts 500 sub_ids with plain and encoded commas, and rejects 501', async () => {
     const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    const one = await visit(caller, 'filter-one', 1);
-    const other = await visit(caller, 'filter-two', 2);
-    const list = `${one.subId},${other.subId}`;
-    const both = await caller.summary({ referrer_tag: 'filter-one', sub_id_list: list });
-    assert.deepEqual([both.referrer_tag, both.sessions_total, both.offer_clicks], ['filter-one', 1, 1]);
-    const ids = await caller.summary({ sub_id_list: list });
-    assert.deepEqual([ids.referrer_tag, ids.sessions_total, ids.offer_clicks], [null, 2, 3]);
-    const none = await caller.summary({ referrer_tag: 'filter-one', sub_id_list: other.subId });
-    assert.deepEqual([none.sessions_total, none.offer_clicks, none.rev_attributed], [0, 0, 0]);
-  });
-
-  test('counts by the day of creation, and takes both dates inclusively', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    const { clock } = market;
-    const first = clock.wallMs();
-    const subs: string[] = [];
-    for (const clicks of [1, 2, 3]) {
-      const subId = await caller.sessionWith('days', fixture.complete);
-      subs.push(subId);
-      const { offers } = await caller.offers(subId);
-      clock.advance(13 * 60 * 60 * 1000); // Past midnight, so that the clicks fall on another day than their cohort.
-      for (const { click_url: url } of offers.slice(0, clicks)) await caller.click(url);
-      clock.advance(dayMs);
+    const caller = market.caller(fixture, { limits: { requestsPerMinute: 100_000, sessionsPerDay: 100_000 } });
+    const created = Array.from({ length: 500 }, () => caller.createSession('five-hundred'));
+    const ids = (await Promise.all(created)).map(({ sub_id: id }) => id);
+    for (const comma of ['%2C', '%2c', ',']) {
+      const answer = await caller.get('analytics', `sub_id_list=${ids.join(comma)}`);
+      assert.equal(assertOk<SummaryView>(answer).sessions_total, 500, comma);
     }
-    const created = [0, 1, 2].map((at) => date(first + at * (dayMs + 13 * 60 * 60 * 1000)));
-    const clicks = async (from: string, to: string) =>
-      (await caller.summary({ referrer_tag: 'days', date_from: from, date_to: to })).offer_clicks;
-    const [a, b, c] = created as [string, string, string];
-    assert.equal(await clicks(a, a), 1);
-    assert.equal(await clicks(b, b), 2);
-    assert.equal(await clicks(b, c), 5);
-    assert.equal(await clicks(a, c), 6);
-    const listed = await caller.summary({ sub_id_list: subs.join(','), date_from: b, date_to: b });
-    assert.deepEqual([listed.sessions_total, listed.ids_outside_dates], [1, 2]);
+    const tooMany = `sub_id_list=${[...ids, marker].join(',')}`;
+    assertRefused(await caller.get('analytics', tooMany), 'INVALID_REQUEST', 'sub_id_list');
   });
 
-  test('takes 30 days before the end, and today as the end, where a date is left out', async () => {
+  test('rejects a cursor that was altered or issued for another query or caller', async () => {
     const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    const today = market.clock.wallMs();
-    const dates = async (query: Record<string, string>) => {
-      const { date_from: from, date_to: to } = await caller.summary({ referrer_tag: 'dates', ...query });
-      return [from, to];
-    };
-    assert.deepEqual(await dates({}), [date(today - 30 * dayMs), date(today)]);
-    assert.deepEqual(await dates({ date_to: '2024-03-01' }), ['2024-01-31', '2024-03-01']);
-    assert.deepEqual(await dates({ date_from: '2024-03-01' }), ['2024-03-01', date(today)]);
-    assert.deepEqual(await dates({ date_from: '2024-02-29', date_to: '2024-02-29' }), ['2024-02-29', '2024-02-29']);
-  });
+    const account = `cursors ${door.engine}`;
+    const caller = market.caller(fixture, { account });
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count++) ids.push((await caller.createSession('cursors')).sub_id);
+    const filter = { referrer_tag: 'cursors', granularity: 'row', limit: 1 };
+    const cursor = (await caller.rows({ referrer_tag: 'cursors', limit: 1 })).next_cursor as string;
+    const assertCursorRefused = async (by: ApiCaller, query: Query) =>
+      assertRefused(await by.get('analytics', query), 'INVALID_REQUEST', 'cursor');
 
-  test('refuses dates that are none, and those in the wrong order', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    const bads = [
-      '',
-      '2026-02-29',
-      '2026-13-01',
-      '2026-1-1',
-      '20260101',
-      '2026-01-01T00:00:00Z',
-      marker,
-      ' 2026-01-01',
-    ];
-    for (const bad of bads) {
-      for (const name of ['date_from', 'date_to']) {
-        const answer = await caller.get('analytics', { referrer_tag: 'dates', [name]: bad });
-        assertRefused(answer, 'INVALID_REQUEST', name);
-      }
+    for (const altered of [`${cursor.slice(0, -1)}${cursor.endsWith('A') ? 'B' : 'A'}`, '', marker]) {
+      await assertCursorRefused(caller, { ...filter, cursor: altered });
     }
-    for (const query of ['date_from=2026-02-02&date_to=2026-02-01', 'date_from=2999-01-01']) {
-      const { param } = JSON.parse((await caller.get('analytics', `referrer_tag=dates&${query}`)).text);
-      assert.ok(param === 'date_from' || param === 'date_to');
-    }
+    await assertCursorRefused(caller, { ...filter, cursor, granularity: 'daily' });
+    await assertCursorRefused(caller, { ...filter, cursor, referrer_tag: 'cursors-two' });
+    await assertCursorRefused(caller, { ...filter, cursor, sub_id_list: ids.join(',') });
+    await assertCursorRefused(caller, { ...filter, cursor, date_from: '2026-01-01' });
+    await assertCursorRefused(market.caller(fixture), { ...filter, cursor });
+    await assertCursorRefused(market.caller(fixture, { account, mode: 'test' }), { ...filter, cursor });
+    const { data } = await market.caller(fixture, { account }).rows({ referrer_tag: 'cursors', cursor });
+    assert.deepEqual(
+      data.map(({ sub_id: id }) => id),
+      ids.slice(1),
+    );
   });
 
-  test('asks for one filter at least, and for each parameter once', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    const neither = JSON.parse((await caller.get('analytics', 'granularity=summary')).text);
-    assert.equal(neither.error, 'INVALID_REQUEST');
-    assert.ok(['referrer_tag', 'sub_id_list'].includes(neither.param));
-    const repeated = ['referrer_tag=abc', 'sub_id_list=x', 'date_from=2026-01-01', 'date_to=2026-01-01'];
-    for (const pair of [...repeated, 'granularity=row', 'limit=5', 'cursor=x']) {
-      const answer = await caller.get('analytics', `referrer_tag=abc&${pair}&${pair}`);
+  test('rejects missing, invalid and repeated parameters without repeating their values', async () => {
+    const caller = door.market.caller(door.fixture);
+    const tag = 'referrer_tag=abc';
+    for (const [query, param] of [
+      ['granularity=summary', 'referrer_tag'],
+      [`${tag}&date_from=${marker}`, 'date_from'],
+      [`${tag}&date_to=2026-02-29`, 'date_to'],
+      [`${tag}&date_from=2026-02-02&date_to=2026-02-01`, 'date_from'],
+      [`${tag}&granularity=${marker}`, 'granularity'],
+      [`${tag}&granularity=row&limit=${marker}`, 'limit'],
+      [`${tag}&limit=10`, 'limit'],
+      [`${tag}&cursor=x`, 'cursor'],
+    ] as const) {
+      assertRefused(await caller.get('analytics', query), 'INVALID_REQUEST', param);
+    }
+    assertRefused(await caller.get('analytics', { referrer_tag: `${marker}!` }), 'INVALID_REFERRER_TAG');
+    const pairs = [tag, 'sub_id_list=x', 'date_from=2026-01-01', 'date_to=2026-01-01'];
+    for (const pair of [...pairs, 'granularity=row', 'limit=5', 'cursor=x']) {
+      const answer = await caller.get('analytics', `${tag}&${pair}&${pair}`);
       assertRefused(answer, 'INVALID_REQUEST', pair.slice(0, pair.indexOf('=')));
-    }
-  });
-
-  test('refuses a tag that can be none', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    for (const tag of ['', 'ab', 'A'.repeat(5), `${marker}!`, 'a'.repeat(65), `${marker} `]) {
-      assertRefused(await caller.get('analytics', { referrer_tag: tag }), 'INVALID_REFERRER_TAG');
-    }
-  });
-
-  test('refuses granularities that are unknown', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    for (const granularity of [marker, '', 'SUMMARY', 'rows']) {
-      const answer = await caller.get('analytics', { referrer_tag: 'granularity', granularity });
-      assertRefused(answer, 'INVALID_REQUEST', 'granularity');
     }
   });
 
@@ -278,52 +282,5 @@ atEveryDoor('GET /analytics', (door) => {
     const answer = await market.caller(fixture).get('analytics', { referrer_tag: 'by-head' }, {}, 'HEAD');
     assert.deepEqual([answer.status, answer.text], [200, '']);
     assert.equal(answer.headers.get('content-type'), 'application/json');
-  });
-
-  test('counts sessions as matured when they are older than 45 days', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    const from = date(market.clock.wallMs());
-    await visit(caller, 'matured', 1);
-    const ask = () => caller.summary({ referrer_tag: 'matured', date_from: from });
-    market.clock.advance(45 * dayMs);
-    assert.deepEqual([(await ask()).sessions_matured, (await ask()).rev_per_session_matured], [0, null]);
-    market.clock.advance(dayMs);
-    const matured = await ask();
-    assert.deepEqual([matured.sessions_matured, matured.rev_per_session_matured], [1, 0]);
-    assert.equal(matured.rev_per_session_ci95, null);
-    assert.deepEqual([matured.matured_from, matured.matured_to], [from, from]);
-  });
-
-  test('covers the matured sessions of half a year when neither date is given', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    const first = market.clock.wallMs();
-    const { subId } = await visit(caller, 'matured-default', 1);
-    const matured = async (query: Record<string, string>) => {
-      const summary = await caller.summary(query);
-      const { sessions_total: total, sessions_matured: sessions, matured_from: from, matured_to: to } = summary;
-      return [total, sessions, from, to];
-    };
-    const dated = (days: number) => date(market.clock.wallMs() - days * dayMs);
-    for (const [days, total, sessions] of [
-      [30, 1, 0],
-      [45, 0, 0],
-      [46, 0, 1],
-      [180, 0, 1],
-      [181, 0, 0],
-    ] as const) {
-      market.clock.advance(first + days * dayMs - market.clock.wallMs());
-      const expected = [total, sessions, dated(180), dated(46)];
-      assert.deepEqual(await matured({ referrer_tag: 'matured-default' }), expected, `${days} days`);
-      assert.deepEqual(await matured({ sub_id_list: subId }), expected, `${days} days, by id`);
-    }
-    assert.deepEqual(await matured({ referrer_tag: 'matured-default', date_to: dated(0) }), [0, 0, null, null]);
-    assert.deepEqual(await matured({ referrer_tag: 'matured-default', date_from: dated(181) }), [
-      1,
-      1,
-      dated(181),
-      dated(46),
-    ]);
   });
 });

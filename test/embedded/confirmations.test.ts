@@ -14,7 +14,7 @@ function ok<Value>(result: Result<Value>): Value {
   return result.value;
 }
 
-test('rows are taken by a function, and stand when the figures are derived again from the ledger alone', async (t) => {
+test('submitted confirmations are in the figures, also after a rebuild from the ledger', async (t) => {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
   const clock = new ManualClock();
@@ -28,7 +28,7 @@ test('rows are taken by a function, and stand when the figures are derived again
   const { offers } = ok(await partner.getMarketplace({ sub_id }));
   const click = await first.followClick(offers[0]!.click_url);
   assert.ok(click.kind === 'redirect');
-  // No log took it: nothing but its click_id tells of it.
+  // A click without a record in the ledger.
   const lost = { offerId: offers[1]!.svc_offer_id, clickedMs: clock.wallMs(), valueMicros: 1_000_000 };
   const unrecorded = lostClickIds(dataDir)(sub_id, lost);
   clock.advance(20 * 24 * 60 * 60 * 1000);
@@ -51,7 +51,7 @@ test('rows are taken by a function, and stand when the figures are derived again
   assert.equal(ok(await second.confirmations.submit(rows)).repeated, 3);
 });
 
-test('what is no batch is an error of the API, not an exception', async (t) => {
+test('an invalid batch returns an API error', async (t) => {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
   const marketplace = await createMarketplace({ dataDir, durability: 'write' });
@@ -65,7 +65,7 @@ test('what is no batch is an error of the API, not an exception', async (t) => {
   for (const rows of [null, 'text', [[]], [Symbol('row')]]) assert.ok((await submit(rows)).ok);
 });
 
-test('a folder gets its operator token with the first listener, and not before', async (t) => {
+test('the operator token is created with the first listener', async (t) => {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
   const path = join(dataDir, 'operator-token');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
-import { AnalyticsUnavailable } from '../../src/analytics/analytics.ts';
+import { AnalyticsUnavailableError } from '../../src/analytics/analytics.ts';
 import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import type { PayoutStateReader } from '../../src/confirmations/payout-state.ts';
@@ -283,7 +283,7 @@ describe('confirming revenue', () => {
 
   it('answers 503 when the history cannot be asked, and when too many batches wait', async (t) => {
     const bench = await Bench.open(t);
-    const history = { findPayoutStates: () => Promise.reject(new AnalyticsUnavailable('gone')) };
+    const history = { findPayoutStates: () => Promise.reject(new AnalyticsUnavailableError('gone')) };
     const gone = await confirmRevenue({ ...bench.ports, history }, [bench.row()]);
     assert.deepEqual(gone, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     const many = Array.from({ length: bounds.confirmationQueueBatchesMax + 2 }, () =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AnalyticsUnavailable } from '../../src/analytics/analytics.ts';
+import { AnalyticsUnavailableError } from '../../src/analytics/analytics.ts';
 import type { ExperimentRow } from '../../src/analytics/session-reader.ts';
 import { restoreReferrerTags } from '../../src/server/restore-referrer-tags.ts';
 import { CleanupStack } from '../../src/server/shutdown.ts';
@@ -15,7 +15,7 @@ class SlowAggregator {
   readonly answered = Promise.withResolvers<void>();
 
   async listExperiments(after: number): Promise<readonly ExperimentRow[]> {
-    if (this.projectedPosition < 10) throw new AnalyticsUnavailable('not yet');
+    if (this.projectedPosition < 10) throw new AnalyticsUnavailableError('not yet');
     if (after < 2) return [[after + 1, account, vertical.number, 0, `tag-${after + 1}`]];
     this.answered.resolve();
     return [];

@@ -30,7 +30,7 @@ interface ModelSession {
   readonly shown: Set<string>;
   readonly widgetEvents: WidgetEventType[];
   readonly clicks: Map<string, { readonly lender: string; readonly micros: number; readonly atMs: number }>;
-  /** By offer and txid. */
+  /** Keyed by offer and txid. */
   readonly payouts: Map<string, ModelPayout>;
 }
 
@@ -40,16 +40,16 @@ interface ModelPayout {
   reversedMicros: number | null;
 }
 
-/** docs/contract.md#counting-clicks and docs/contract.md#cohorts once more, plainly: all in memory, every answer from all sessions. */
+/** Independent, simple implementation of docs/contract.md#counting-clicks and docs/contract.md#cohorts, in memory. */
 export class AnalyticsModel {
   readonly #sessions = new Map<string, ModelSession>();
   #asOfMs: number | null = null;
   #position = 0;
-  #keptFromDay = 0;
+  #retainedFromDay = 0;
 
-  /** Gives up the sessions created before a day: their figures are final, and they are in no answer that tells sessions apart. */
-  seal(keptFromDay: number): void {
-    this.#keptFromDay = Math.max(this.#keptFromDay, keptFromDay);
+  /** Deletes the sessions created before a day: their figures are final, and rows and figures of sub_ids exclude them. */
+  retainFrom(retainedFromDay: number): void {
+    this.#retainedFromDay = Math.max(this.#retainedFromDay, retainedFromDay);
   }
 
   record(record: LedgerRecord, position = this.#position + 1): void {
@@ -57,7 +57,7 @@ export class AnalyticsModel {
     const session = this.#sessions.get(id);
     this.#asOfMs = record[1];
     this.#position = position;
-    if (!this.#isKept(record[2])) return;
+    if (!this.#isRetained(record[2])) return;
     if (record[0] === 1) {
       if (session === undefined) {
         this.#sessions.set(id, {
@@ -104,7 +104,7 @@ export class AnalyticsModel {
       click = { lender, micros: value ?? 0, atMs: evidenceMs };
     }
     if (click === undefined || !session.shown.has(offer)) return;
-    // A lender's clock may be five seconds off, either way.
+    // Allows 5 seconds of clock skew in both directions.
     if (occurredMs < click.atMs - 5_000 || occurredMs > wallMs + 5_000 || wallMs - click.atMs > 90 * dayMs) return;
     if (kind === 5) {
       if (payout === undefined || payout.reversedMicros !== null || micros > payout.micros) return;
@@ -117,8 +117,8 @@ export class AnalyticsModel {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
   }
 
-  #isKept(sub: Uint8Array): boolean {
-    return dayOf(decodeSubId(sub).createdMs) >= this.#keptFromDay;
+  #isRetained(sub: Uint8Array): boolean {
+    return dayOf(decodeSubId(sub).createdMs) >= this.#retainedFromDay;
   }
 
   summary(query: SummaryQuery): SummaryResult {
@@ -134,7 +134,7 @@ export class AnalyticsModel {
       if (account !== query.account || vertical !== query.vertical || mode !== query.mode) continue;
       if (query.referrerTag !== null && query.referrerTag !== session.tag) continue;
       if (query.subs !== null && !query.subs.some((sub) => Buffer.from(sub).toString('hex') === id)) continue;
-      if (query.subs !== null && !this.#isKept(Buffer.from(id, 'hex'))) continue;
+      if (query.subs !== null && !this.#isRetained(Buffer.from(id, 'hex'))) continue;
       const day = dayOf(createdMs);
       const isMatured = query.today - day > bounds.maturedDays;
       if (isMatured && day >= (query.maturedFromDay ?? query.fromDay) && day <= query.toDay) {
@@ -167,7 +167,7 @@ export class AnalyticsModel {
     const topLenders = byLender(lenders).slice(0, bounds.topLendersMax);
     matured.confirmedUsdSquared = centsSquared / 10_000;
     const byDevice = [...devices.values()].sort((a, b) => a.device - b.device);
-    const retainedFromDay = this.#keptFromDay;
+    const retainedFromDay = this.#retainedFromDay;
     const widgetEvents = widgetEventTypes.map((type) => events.filter((event) => event === type).length);
     return {
       ...all,
@@ -192,16 +192,16 @@ export class AnalyticsModel {
       const matured = query.today - day > bounds.maturedDays;
       days.push({ day, sessions, views, clicks, attributedMicros, confirmedMicros, widgetEvents, matured });
     }
-    return { days, retainedFromDay: this.#keptFromDay };
+    return { days, retainedFromDay: this.#retainedFromDay };
   }
 
   rows(query: RowsQuery): RowsPage {
-    const behind = this.#allRows(query).filter(({ position }) => position > query.afterPosition);
-    const page = behind.slice(0, query.limit);
+    const remaining = this.#allRows(query).filter(({ position }) => position > query.afterPosition);
+    const page = remaining.slice(0, query.limit);
     return {
       rows: page.map(({ row }) => row),
-      retainedFromDay: this.#keptFromDay,
-      nextAfterPosition: behind.length > page.length ? page.at(-1)!.position : null,
+      retainedFromDay: this.#retainedFromDay,
+      nextAfterPosition: remaining.length > page.length ? page.at(-1)!.position : null,
     };
   }
 
@@ -213,8 +213,8 @@ export class AnalyticsModel {
       const day = dayOf(createdMs);
       if (account !== query.account || vertical !== query.vertical || mode !== query.mode) continue;
       if (query.referrerTag !== null && query.referrerTag !== session.tag) continue;
-      if (query.subs !== null && !query.subs.some((wanted) => Buffer.compare(wanted, sub) === 0)) continue;
-      if (day < query.fromDay || day > query.toDay || !this.#isKept(sub)) continue;
+      if (query.subs !== null && !query.subs.some((listed) => Buffer.compare(listed, sub) === 0)) continue;
+      if (day < query.fromDay || day > query.toDay || !this.#isRetained(sub)) continue;
       const clicks = [...session.clicks.values()];
       const { position, tag, device, metadata, views, lastEventMs } = session;
       const row = {
@@ -240,7 +240,7 @@ interface LenderShare {
   readonly confirmedMicros: number;
 }
 
-/** One for each click of a session. */
+/** One share per click of a session. */
 function lenderShares(session: ModelSession): LenderShare[] {
   return [...session.clicks].map(([offer, { lender }]) => ({
     lender,
@@ -248,7 +248,7 @@ function lenderShares(session: ModelSession): LenderShare[] {
   }));
 }
 
-/** Clicks and revenue by lender, in the order of answers. */
+/** Clicks and revenue by lender, in the order of the results. */
 function byLender(shares: readonly LenderShare[]): { lender: string; clicks: number; confirmedMicros: number }[] {
   const sums = new Map<string, { clicks: number; confirmedMicros: number }>();
   for (const { lender, confirmedMicros } of shares) {
@@ -262,7 +262,7 @@ function byLender(shares: readonly LenderShare[]): { lender: string; clicks: num
 
 const none = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
 
-/** What is left of the payouts of a session, or of one of its offers. */
+/** Payouts minus reversals of a session, or of one of its offers. */
 function confirmedMicros(session: ModelSession, offer?: string): number {
   let sum = 0;
   for (const payout of session.payouts.values()) {

@@ -10,22 +10,19 @@ import type {
   WidgetCounts,
 } from '../../src/analytics/analytics.ts';
 
-/** As the aggregator answers them: a number for each type. */
+/** As `WidgetCounts`. */
 export const noWidgetEvents: WidgetCounts = [0, 0, 0, 0, 0, 0, 0];
 
 export const noFigures: CohortMetrics = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
 
-/**
- * Answers every question with the figures it holds and remembers the last one: the rules of the operation show without
- * the lender confirmations and the 45 days that such figures take.
- */
+/** Returns preset figures and records the last query, so that tests need no ledger with confirmations and matured sessions. */
 export class CannedAnalytics implements Analytics {
   readonly projectedPosition = 0;
   readonly healthy = true;
-  asked: SummaryQuery | null = null;
-  askedForRows: RowsQuery | null = null;
-  /** Thrown instead of an answer. */
-  fault: Error | null = null;
+  lastQuery: SummaryQuery | null = null;
+  lastRowsQuery: RowsQuery | null = null;
+  /** Thrown by every query if set. */
+  error: Error | null = null;
   figures: SummaryResult = {
     ...noFigures,
     topLenders: [],
@@ -38,24 +35,24 @@ export class CannedAnalytics implements Analytics {
   };
 
   days: readonly DayMetrics[] = [];
-  keptFromDay = 0;
+  retainedFromDay = 0;
   page: RowsPage = { rows: [], retainedFromDay: 0, nextAfterPosition: null };
 
   async getSummary(query: SummaryQuery): Promise<SummaryResult> {
-    this.asked = query;
-    if (this.fault !== null) throw this.fault;
+    this.lastQuery = query;
+    if (this.error !== null) throw this.error;
     return this.figures;
   }
 
   async listDays(query: SummaryQuery): Promise<DailyResult> {
-    this.asked = query;
-    if (this.fault !== null) throw this.fault;
-    return { days: this.days, retainedFromDay: this.keptFromDay };
+    this.lastQuery = query;
+    if (this.error !== null) throw this.error;
+    return { days: this.days, retainedFromDay: this.retainedFromDay };
   }
 
   async listRows(query: RowsQuery): Promise<RowsPage> {
-    this.askedForRows = query;
-    if (this.fault !== null) throw this.fault;
+    this.lastRowsQuery = query;
+    if (this.error !== null) throw this.error;
     return this.page;
   }
 

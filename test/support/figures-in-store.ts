@@ -3,8 +3,8 @@ import { decodeVarints } from '../../src/analytics/analytics-database.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 
 /**
- * Everything a store says of sessions, clicks, payouts and counters, by names. The numbers that stand for names follow from
- * the records a store was derived from, and how lists are cut into pieces from its batches: neither matters to any answer.
+ * Returns the sessions, clicks, payouts and counters of a store, with names instead of row numbers, which depend on the order of
+ * the records, and with joined cohort lists, whose division depends on the batches.
  */
 export function figuresInStore(file: string): Record<string, unknown> {
   const database = new Database(file, { readonly: true });
@@ -20,7 +20,7 @@ export function figuresInStore(file: string): Record<string, unknown> {
       lists.set(list, (lists.get(list) ?? '') + (subs as Buffer).toString('hex'));
     }
     return {
-      keptFromDay: rows('SELECT kept_from_day FROM retention'),
+      retainedFromDay: rows('SELECT kept_from_day FROM retention'),
       progress: rows('SELECT position, segment, "offset", crc, last_wall_ms FROM progress'),
       segments: rows('SELECT * FROM ledger_segment ORDER BY first'),
       lists: [...lists].sort(),

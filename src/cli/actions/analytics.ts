@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { CohortFilter } from '../../analytics/analytics.ts';
-import { isDatabaseCorrupt, StoreVersionMismatch } from '../../analytics/analytics-database.ts';
+import { isDatabaseCorrupt, StoreVersionMismatchError } from '../../analytics/analytics-database.ts';
 import { ReadOnlyAnalytics } from '../../analytics/read-only-analytics.ts';
 import { keyFilePath } from '../../auth/key-file.ts';
 import { type IssuedKey, KeyRegistry } from '../../auth/key-registry.ts';
@@ -46,7 +46,7 @@ async function withStoredAnalytics(
       await analytics.close();
     }
   } catch (error) {
-    if (!(error instanceof StoreVersionMismatch) && !isDatabaseCorrupt(error)) throw error;
+    if (!(error instanceof StoreVersionMismatchError) && !isDatabaseCorrupt(error)) throw error;
     const remedy = 'start the service, which rebuilds it, or run marketplace analytics rebuild';
     throw new CommandLineError(`${analyticsStoreFile} cannot be read (${error.message}): ${remedy}`, { cause: error });
   }
@@ -132,7 +132,7 @@ async function* readPages<Item>(
   for (let after: number | null = 0; after !== null; ) {
     const page: AnalyticsPage<Item> = await readPage({
       filter,
-      place: { ...range, after },
+      position: { ...range, after },
       limit: bounds.analyticsPageItemsMax,
       signal: null,
     });

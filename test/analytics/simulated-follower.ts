@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { QueryParameters, QueryResults, StoreQueryName } from '../../src/analytics/aggregator-protocol.ts';
 import { LedgerFollower, type RetentionOutcome } from '../../src/analytics/ledger-follower.ts';
 import type { RetentionRequest } from '../../src/analytics/store-retention.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
@@ -23,62 +24,60 @@ interface Recovered {
 }
 
 /**
- * A ledger on a simulated disk and the follower that makes figures of it, as one process holds them. The follower reads real
- * files, which are made to show what the disk shows, and keeps a real store.
+ * An event log on a simulated disk and a `LedgerFollower` with a real store. The follower reads real files, to which the contents
+ * of the simulated disk are copied.
  */
-export class LedgerAndFigures {
+export class SimulatedFollower {
   readonly #durability: 'fsync' | 'write';
-  readonly #folder = mkdtempSync(join(tmpdir(), 'ledger-and-figures-'));
-  readonly #analytics = dataFiles(this.#folder);
-  readonly #ledgerFolder = this.#analytics.ledgerFolder;
-  readonly #keptFolder = join(this.#folder, 'kept');
+  readonly #folder = mkdtempSync(join(tmpdir(), 'simulated-follower-'));
+  readonly #dataFiles = dataFiles(this.#folder);
+  readonly #ledgerFolder = this.#dataFiles.ledgerFolder;
+  readonly #savedFolder = join(this.#folder, 'saved');
   #files = new SimulatedLogFiles(new SimulatedDisk());
   #log!: FileEventLog;
   #follower!: LedgerFollower;
   #pending: Promise<void>[] = [];
   #healed: () => void = () => {};
-  /** How often the figures had to be made again from the ledger's start. */
   rebuilds = 0;
-  /** Segments of the ledger that were given up. */
-  dropped = 0;
+  deletedSegments = 0;
 
   private constructor(durability: 'fsync' | 'write') {
     this.#durability = durability;
   }
 
-  static async open(durability: 'fsync' | 'write'): Promise<LedgerAndFigures> {
-    const opened = new LedgerAndFigures(durability);
-    mkdirSync(opened.#ledgerFolder);
-    await opened.#start();
-    return opened;
+  static async open(durability: 'fsync' | 'write'): Promise<SimulatedFollower> {
+    const follower = new SimulatedFollower(durability);
+    mkdirSync(follower.#ledgerFolder);
+    await follower.#start();
+    return follower;
   }
 
   get files(): SimulatedLogFiles {
     return this.#files;
   }
 
-  /** Records that somebody was told are durable. */
-  get acknowledged(): number {
+  /** Position of the last acknowledged record. */
+  get acknowledgedPosition(): number {
     return this.#log.durablePosition;
   }
 
-  /** How many of them a power cut cannot take. */
-  get powerSafe(): number {
+  /** Position of the last record that a power cut cannot lose. */
+  get powerSafePosition(): number {
     return this.#durability === 'fsync' ? this.#log.durablePosition : 0;
   }
 
-  get folded(): number {
+  get projectedPosition(): number {
     return this.#follower.projectedPosition;
   }
 
-  get follower(): LedgerFollower {
-    return this.#follower;
+  execute<Name extends StoreQueryName>(name: Name, parameter: QueryParameters[Name]): QueryResults[Name] {
+    return this.#follower.execute({ name, parameter });
   }
 
-  /** Whether the log took the record, whatever becomes of it. */
-  append(record: LedgerRecord, waited: boolean): boolean {
+  /** Returns whether the log accepted the record. */
+  append(record: LedgerRecord, isAwaited: boolean): boolean {
     const before = this.#log.appendedPosition;
-    if (!waited) return this.#log.appendWithoutWaiting(record);
+    if (!isAwaited) return this.#log.appendWithoutWaiting(record);
     const settled = this.#log.append(record).catch((error) => assert.ok(error instanceof LogUnavailableError));
     this.#pending.push(settled);
     return this.#log.appendedPosition > before;
@@ -89,7 +88,7 @@ export class LedgerAndFigures {
     this.#pending = [];
   }
 
-  /** Until the log works and has stored all it took. */
+  /** Resolves once the log is healthy and every accepted record is durable. */
   async catchUp(): Promise<void> {
     await this.settle();
     if (!this.#log.healthy) {
@@ -105,63 +104,63 @@ export class LedgerAndFigures {
     });
   }
 
-  fold(upToPosition: number): void {
-    this.#show();
+  applyBatch(upToPosition: number): void {
+    this.#copyToFiles();
     this.#follower.applyBatch(upToPosition);
   }
 
-  /** Gives up what is of some age; all that was acknowledged must be folded. It may end before the ledger is touched. */
-  async seal(age: RetentionRequest, drops: boolean): Promise<RetentionOutcome> {
-    const outcome = this.#follower.applyRetention(age);
-    if (!outcome.sealed || !drops) return outcome;
-    // A sync of the folder may fail; what was removed then is the oldest all the same.
-    this.dropped += await dropSegments(this.#files, ledgerPath, outcome.ledgerFrom).catch(() => 1);
+  /** Applies the retention, with or without the deletion of ledger segments. Every acknowledged record must be projected. */
+  async applyRetention(request: RetentionRequest, deletesSegments: boolean): Promise<RetentionOutcome> {
+    const outcome = this.#follower.applyRetention(request);
+    if (!outcome.archived || !deletesSegments) return outcome;
+    // The sync of the folder may fail after the oldest segments were deleted.
+    this.deletedSegments += await dropSegments(this.#files, ledgerPath, outcome.ledgerFromPosition).catch(() => 1);
     return outcome;
   }
 
-  /** Removes some of the rows of what was given up. */
-  prune(): void {
+  pruneRows(): void {
     if (this.#follower.hasRowsToPrune) this.#follower.pruneRows();
   }
 
-  /** The follower dies in the middle of a batch that would have gone up to this position, and another takes over. */
-  foldInterrupted(upToPosition: number, bytesReadable: number): void {
-    this.#show(bytesReadable);
+  /** Fails in the middle of a batch and opens another follower. */
+  applyBatchWithFailure(upToPosition: number, bytesReadable: number): void {
+    this.#copyToFiles(bytesReadable);
     try {
       this.#follower.applyBatch(upToPosition);
     } catch (error) {
       assert.ok(error instanceof LogDamagedError);
     }
     this.#follower.close();
-    this.#show();
-    this.#follow();
+    this.#copyToFiles();
+    this.#openFollower();
   }
 
-  /** Keeps the store as it is now, for a power cut that will take what has been committed since. */
-  keepStore(): void {
-    copyStore(this.#folder, this.#keptFolder);
+  /** Saves a copy of the store, for a power cut that loses later commits. */
+  saveStore(): void {
+    copyStore(this.#folder, this.#savedFolder);
   }
 
-  /** The store is gone, and derived again from what there is. */
-  loseStore(): void {
+  /** Deletes the store and opens a follower that rebuilds it. */
+  deleteStore(): void {
     this.#follower.close();
-    for (const suffix of ['', '-wal', '-shm']) rmSync(this.#analytics.analyticsStoreFile + suffix, { force: true });
-    rmSync(this.#keptFolder, { recursive: true, force: true });
-    this.#show();
-    this.#follow();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(this.#dataFiles.analyticsStoreFile + suffix, { force: true });
+    rmSync(this.#savedFolder, { recursive: true, force: true });
+    this.#copyToFiles();
+    this.#openFollower();
   }
 
   /**
-   * The process dies, with the power if there is a fate, and with what the store had not made durable if it is to go back
-   * to what was kept. Returns the records recovered by the next process, and the position of the first of them.
+   * Ends the process, with a power cut if there is a fate, and opens log and follower again. Returns the recovered records.
+   *
+   * @param restoresStore whether the power cut also resets the store to the saved copy
    */
-  async crash(fate: Fate | null, storeToo: boolean): Promise<Recovered> {
+  async crash(fate: Fate | null, restoresStore: boolean): Promise<Recovered> {
     const { disk } = this.#files;
-    const left = fate === null ? disk.copy() : disk.afterPowerCut(fate);
+    const remaining = fate === null ? disk.copy() : disk.afterPowerCut(fate);
     this.#follower.close();
     await this.#endLog();
-    if (fate !== null && storeToo && existsSync(this.#keptFolder)) copyStore(this.#keptFolder, this.#folder);
-    this.#files = new SimulatedLogFiles(left);
+    if (fate !== null && restoresStore && existsSync(this.#savedFolder)) copyStore(this.#savedFolder, this.#folder);
+    this.#files = new SimulatedLogFiles(remaining);
     return this.#start();
   }
 
@@ -188,26 +187,26 @@ export class LedgerAndFigures {
         if (kind === 'healed') this.#healed();
       },
     });
-    this.#show();
-    this.#follow();
+    this.#copyToFiles();
+    this.#openFollower();
     return { first, records };
   }
 
-  /** What it still does is done to a disk that nobody will look at again. */
+  /** Later writes of the log go to a disk that is no longer used. */
   async #endLog(): Promise<void> {
     await this.#log.close();
     await this.settle();
   }
 
-  #follow(): void {
-    this.#follower = new LedgerFollower(this.#analytics, () => {
+  #openFollower(): void {
+    this.#follower = new LedgerFollower(this.#dataFiles, () => {
       this.rebuilds++;
-      rmSync(this.#keptFolder, { recursive: true, force: true });
+      rmSync(this.#savedFolder, { recursive: true, force: true });
     });
   }
 
-  /** Has the real files show what is on the disk, each up to a number of its bytes and zeros behind them. */
-  #show(bytesReadable = Number.POSITIVE_INFINITY): void {
+  /** Copies the simulated disk to real files, with zeros after `bytesReadable` bytes of each file. */
+  #copyToFiles(bytesReadable = Number.POSITIVE_INFINITY): void {
     const { disk } = this.#files;
     const names = disk.list(ledgerPath);
     for (const name of readdirSync(this.#ledgerFolder)) {
@@ -220,7 +219,7 @@ export class LedgerAndFigures {
   }
 }
 
-/** The store and the log of its own that SQLite keeps beside it. */
+/** Copies the store and its write-ahead log. */
 function copyStore(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   for (const name of ['analytics.sqlite', 'analytics.sqlite-wal', 'analytics.sqlite-shm']) {

@@ -4,26 +4,26 @@ import fc from 'fast-check';
 import type { RowsQuery, SessionRow } from '../../src/analytics/analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
-import { FoldedStore } from '../support/folded-store.ts';
 import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import { ProjectedStore } from '../support/projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
 
 describe('rows', () => {
-  let folded: FoldedStore;
+  let projected: ProjectedStore;
 
   const open = () => {
-    folded = new FoldedStore();
+    projected = new ProjectedStore();
   };
-  const close = () => folded.close();
+  const close = () => projected.close();
   beforeEach(open);
   afterEach(close);
 
-  const fold = (...records: readonly unknown[]) => folded.fold(...records);
+  const apply = (...records: readonly unknown[]) => projected.apply(...records);
 
-  function ask(wanted: Partial<RowsQuery> = {}) {
-    return folded.store.listRows({
+  function query(wanted: Partial<RowsQuery> = {}) {
+    return projected.store.listRows({
       account: 1,
       vertical: 1,
       mode: 'live',
@@ -38,10 +38,10 @@ describe('rows', () => {
   }
 
   /** All pages, one after the other. */
-  function askAll(wanted: Partial<RowsQuery>): SessionRow[] {
+  function queryAll(wanted: Partial<RowsQuery>): SessionRow[] {
     const rows: SessionRow[] = [];
     for (let afterPosition: number | null = 0; afterPosition !== null; ) {
-      const page: ReturnType<typeof ask> = ask({ ...wanted, afterPosition });
+      const page: ReturnType<typeof query> = query({ ...wanted, afterPosition });
       assert(page.nextAfterPosition === null || page.nextAfterPosition > afterPosition);
       rows.push(...page.rows);
       afterPosition = page.nextAfterPosition;
@@ -52,15 +52,15 @@ describe('rows', () => {
   const serials = (rows: readonly SessionRow[]) => rows.map(({ sub }) => Buffer.from(sub).readUInt32BE(14));
   const sub = subOf({ createdMs: noon, serial: 1 });
 
-  it('tell of a session what was folded of it', () => {
-    fold(
+  it('contain the figures of a session', () => {
+    apply(
       createdRecord(sub, { device: 3, metadata: '{"page":"b"}' }),
       viewedRecord(sub, ['a', 'b', 'c'], noon + 5_000),
       clickedRecord(sub, 'a', { lender: 'Beta', valueMicros: 3_000_000, wallMs: noon + 6_000 }),
       clickedRecord(sub, 'b', { lender: 'Alpha', valueMicros: 50, wallMs: noon + 7_000 }),
       clickedRecord(sub, 'c', { lender: 'Beta', valueMicros: 7, wallMs: noon + 8_000 }),
     );
-    assert.deepEqual(ask(), {
+    assert.deepEqual(query(), {
       rows: [
         {
           sub: Uint8Array.from(sub),
@@ -78,72 +78,54 @@ describe('rows', () => {
           ],
         },
       ],
-      keptFromDay: 0,
-      next: null,
+      retainedFromDay: 0,
+      nextAfterPosition: null,
     });
   });
 
-  it('have no metadata where none was given, each session its own', () => {
+  it('contain the metadata of each session, or null', () => {
     const texts = [null, '{"a":1}', null, '{"b":2}', '{}'];
     for (const [serial, metadata] of texts.entries()) {
-      fold(createdRecord(subOf({ createdMs: noon, serial }), { metadata }));
+      apply(createdRecord(subOf({ createdMs: noon, serial }), { metadata }));
     }
     assert.deepEqual(
-      ask().rows.map(({ metadata }) => metadata),
+      query().rows.map(({ metadata }) => metadata),
       texts,
     );
   });
 
-  it('keep the largest metadata of a whole batch', () => {
+  it('contain the largest metadata for every session of a batch', () => {
     const metadata = JSON.stringify({
       text: '\u{1F600}'.repeat(bounds.metadataKeysMax * bounds.metadataCharactersMax),
     });
     const subs = Array.from({ length: 50 }, (_, serial) => subOf({ createdMs: noon, serial }));
-    fold(...subs.map((each) => createdRecord(each, { metadata })));
-    assert(ask().rows.every((row) => row.metadata === metadata));
+    apply(...subs.map((each) => createdRecord(each, { metadata })));
+    assert(query().rows.every((row) => row.metadata === metadata));
   });
 
-  it('have the time of the latest record that counted, and of none that did not', () => {
-    const lastEvent = () => ask().rows[0]?.lastEventMs;
-    fold(createdRecord(sub));
+  it('contain the time of the latest record that counted', () => {
+    const lastEvent = () => query().rows[0]?.lastEventMs;
+    apply(createdRecord(sub));
     assert.equal(lastEvent(), noon);
-    fold(viewedRecord(sub, ['a'], noon + 9_000));
+    apply(viewedRecord(sub, ['a'], noon + 9_000));
     assert.equal(lastEvent(), noon + 9_000);
-    fold(viewedRecord(sub, ['a'], noon + 4_000));
+    apply(viewedRecord(sub, ['a'], noon + 4_000));
     assert.equal(lastEvent(), noon + 9_000);
-    fold(clickedRecord(sub, 'a', { wallMs: noon + 10_000 }));
-    fold(clickedRecord(sub, 'a', { wallMs: noon + 20_000 }), clickedRecord(sub, 'z', { wallMs: noon + 30_000 }));
+    apply(clickedRecord(sub, 'a', { wallMs: noon + 10_000 }));
+    apply(clickedRecord(sub, 'a', { wallMs: noon + 20_000 }), clickedRecord(sub, 'z', { wallMs: noon + 30_000 }));
     assert.equal(lastEvent(), noon + 10_000);
   });
 
-  it('come in ledger order, whatever their time of creation', () => {
-    const order = [5, 2, 9, 1, 7];
-    const subs = order.map((serial) => subOf({ createdMs: noon + serial * 1_000, serial }));
-    fold(...subs.slice(0, 3).map((each) => createdRecord(each)));
-    fold(...subs.slice(3).map((each) => createdRecord(each)));
-    assert.deepEqual(serials(ask().rows), order);
-    assert.deepEqual(serials(ask({ subs: [...subs].sort(Buffer.compare) }).rows), order);
-  });
-
-  it('come in ledger order where a clock set back mixes the days', () => {
+  it('are in ledger order if the clock was set back', () => {
     const ages = [1, 0, 2, 1, 0, 30, 1, 31, 2, 0];
-    for (const [serial, age] of ages.entries()) fold(createdRecord(subOf({ createdMs: noon - age * dayMs, serial })));
+    for (const [serial, age] of ages.entries()) apply(createdRecord(subOf({ createdMs: noon - age * dayMs, serial })));
     for (const limit of [1, 2, 3, 100]) {
-      assert.deepEqual(serials(askAll({ limit })), [0, 1, 2, 3, 4, 5, 6, 8, 9]);
-      assert.deepEqual(serials(askAll({ limit, fromDay: today - 2, toDay: today - 1 })), [0, 2, 3, 6, 8]);
+      assert.deepEqual(serials(queryAll({ limit })), [0, 1, 2, 3, 4, 5, 6, 8, 9]);
+      assert.deepEqual(serials(queryAll({ limit, fromDay: today - 2, toDay: today - 1 })), [0, 2, 3, 6, 8]);
     }
   });
 
-  it('are those of the window, both its days included', () => {
-    const ages = [0, 1, 2, 3, 4];
-    const subs = ages.map((age) => subOf({ createdMs: noon - age * dayMs, serial: age }));
-    fold(...subs.map((each) => createdRecord(each)));
-    const window = { fromDay: today - 3, toDay: today - 1 };
-    assert.deepEqual(serials(ask(window).rows), [1, 2, 3]);
-    assert.deepEqual(serials(ask({ ...window, subs }).rows), [1, 2, 3]);
-  });
-
-  it('are those of the tag, the account and the mode', () => {
+  it('include only sessions of the tag, account and mode', () => {
     const wanted = [
       { account: 1, mode: 'live', tag: 'tag-one' },
       { account: 2, mode: 'live', tag: 'tag-one' },
@@ -151,28 +133,32 @@ describe('rows', () => {
       { account: 1, mode: 'live', tag: 'tag-two' },
     ] as const;
     const subs = wanted.map(({ account, mode }, serial) => subOf({ createdMs: noon, serial, account, mode }));
-    fold(...subs.map((each, index) => createdRecord(each, { tag: wanted[index]!.tag })));
+    apply(...subs.map((each, index) => createdRecord(each, { tag: wanted[index]!.tag })));
     for (const [serial, { account, mode, tag }] of wanted.entries()) {
-      assert.deepEqual(serials(ask({ account, mode, referrerTag: tag }).rows), [serial]);
-      assert.deepEqual(serials(ask({ account, mode, referrerTag: tag, subs }).rows), [serial]);
+      assert.deepEqual(serials(query({ account, mode, referrerTag: tag }).rows), [serial]);
+      assert.deepEqual(serials(query({ account, mode, referrerTag: tag, subs }).rows), [serial]);
     }
-    assert.deepEqual(serials(ask({ subs }).rows), [0, 3]);
-    assert.deepEqual(ask({ vertical: 2 }), { rows: [], keptFromDay: 0, next: null });
-    assert.deepEqual(ask({ referrerTag: 'tag-none' }), { rows: [], keptFromDay: 0, next: null });
+    assert.deepEqual(serials(query({ subs }).rows), [0, 3]);
+    assert.deepEqual(query({ vertical: 2 }), { rows: [], retainedFromDay: 0, nextAfterPosition: null });
+    assert.deepEqual(query({ referrerTag: 'tag-none' }), { rows: [], retainedFromDay: 0, nextAfterPosition: null });
   });
 
-  it('say that there are more when there are, and only then', () => {
+  it('have a next position only if there are more rows', () => {
     const subs = [0, 1, 2, 3].map((serial) => subOf({ createdMs: noon, serial }));
-    fold(...subs.map((each) => createdRecord(each)));
+    apply(...subs.map((each) => createdRecord(each)));
     for (const filter of [{}, { subs }]) {
-      assert.equal(ask({ ...filter, limit: 4 }).nextAfterPosition, null);
-      assert.equal(ask({ ...filter, limit: 3 }).nextAfterPosition, 3);
-      assert.equal(ask({ ...filter, limit: 3, afterPosition: 1 }).nextAfterPosition, null);
-      assert.deepEqual(ask({ ...filter, afterPosition: 4 }), { rows: [], keptFromDay: 0, next: null });
+      assert.equal(query({ ...filter, limit: 4 }).nextAfterPosition, null);
+      assert.equal(query({ ...filter, limit: 3 }).nextAfterPosition, 3);
+      assert.equal(query({ ...filter, limit: 3, afterPosition: 1 }).nextAfterPosition, null);
+      assert.deepEqual(query({ ...filter, afterPosition: 4 }), {
+        rows: [],
+        retainedFromDay: 0,
+        nextAfterPosition: null,
+      });
     }
   });
 
-  it('are each on one page, in pages of any size, also while more sessions arrive', () => {
+  it('occur on exactly one page for any page size, while sessions are added', () => {
     const batches = fc.array(fc.integer({ min: 1, max: 3 * bounds.cohortRowSessionsMax }), {
       minLength: 1,
       maxLength: 8,
@@ -192,14 +178,14 @@ describe('rows', () => {
               const createdMs = noon - 3 * dayMs + serial * 600_000 - ((serial * 7) % (jitter + 1)) * 3_600_000;
               records.push(createdRecord(subOf({ createdMs, serial })));
             }
-            fold(...records);
+            apply(...records);
           };
           try {
             for (const count of before) arrive(count);
             const seen: number[] = [];
             const late = during.values();
             for (let afterPosition: number | null = 0; afterPosition !== null; ) {
-              const { rows, nextAfterPosition } = ask({ afterPosition, limit, toDay: today + 30 });
+              const { rows, nextAfterPosition } = query({ afterPosition, limit, toDay: today + 30 });
               assert(rows.length === limit || nextAfterPosition === null);
               assert(nextAfterPosition === null || nextAfterPosition > afterPosition);
               seen.push(...serials(rows));
@@ -220,14 +206,5 @@ describe('rows', () => {
       ),
       { numRuns: 40 },
     );
-  });
-
-  it('are found again in a store that was closed', () => {
-    fold(createdRecord(sub, { metadata: '{}' }), viewedRecord(sub, ['a']));
-    const before = ask();
-    folded.reopen();
-    assert.deepEqual(ask(), before);
-    fold(clickedRecord(sub, 'a', { wallMs: noon + 500 }));
-    assert.equal(ask().rows[0]?.lastEventMs, before.rows[0]?.lastEventMs);
   });
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { decodeVarints, encodeVarints } from '../../src/analytics/analytics-database.ts';
 
 describe('varints', () => {
-  it('come back as they were, in their order', () => {
+  it('decode to the encoded numbers', () => {
     const number = fc.oneof(fc.nat({ max: 300 }), fc.constantFrom(127, 128, 16_383, 16_384), fc.maxSafeNat());
     fc.assert(
       fc.property(fc.array(number), (numbers) => {
@@ -13,7 +13,7 @@ describe('varints', () => {
     );
   });
 
-  it('take one byte each while they are small, and nothing for none', () => {
+  it('use one byte for small numbers, and null for none', () => {
     assert.equal(encodeVarints([1, 2, 127])?.length, 3);
     assert.equal(encodeVarints([]), null);
   });

@@ -39,7 +39,7 @@ function setOf({ filter: { subs, ...rest }, granularity }: { filter: CohortFilte
 }
 
 describe('PageCursors', () => {
-  it('reads what it issued, for the same query', () => {
+  it('verifies an issued cursor for the same query', () => {
     fc.assert(
       fc.property(query, place, ({ granularity, filter }, each) => {
         const cursor = ours.issue(granularity, filter, each);
@@ -49,7 +49,7 @@ describe('PageCursors', () => {
     );
   });
 
-  it('signs place and query under a key of its own', () => {
+  it('signs position and query with its own derived key', () => {
     const bytes = Buffer.from(ours.issue('row', plain, some), 'base64url');
     const query = Buffer.from([0, 0, 0, 1, 2, 1, 7, ...Buffer.from('tag-one')]);
     const key = ringOf('ours').deriveKey(1, 'cursor')!;
@@ -57,7 +57,7 @@ describe('PageCursors', () => {
     assert.deepEqual(bytes.subarray(15), mac.subarray(0, 15));
   });
 
-  it('reads nothing for another query', () => {
+  it('rejects a cursor of another query', () => {
     fc.assert(
       fc.property(query, query, place, (one, other, each) => {
         fc.pre(setOf(one) !== setOf(other));
@@ -67,7 +67,7 @@ describe('PageCursors', () => {
     );
   });
 
-  it('reads nothing when one part of the query is another', () => {
+  it('rejects a cursor if one member of the query differs', () => {
     const subs = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
     const filters: CohortFilter[] = [
       plain,
@@ -84,12 +84,12 @@ describe('PageCursors', () => {
     ];
     for (const issuedFor of filters) {
       const cursor = ours.issue('row', issuedFor, some);
-      for (const asked of filters) assert.equal(ours.verify('row', asked, cursor) !== null, asked === issuedFor);
+      for (const other of filters) assert.equal(ours.verify('row', other, cursor) !== null, other === issuedFor);
       assert.equal(ours.verify('daily', issuedFor, cursor), null);
     }
   });
 
-  it('takes ids for the same in whatever order', () => {
+  it('ignores the order of sub_ids', () => {
     fc.assert(
       fc.property(fc.array(sub, { minLength: 1, maxLength: 6 }), fc.infiniteStream(fc.nat()), (subs, ranks) => {
         const ranked = subs.map((bytes) => ({ bytes, rank: ranks.next().value as number }));
@@ -100,7 +100,7 @@ describe('PageCursors', () => {
     );
   });
 
-  it('leaves the ids it is given in their order', () => {
+  it('does not reorder the array of the caller', () => {
     const subs = [new Uint8Array(32).fill(2), new Uint8Array(32).fill(1)];
     ours.issue('row', { ...plain, subs }, some);
     assert.deepEqual(
@@ -109,7 +109,7 @@ describe('PageCursors', () => {
     );
   });
 
-  it('reads no cursor with any one character changed', () => {
+  it('rejects every changed character', () => {
     const cursor = ours.issue('row', plain, some);
     for (let at = 0; at < cursor.length; at++) {
       for (const character of `${base64url}+/=. %`) {
@@ -119,16 +119,16 @@ describe('PageCursors', () => {
     }
   });
 
-  it('has one spelling', () => {
+  it('accepts only one spelling', () => {
     fc.assert(
       fc.property(place, (each) => {
         const cursor = ours.issue('row', plain, each);
         for (const character of base64url) {
-          const respelt = cursor.slice(0, -1) + character;
-          assert.equal(ours.verify('row', plain, respelt) !== null, respelt === cursor);
+          const variant = cursor.slice(0, -1) + character;
+          assert.equal(ours.verify('row', plain, variant) !== null, variant === cursor);
         }
-        for (const respelt of [`${cursor}=`, `${cursor}\n`, ` ${cursor}`, `${cursor}A`, cursor.slice(1)]) {
-          assert.equal(ours.verify('row', plain, respelt), null);
+        for (const variant of [`${cursor}=`, `${cursor}\n`, ` ${cursor}`, `${cursor}A`, cursor.slice(1)]) {
+          assert.equal(ours.verify('row', plain, variant), null);
         }
         const padded = Buffer.from(cursor, 'base64url').toString('base64');
         if (padded !== cursor) assert.equal(ours.verify('row', plain, padded), null);
@@ -136,14 +136,14 @@ describe('PageCursors', () => {
     );
   });
 
-  it('reads no cursor that is shortened', () => {
+  it('rejects a truncated cursor', () => {
     const cursor = ours.issue('daily', plain, some);
     for (let length = 0; length < cursor.length; length++) {
       assert.equal(ours.verify('daily', plain, cursor.slice(0, length)), null);
     }
   });
 
-  it('reads no cursor of another secret, but does of one that is still listed', () => {
+  it('accepts cursors of listed secrets only', () => {
     const before = new PageCursors(ringOf('first'));
     const rotated = new PageCursors(ringOf('first', 'second'));
     assert.deepEqual(rotated.verify('row', plain, before.issue('row', plain, some)), some);
@@ -151,7 +151,7 @@ describe('PageCursors', () => {
     assert.equal(ours.verify('row', plain, before.issue('row', plain, some)), null);
   });
 
-  it('reads no text it did not issue, other tokens of the same secret among them, and throws at none', () => {
+  it('rejects any other text, including other tokens with the same secret', () => {
     fc.assert(
       fc.property(
         fc.oneof(
