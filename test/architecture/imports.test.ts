@@ -54,7 +54,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'verticals',
     'widgets',
   ],
-  ids: ['analytics', 'bounds', 'domain', 'secrets', 'verticals'],
+  ids: ['bounds', 'domain', 'secrets', 'verticals'],
   journal: ['bounds', 'domain', 'event-log', 'ids', 'secrets', 'verticals'],
   ledger: ['bounds', 'domain', 'ids'],
   logging: ['bounds', 'domain', 'http/engines'],

@@ -89,7 +89,7 @@ class AnalyticsReader {
     this.#tenant = tenant;
     this.#deps = {
       clock: systemClock,
-      subIds: new SubIds(this.#secrets, 0, new RandomPool()),
+      subIds: new SubIds(this.#secrets, new RandomPool()),
       analytics,
       pageCursors: new PageCursors(this.#secrets),
     };
