@@ -29,7 +29,7 @@ const secretNumberOffset = 13;
 const randomOffset = 14;
 const macOffset = 24;
 
-interface SubIdParts {
+export interface SubIdParts {
   readonly createdMs: number;
   readonly account: number;
   readonly vertical: number;

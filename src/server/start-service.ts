@@ -181,6 +181,7 @@ async function composeService(options: ServiceOptions, closers: CleanupStack): P
     matcher,
     explanations: new SerialQueue(bounds.explanationQueueMax),
     clickUrlHead: flattenString(JSON.stringify(`${urls.click}${clickPath}?sub=`).slice(1, -1)),
+    sessionTtlMs: options.sessions.ttlMs,
     onSessionMissing: metrics.countMissingSession,
     onViewLost: metrics.countLostView,
     tokens: new WidgetTokens(secrets),
@@ -189,7 +190,6 @@ async function composeService(options: ServiceOptions, closers: CleanupStack): P
   };
   const operations = new ApiOperations({
     ...showing,
-    sessionTtlMs: options.sessions.ttlMs,
     idempotencyKeys,
     referrerTags,
     journal,
