@@ -90,5 +90,5 @@ test('on a folder of nothing it creates nothing', async (t) => {
   const { run } = marketplaceOnFreshFolder(t);
   const { code, stderr } = await run('analytics', 'summary', ...forHero);
   assert.equal(code, 1);
-  assert.match(stderr, /^marketplace: there is no key file [^\n]*\n$/);
+  assert.match(stderr, /^marketplace: key file [^\n]* does not exist[^\n]*\n$/);
 });

@@ -166,7 +166,7 @@ test('an absent server, token or file is told in one line', async (t) => {
     [[file, ...url], /no server answers at http:\/\/127\.0\.0\.1:\d+\/confirmations \(see --url\): ECONNREFUSED/],
     [[file, '--url', 'http://127.0.0.1:1'], /127\.0\.0\.1:1\/confirmations cannot be asked: port 1 is one of those/],
     [[file, ...url, '--token-file', join(folder, 'none')], /operator token .*none cannot be read \(ENOENT\)/],
-    [[file, ...url, '--token-file', file], /holds no operator token/],
+    [[file, ...url, '--token-file', file], /does not contain an operator token/],
     [[join(folder, 'none.csv'), ...url], /none\.csv cannot be read \(ENOENT\)/],
     [[file, ...url, '--rejected', join(alias, 'a.csv')], /cannot be the file that is sent/],
     [[file, ...url, '--rejected', folder], /cannot be written/],
