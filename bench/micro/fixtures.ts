@@ -22,8 +22,9 @@ export function createSecretRing(): SecretRing {
 /** How a key stands from answer to answer, as its limit of a minute is used up. */
 export function randomLimitStatuses(count: number): LimitStatus[] {
   const { requests } = createKeyPolicies(defaultKeyLimits);
+  const { requestsPerMinute } = defaultKeyLimits;
   return Array.from({ length: count }, (_, i) =>
-    createLimitStatus(requests, requests.limit - (i % requests.limit), 60_000 - i, 1_760_000_000_000 + i),
+    createLimitStatus(requests, requestsPerMinute - (i % requestsPerMinute), 60_000 - i, 1_760_000_000_000 + i),
   );
 }
 

@@ -10,7 +10,7 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 const subIdCalls = 1_000;
 
 function createSubIds(): SubIds {
-  return new SubIds(createSecretRing(), 0, new RandomPool());
+  return new SubIds(createSecretRing(), new RandomPool());
 }
 
 export const subIdBenchmarks: readonly MicroBenchmark[] = [

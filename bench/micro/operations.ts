@@ -49,7 +49,7 @@ class SessionCreator {
     });
     this.#deps = {
       clock,
-      subIds: new SubIds(secrets, 0, new RandomPool()),
+      subIds: new SubIds(secrets, new RandomPool()),
       sessions: this.#sessions,
       ledger: instantLog,
       devices: new DeviceClassifier(bounds.userAgentCacheEntriesMax),

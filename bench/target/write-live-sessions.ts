@@ -42,7 +42,7 @@ export interface WrittenSession {
  */
 export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOptions): Promise<WrittenSession[]> {
   const secrets = openOrCreateSecretFile(join(dataDir, 'secrets.json'), false);
-  const subIds = new SubIds(secrets, 0, new RandomPool());
+  const subIds = new SubIds(secrets, new RandomPool());
   const ledger = await openEventLog({ folder: dataFiles(dataDir).ledgerFolder, shard: 0, durability: 'write' });
   const journal = await FileJournal.open({
     folder: join(dataDir, 'journal'),
@@ -63,7 +63,7 @@ export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOpt
       for (let number = first; number < Math.min(first + appendBatchSize, wanted.count); number++) {
         const createdMs = Date.now();
         const subId = subIds.issue(createdMs, account, personalLoans.number, 'live');
-        const sub = Uint8Array.from(subIds.lastIssuedBytes);
+        const sub = Uint8Array.from(subIds.toBytes(subId));
         const borrower = borrowerForSession(borrowers, number, wanted.fields);
         appended.push(ledger.append([1, createdMs, sub, 'bench_variant-a', 1 + (number % wanted.keys), 0, null]));
         appended.push(journal.append(sub, encodeFieldChanges(borrower, createdMs)));

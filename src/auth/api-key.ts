@@ -1,9 +1,43 @@
 import { hash, randomBytes } from 'node:crypto';
 import { bounds } from '../bounds.ts';
 import { dayStartMs, parseIsoDate, parseIsoTimestamp } from '../domain/calendar.ts';
+import type { RequestParam } from '../domain/errors.ts';
 import type { Mode } from '../domain/mode.ts';
+import { isLimitOverride, type KeyLimitOverrides } from './rate-limits.ts';
 
-/** Whether an account may be called this: 1 to 64 printable characters without spaces at either end. */
+export interface NewKey {
+  /** An account of this name is created if there is none. */
+  readonly accountName: string;
+  readonly vertical: { readonly segment: string; readonly keyPrefix: string };
+  readonly mode: Mode;
+  /** Wall-clock time from which the key is rejected; null for never. */
+  readonly expiresAtMs: number | null;
+  readonly limits: KeyLimitOverrides;
+}
+
+const limitParams = [
+  ['requestsPerMinute', 'requests_per_minute'],
+  ['analyticsPerMinute', 'analytics_per_minute'],
+  ['sessionsPerDay', 'sessions_per_day'],
+] as const;
+
+/** Returns the first invalid member under its name in the operations API, or null. Accepts untyped input. */
+export function findInvalidMember(
+  newKey: { readonly [Name in keyof NewKey]: unknown },
+  nowMs: number,
+): RequestParam | null {
+  const { accountName, vertical, mode, expiresAtMs } = newKey;
+  if (typeof accountName !== 'string' || !isAccountName(accountName)) return 'account';
+  if (vertical === undefined) return 'vertical';
+  if (mode !== 'live' && mode !== 'test') return 'mode';
+  // SQLite would store NaN as NULL, which means that the key never expires.
+  const expires = Number.isInteger(expiresAtMs) ? (expiresAtMs as number) : Number.NaN;
+  if (expiresAtMs !== null && !(expires > nowMs && expires <= bounds.timestampMsMax)) return 'expires';
+  const limits = newKey.limits as Record<string, unknown>;
+  return limitParams.find(([name]) => !isLimitOverride(name, limits[name]))?.[1] ?? null;
+}
+
+/** 1 to 64 printable characters without spaces at either end. */
 export function isAccountName(text: string): boolean {
   return (
     text.length <= bounds.accountNameCharactersMax && text.trim() === text && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(text)
@@ -11,8 +45,8 @@ export function isAccountName(text: string): boolean {
 }
 
 /**
- * Wall time from which a key with the expiry `text` is refused (docs/contract.md#api-keys): a date `YYYY-MM-DD` lasts to the end of
- * that UTC day, an ISO 8601 timestamp, with its offset from UTC, is meant to the millisecond. Null for anything else.
+ * Parses an expiry (docs/contract.md#api-keys) into the wall-clock time from which the key is rejected: a date `YYYY-MM-DD`, to
+ * the end of that UTC day, or an ISO 8601 timestamp with its offset from UTC. Returns null for anything else.
  */
 export function parseKeyExpiry(text: string): number | null {
   const day = parseIsoDate(text);
@@ -21,8 +55,8 @@ export function parseKeyExpiry(text: string): number | null {
 }
 
 /**
- * API keys (docs/contract.md#api-keys): the key prefix of the vertical, `live_` or `test_`, then 192 random bits as 48
- * lower-case hexadecimal digits. The text is a secret; everything after its creation works on its hash.
+ * Layout of an API key (docs/contract.md#api-keys): the key prefix of the vertical, `live_` or `test_`, then 192 random bits as 48
+ * lower-case hex digits. Only the hash of a key is stored.
  */
 const secretBytes = 24;
 const secretHexDigits = secretBytes * 2;
@@ -31,38 +65,41 @@ const modeAndSecretCharacters = modePrefixes.live.length + secretHexDigits;
 
 const bearerScheme = 'bearer';
 const spaceCode = 0x20;
-/** Turns an upper-case ASCII letter into its lower-case one; what else it changes cannot become a letter of the scheme. */
+/** Converts an upper-case ASCII letter to lower case, and no other character to a letter of the scheme. */
 const lowerCaseBit = 0x20;
 
-/** Value of the `WWW-Authenticate` header that goes with every 401 (RFC 9110, section 11.6.1). */
+/** Value of the `WWW-Authenticate` header of every 401 (RFC 9110, section 11.6.1). */
 export const wwwAuthenticate = 'Bearer';
 
 export function generateApiKey(keyPrefix: string, mode: Mode): string {
   return `${keyPrefix}${modePrefixes[mode]}${randomBytes(secretBytes).toString('hex')}`;
 }
 
-/** SHA-256 of a key as a string of 32 Latin-1 characters: the cheapest form that can be looked up in a map. */
+/** Returns the SHA-256 of a key as 32 Latin-1 characters, the cheapest form for a map key. */
 export function hashApiKey(key: string): string {
   return hash('sha256', key, 'binary');
 }
 
 /**
- * The key of an `Authorization: Bearer <API_KEY>` header, or null when it cannot be one. The scheme is not case-sensitive.
+ * Returns the key of an `Authorization: Bearer <API_KEY>` header, or null if it cannot be a key. The scheme is not
+ * case-sensitive.
  *
- * This looks only at what keeps rubbish away from the hash, where a whole check of the 48 digits would cost as much as the
- * hash itself: whatever passes and is not a key has a hash that nobody has.
+ * Does not check the 48 digits, which would cost as much as the hash: a text that is no key has an unknown hash.
  */
 export function parseBearerKey(authorization: string): string | null {
   const { length } = authorization;
   if (length > bearerScheme.length + 1 + bounds.apiKeyCharactersMax) return null;
-  for (let at = 0; at < bearerScheme.length; at++) {
-    if ((authorization.charCodeAt(at) | lowerCaseBit) !== bearerScheme.charCodeAt(at)) return null;
+  for (let i = 0; i < bearerScheme.length; i++) {
+    if ((authorization.charCodeAt(i) | lowerCaseBit) !== bearerScheme.charCodeAt(i)) return null;
   }
   let start = bearerScheme.length;
   while (authorization.charCodeAt(start) === spaceCode) start++;
-  const mark = length - modeAndSecretCharacters;
-  if (start === bearerScheme.length || mark <= start) return null;
-  if (!authorization.startsWith(modePrefixes.live, mark) && !authorization.startsWith(modePrefixes.test, mark))
+  const modeStart = length - modeAndSecretCharacters;
+  if (start === bearerScheme.length || modeStart <= start) return null;
+  if (
+    !authorization.startsWith(modePrefixes.live, modeStart) &&
+    !authorization.startsWith(modePrefixes.test, modeStart)
+  )
     return null;
   return authorization.slice(start);
 }

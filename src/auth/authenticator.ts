@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { dayOf } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Refusal } from '../domain/outcome.ts';
+import type { Refusal, Refused } from '../domain/outcome.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { hashApiKey, parseBearerKey } from './api-key.ts';
 import type { ApiKey, KeyDirectory } from './key-directory.ts';
@@ -20,29 +20,27 @@ import {
 export interface Admission {
   readonly ok: true;
   readonly caller: Caller;
-  /** For `rateLimitHeaders`, whatever the operation comes to. */
   readonly limitStatus: LimitStatus;
-  /** For `create_session`: to be given back unless a session was created. Null for a repeat, and for every other operation. */
+  /** For a new session: must be released unless the session is created. Null for repeats and other operations. */
   readonly quotaReservation: QuotaReservation | null;
 }
 
-export interface Rejection {
-  readonly ok: false;
+export interface Rejection extends Refused {
   /** UNAUTHORIZED, VERTICAL_MISMATCH or RATE_LIMIT_EXCEEDED, the last with `retryAfterSeconds`. */
   readonly refusal: Refusal;
-  /** For `rateLimitHeaders`; null when the key is not known. */
+  /** Null if the key is unknown. */
   readonly limitStatus: LimitStatus | null;
-  /** Whose key it was; null when the key is not known. */
+  /** Null if the key is unknown. */
   readonly caller: { readonly account: number; readonly keyNumber: number } | null;
 }
 
 interface AuthenticatorOptions {
   readonly keyDirectory: KeyDirectory;
   readonly clock: Clock;
-  /** For keys that carry no limits of their own. */
+  /** For keys without limits of their own. */
   readonly defaultLimits: KeyLimits;
-  /** Told of every request that is refused, and by what: for a metric. */
-  readonly onRejected?: (by: 'unauthorized' | 'vertical_mismatch' | LimitName) => void;
+  /** Called for every rejected request, with the reason. */
+  readonly onRejected?: (reason: 'unauthorized' | 'vertical_mismatch' | LimitName) => void;
 }
 
 const unauthorizedRejection: Rejection = {
@@ -54,12 +52,11 @@ const unauthorizedRejection: Rejection = {
 const verticalMismatchRefusal: Refusal = { code: 'VERTICAL_MISMATCH' };
 
 /**
- * Checks key, vertical and limits of a request, in this order (docs/contract.md#order-of-checks). All of it is synchronous,
- * so that no two requests can both take the last place of a limit.
+ * Checks key, vertical and limits of a request, in this order (docs/contract.md#order-of-checks). Synchronous, so that two
+ * requests cannot both use the last request of a limit.
  *
- * State is kept for keys in use, and for those that the ledger says created sessions lately, so it is bounded by the number
- * of keys. What idle keys leave behind is freed a few keys at a time as requests come in, and what the ledger said once its
- * days are over; without requests nothing grows.
+ * Memory is bounded by the number of keys. The state of idle keys is freed a few keys at a time, as requests arrive; session
+ * counts restored from the ledger are freed when their days are over.
  */
 export class Authenticator {
   readonly #keyDirectory: KeyDirectory;
@@ -82,15 +79,15 @@ export class Authenticator {
     this.#nextCleanupMs = options.clock.monotonicMs() + bounds.rateLimitWindowMs;
   }
 
-  /** Keys of which anything is kept: what it is bounded by cannot be tested from outside otherwise. */
+  /** Number of keys with state, for tests of the memory bound. */
   get trackedKeyCount(): number {
     return this.#usageByKey.size + this.#restoredCounters.size;
   }
 
   /**
-   * @param authorization the `Authorization` header as sent, empty when absent
-   * @param isRepeat for `create_session` with an Idempotency-Key: whether this caller used it before. Then the day's limit does
-   * not apply, since no session will be created.
+   * @param authorization The `Authorization` header, empty if absent.
+   * @param isRepeat For `create_session` with an Idempotency-Key: whether this caller used the key before. Then the limit of
+   * sessions per day does not apply, since no session will be created.
    */
   admit(
     authorization: string,
@@ -98,55 +95,56 @@ export class Authenticator {
     operation: Operation,
     isRepeat?: (caller: Caller) => boolean,
   ): Admission | Rejection {
-    const text = parseBearerKey(authorization);
-    if (text === null) return this.#rejectUnauthorized();
-    const key = this.#keyDirectory.findByHash(hashApiKey(text));
+    const keyText = parseBearerKey(authorization);
+    if (keyText === null) return this.#rejectUnauthorized();
+    const key = this.#keyDirectory.findByHash(hashApiKey(keyText));
     const wallMs = this.#clock.wallMs();
     if (key === undefined || wallMs >= key.expiresAtMs) return this.#rejectUnauthorized();
 
     const nowMs = this.#clock.monotonicMs();
     if (nowMs >= this.#nextCleanupMs) this.#cleanUpIdleKeys(nowMs, wallMs);
-    const use = this.#usageByKey.get(key.number) ?? this.#createUsage(key);
+    const usage = this.#usageByKey.get(key.number) ?? this.#createUsage(key);
 
     if (key.vertical !== vertical.segment) {
       this.#onRejected('vertical_mismatch');
-      const askedBy = { account: key.account, keyNumber: key.number };
       return {
         ok: false,
         refusal: verticalMismatchRefusal,
-        limitStatus: use.status(operation, nowMs, wallMs),
-        caller: askedBy,
+        limitStatus: usage.status(operation, nowMs, wallMs),
+        caller: { account: key.account, keyNumber: key.number },
       };
     }
-    use.caller ??= { account: key.account, vertical, mode: key.mode, keyNumber: key.number };
-    const charged = isRepeat?.(use.caller) ? 'repeat_session' : operation;
-    if (!use.hasCapacity(charged, nowMs, wallMs)) {
-      const limitStatus = use.exceededStatus(charged, nowMs, wallMs);
+    usage.caller ??= { account: key.account, vertical, mode: key.mode, keyNumber: key.number };
+    const charged = isRepeat?.(usage.caller) ? 'repeat_session' : operation;
+    if (!usage.hasCapacity(charged, nowMs, wallMs)) {
+      const limitStatus = usage.exceededStatus(charged, nowMs, wallMs);
       this.#onRejected(limitStatus.policy.name);
       const retryAfterSeconds = Math.max(1, limitStatus.resetSeconds);
       return {
         ok: false,
         refusal: { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds },
         limitStatus,
-        caller: use.caller,
+        caller: usage.caller,
       };
     }
-    const quotaReservation = use.charge(charged, nowMs, wallMs);
+    const quotaReservation = usage.charge(charged, nowMs, wallMs);
     return {
       ok: true,
-      caller: use.caller,
-      limitStatus: use.status(operation, nowMs, wallMs),
+      caller: usage.caller,
+      limitStatus: usage.status(operation, nowMs, wallMs),
       quotaReservation,
     };
   }
 
-  /** Sets a key's count of sessions on a day, from the ledger (docs/contract.md#sessions-per-day). Only before the key's first request. */
+  /** Sets a key's session count of a day, from the ledger (docs/contract.md#sessions-per-day). Throws after the key's first request. */
   restoreSessionCount(keyNumber: number, day: number, count: number): void {
-    if (this.#usageByKey.has(keyNumber)) throw new Error('the sessions of a key in use cannot be restored');
-    const sessions = this.#restoredCounters.get(keyNumber) ?? new DailyCounter();
-    sessions.restore(day, count);
+    if (this.#usageByKey.has(keyNumber)) {
+      throw new Error("session count cannot be restored after the key's first request");
+    }
+    const counter = this.#restoredCounters.get(keyNumber) ?? new DailyCounter();
+    counter.restore(day, count);
     this.#lastRestoredDay = Math.max(this.#lastRestoredDay, day);
-    this.#restoredCounters.set(keyNumber, sessions);
+    this.#restoredCounters.set(keyNumber, counter);
   }
 
   #rejectUnauthorized(): Rejection {
@@ -155,27 +153,27 @@ export class Authenticator {
   }
 
   #createUsage(key: ApiKey): KeyUsage {
-    const sessions = this.#restoredCounters.get(key.number) ?? new DailyCounter();
+    const counter = this.#restoredCounters.get(key.number) ?? new DailyCounter();
     this.#restoredCounters.delete(key.number);
     const limits = effectiveLimits(key.limits, this.#defaultLimits);
     const policies = hasLimitOverrides(key.limits) ? createKeyPolicies(limits) : this.#defaultPolicies;
-    const use = new KeyUsage(limits, policies, sessions);
-    this.#usageByKey.set(key.number, use);
-    return use;
+    const usage = new KeyUsage(limits, policies, counter);
+    this.#usageByKey.set(key.number, usage);
+    return usage;
   }
 
   #cleanUpIdleKeys(nowMs: number, wallMs: number): void {
-    // A day longer than the limits need it, like the days of keys in use: the wall clock may be set back over midnight.
+    // Kept for one more day, since the wall clock may be set back past midnight.
     if (dayOf(wallMs) > this.#lastRestoredDay + 1) this.#restoredCounters.clear();
-    for (let looked = 0; looked < bounds.keyUsagesFreedPerRequest; looked++) {
+    for (let i = 0; i < bounds.keyUsagesFreedPerRequest; i++) {
       const next = this.#cleanupIterator.next();
       if (next.done === true) {
         this.#cleanupIterator = this.#usageByKey.entries();
         this.#nextCleanupMs = nowMs + bounds.rateLimitWindowMs;
         return;
       }
-      const [keyNumber, use] = next.value;
-      if (use.releaseIfIdle(nowMs, wallMs)) this.#usageByKey.delete(keyNumber);
+      const [keyNumber, usage] = next.value;
+      if (usage.releaseIfIdle(nowMs, wallMs)) this.#usageByKey.delete(keyNumber);
     }
   }
 }

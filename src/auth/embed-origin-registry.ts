@@ -3,7 +3,6 @@ import { bounds } from '../bounds.ts';
 import { openWritableKeyFile } from './key-file.ts';
 import { validateWebOrigin } from './web-origin.ts';
 
-/** An origin that the widgets of an account may be embedded in. */
 export interface AllowedOrigin {
   readonly account: number;
   readonly accountName: string;
@@ -13,10 +12,9 @@ export interface AllowedOrigin {
 export type AllowResult = 'allowed' | 'already_allowed';
 export type RemoveResult = 'removed' | 'not_allowed';
 
-/** The lists cannot be changed or shown like that. The message is one line for people and repeats nothing that was given. */
+/** An invalid account or origin. The message is one line and does not contain the input. */
 export class EmbedOriginError extends RangeError {
   override readonly name = 'EmbedOriginError';
-  /** What of the call is at fault. */
   readonly argument: 'account' | 'origins';
 
   constructor(argument: 'account' | 'origins', message: string) {
@@ -25,7 +23,7 @@ export class EmbedOriginError extends RangeError {
   }
 }
 
-/** Keeps the lists of where each account's widgets may be embedded: the writing side, beside that of the keys. */
+/** Changes and lists the origins in the key file that may embed an account's widgets. */
 export class EmbedOriginRegistry {
   readonly #database: Database.Database;
 
@@ -34,20 +32,20 @@ export class EmbedOriginRegistry {
   }
 
   /**
-   * Creates the file when there is none. Throws `KeyFileError`.
+   * Creates the file if it does not exist. Throws `KeyFileError`.
    *
-   * @param waitMs how long a change may wait for another process, blocking this thread; then it throws (`isKeyFileBusy`)
+   * @param waitMs Maximum time for which a change blocks the thread while another process writes. Then it throws (`isKeyFileBusy`).
    */
   static open(path: string, waitMs?: number): EmbedOriginRegistry {
     return new EmbedOriginRegistry(openWritableKeyFile(path, false, waitMs));
   }
 
-  /** Throws `KeyFileError`, also when there is no file. */
+  /** Throws `KeyFileError`, also if the file does not exist. */
   static openExisting(path: string): EmbedOriginRegistry {
     return new EmbedOriginRegistry(openWritableKeyFile(path, true));
   }
 
-  /** Allows all of these or, when it throws an `EmbedOriginError`, none. Tells of each, in the order given, whether it is new. */
+  /** Allows all origins or, if it throws an `EmbedOriginError`, none. Returns a result for each origin, in order. */
   allow(accountName: string, origins: readonly string[]): AllowResult[] {
     assertOrigins(origins);
     return this.#inTransaction(accountName, (account) => {
@@ -61,14 +59,14 @@ export class EmbedOriginRegistry {
       if (count.pluck().get(account)! > bounds.embedOriginsPerAccountMax) {
         throw new EmbedOriginError(
           'origins',
-          `an account may allow ${bounds.embedOriginsPerAccountMax} origins; remove those that are not in use any more`,
+          `an account can have ${bounds.embedOriginsPerAccountMax} origins; remove unused origins first`,
         );
       }
       return outcomes;
     });
   }
 
-  /** Takes these off the list. Throws an `EmbedOriginError` as `allow` does. */
+  /** Removes origins. Throws an `EmbedOriginError`. */
   remove(accountName: string, origins: readonly string[]): RemoveResult[] {
     assertOrigins(origins);
     return this.#inTransaction(accountName, (account) => {
@@ -79,7 +77,7 @@ export class EmbedOriginRegistry {
     });
   }
 
-  /** The lists of all accounts, or of one, by account and origin. Throws an `EmbedOriginError` for an account unknown. */
+  /** Lists the origins of all accounts or of one, by account and origin. Throws an `EmbedOriginError` for an unknown account. */
   list(accountName?: string): AllowedOrigin[] {
     const select = `
       SELECT accounts.number AS account, accounts.name AS accountName, origin
@@ -103,10 +101,7 @@ export class EmbedOriginRegistry {
     const find = this.#database.prepare<[string], number>('SELECT number FROM accounts WHERE name = ?').pluck();
     const account = typeof name === 'string' ? find.get(name) : undefined;
     if (account === undefined) {
-      throw new EmbedOriginError(
-        'account',
-        'there is no account of this name; an account is made with its first API key',
-      );
+      throw new EmbedOriginError('account', 'unknown account; an account is created with its first API key');
     }
     return account;
   }
@@ -114,7 +109,7 @@ export class EmbedOriginRegistry {
 
 function assertOrigins(origins: readonly unknown[]): void {
   for (const origin of origins) {
-    const fault = typeof origin === 'string' ? validateWebOrigin(origin) : 'An origin is a text.';
-    if (fault !== null) throw new EmbedOriginError('origins', fault);
+    const message = typeof origin === 'string' ? validateWebOrigin(origin) : 'An origin must be a string.';
+    if (message !== null) throw new EmbedOriginError('origins', message);
   }
 }

@@ -7,11 +7,10 @@ import { diskFullMessage, isDiskFull } from '../files/durable-files.ts';
 import { createPrivateFile, createPrivateFolder } from '../files/private-files.ts';
 
 /**
- * The key file (docs/contract.md#api-keys): a SQLite database that the command line writes and a running server follows. Numbers are handed
- * out by AUTOINCREMENT, so that a number which stands in a ledger never comes to mean another account or key.
+ * Schema of the key file (docs/contract.md#api-keys), a SQLite database that the command line writes and a running server polls.
+ * Numbers are assigned by AUTOINCREMENT, so that a number in a ledger is never reused for another account or key.
  *
- * A file of version n has had the first n of these steps. A step never changes once a version with it was in use; what is to
- * change becomes another step.
+ * A file of version n has the first n migrations. Released migrations must not change; add another one instead.
  */
 const migrations = [
   `
@@ -79,7 +78,7 @@ const migrations = [
 
 const schemaVersion = migrations.length;
 
-/** The key file cannot be opened, or was written by a newer version of this program. The message is one line for people. */
+/** The key file cannot be opened, or was written by a newer version. The message is one line. */
 export class KeyFileError extends OperatorError {
   override readonly name = 'KeyFileError';
 }
@@ -89,13 +88,13 @@ export function keyFilePath(dataDir: string): string {
 }
 
 /**
- * Opens the key file, and creates it with its folder unless it must exist. Safe while other processes do the same. Throws
+ * Opens the key file, and creates it and its folder unless `mustExist`. Several processes may do so at once. Throws
  * `KeyFileError`.
  *
- * @param waitMs how long one statement may wait for another process's lock, blocking this thread
+ * @param waitMs Maximum time for which one statement blocks the thread while another process has the lock.
  */
 export function openKeyFile(path: string, waitMs: number, mustExist = false): Database.Database {
-  if (mustExist && !existsSync(path)) throw new KeyFileError(`there is no key file ${path}; create a key first`);
+  if (mustExist && !existsSync(path)) throw new KeyFileError(`key file ${path} does not exist; create a key first`);
   let database: Database.Database | undefined;
   try {
     createPrivateFolder(dirname(path));
@@ -116,7 +115,7 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
   }
 }
 
-/** Opens the key file for whoever writes to it. What was told to be stored must not be lost to a power cut. Throws `KeyFileError`. */
+/** Opens the key file for writing. Completed changes survive a power failure. Throws `KeyFileError`. */
 export function openWritableKeyFile(
   path: string,
   mustExist: boolean,
@@ -129,14 +128,14 @@ export function openWritableKeyFile(
   return database;
 }
 
-/** Whether it failed because another process was writing for longer than one may wait. Nothing was changed then. */
-export function isKeyFileBusy(fault: unknown): boolean {
-  return fault instanceof Database.SqliteError && fault.code.startsWith('SQLITE_BUSY');
+/** Whether a change failed because another process wrote for too long. Then nothing was changed. */
+export function isKeyFileBusy(error: unknown): boolean {
+  return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
 
-/** Whether it failed because the disk took no more. Nothing was changed then. */
-export function isKeyFileUnwritable(fault: unknown): boolean {
-  return isDiskFull(fault) || (fault instanceof Database.SqliteError && fault.code === 'SQLITE_IOERR_WRITE');
+/** Whether a change failed because the disk is full or not writable. Then nothing was changed. */
+export function isKeyFileUnwritable(error: unknown): boolean {
+  return isDiskFull(error) || (error instanceof Database.SqliteError && error.code === 'SQLITE_IOERR_WRITE');
 }
 
 function migrate(database: Database.Database, path: string, waitMs: number): void {
@@ -144,7 +143,7 @@ function migrate(database: Database.Database, path: string, waitMs: number): voi
   enableWal(database, waitMs);
   database
     .transaction(() => {
-      // Another process may have been here between the look above and the lock of this transaction.
+      // Another process may have migrated the file before this transaction got the lock.
       const version = readSchemaVersion(database);
       if (version > schemaVersion) {
         throw new KeyFileError(`the key file ${path} was written by a newer version of this program`);
@@ -156,7 +155,7 @@ function migrate(database: Database.Database, path: string, waitMs: number): voi
     .immediate();
 }
 
-/** SQLite's own timeout does not hold here: it fails at once when another process has a lock, and that may be doing the same. */
+/** Retries, since SQLite's timeout does not apply to this pragma: it fails at once while another process has a lock. */
 function enableWal(database: Database.Database, waitMs: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (let waited = 0; ; waited += bounds.apiKeyWalRetryDelayMs) {
@@ -174,9 +173,9 @@ function readSchemaVersion(database: Database.Database): number {
   return database.pragma('user_version', { simple: true }) as number;
 }
 
-/** Copies the key file as of one moment, while others may read and write it. Throws `KeyFileError`. */
+/** Copies a consistent snapshot of the key file while other processes may use it. Throws `KeyFileError`. */
 export async function copyKeyFile(path: string, target: string): Promise<void> {
-  // SQLite writes into the file that is there: so it is nobody else's to read from its first byte on.
+  // SQLite writes into the existing file, so it is private from the start.
   const copy = openSync(target, 'wx', 0o600);
   const database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs, true);
   try {

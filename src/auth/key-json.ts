@@ -1,69 +1,52 @@
-import { bounds } from '../bounds.ts';
+import { isJsonObject } from '../domain/assert-options.ts';
 import { isoTimestampOrNull } from '../domain/calendar.ts';
-import { invalidRequest, type Outcome } from '../domain/outcome.ts';
-import { isAccountName, parseKeyExpiry } from './api-key.ts';
-import type { IssuedKey, NewKey } from './key-registry.ts';
+import { invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
+import { findInvalidMember, type NewKey, parseKeyExpiry } from './api-key.ts';
+import type { IssuedKey } from './key-registry.ts';
 
-/** What a key can be issued for. */
 export type KeyVertical = NewKey['vertical'];
 
 /**
- * A key as the body of a request wishes for it: `account`, `vertical`, `mode`, and what else `marketplace keys create` has
- * options for, under the names that a listed key has them by. Refused with the member at fault, or as `body` with one unknown: a limit
- * or an expiry that is misspelt would be missing in silence.
+ * Parses the body of a request for a new key: `account`, `vertical`, `mode` and the optional members of a listed key. Rejects
+ * unknown members, so that a misspelt limit or expiry is not ignored.
  */
 export function parseKeyRequest(body: unknown, verticals: readonly KeyVertical[], nowMs: number): Outcome<NewKey> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');
-  const wish = body as Readonly<Record<string, unknown>>;
-  if (Object.keys(wish).some((name) => !knownMembers.has(name))) {
-    return invalidRequest('body', `must be an object with no other members than ${[...knownMembers].join(', ')}`);
+  if (!isJsonObject(body)) return invalidRequest('body');
+  if (Object.keys(body).some((name) => !memberNames.includes(name))) {
+    return invalidRequest('body', `must be an object with no other members than ${memberNames.join(', ')}`);
   }
-  const { account, mode } = wish;
-  if (typeof account !== 'string' || !isAccountName(account)) return invalidRequest('account');
-  const vertical = verticals.find(({ segment }) => segment === wish.vertical);
-  if (vertical === undefined) return invalidRequest('vertical');
-  if (mode !== 'live' && mode !== 'test') return invalidRequest('mode');
-  const expiresAtMs = parseExpiryMember(wish.expires);
-  if (expiresAtMs !== null && !(expiresAtMs > nowMs && expiresAtMs <= bounds.timestampMsMax)) {
-    return invalidRequest('expires');
-  }
-  for (const [member, most] of limitMemberBounds) if (!isLimitValue(wish[member], most)) return invalidRequest(member);
-  const limit = (member: LimitMember) => (wish[member] ?? null) as number | null;
-  const limits = {
-    requestsPerMinute: limit('requests_per_minute'),
-    analyticsPerMinute: limit('analytics_per_minute'),
-    sessionsPerDay: limit('sessions_per_day'),
+  const newKey = {
+    accountName: body.account,
+    vertical: verticals.find(({ segment }) => segment === body.vertical),
+    mode: body.mode,
+    expiresAtMs: parseExpiryMember(body.expires),
+    limits: {
+      requestsPerMinute: body.requests_per_minute ?? null,
+      analyticsPerMinute: body.analytics_per_minute ?? null,
+      sessionsPerDay: body.sessions_per_day ?? null,
+    },
   };
-  return { ok: true, value: { accountName: account, vertical, mode, expiresAtMs, limits } };
+  const invalid = findInvalidMember(newKey, nowMs);
+  return invalid === null ? succeeded(newKey as NewKey) : invalidRequest(invalid);
 }
 
-const limitMemberBounds = [
-  ['requests_per_minute', bounds.limitPerMinuteMax],
-  ['analytics_per_minute', bounds.limitPerMinuteMax],
-  ['sessions_per_day', bounds.limitPerDayMax],
-] as const;
-type LimitMember = (typeof limitMemberBounds)[number][0];
-
-const knownMembers = new Set<string>([
+const memberNames = [
   'account',
   'vertical',
   'mode',
   'expires',
-  ...limitMemberBounds.map(([name]) => name),
-]);
+  'requests_per_minute',
+  'analytics_per_minute',
+  'sessions_per_day',
+];
 
-/** Null for never; what is no moment comes to NaN, which no key may have. */
+/** Returns null for never, and NaN for an invalid value. */
 function parseExpiryMember(expires: unknown): number | null {
   if (expires === undefined || expires === null) return null;
   return (typeof expires === 'string' ? parseKeyExpiry(expires) : null) ?? Number.NaN;
 }
 
-function isLimitValue(value: unknown, most: number): boolean {
-  if (value === undefined || value === null) return true;
-  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
-}
-
-/** A key as the command line and the operations listener show it: times as ISO 8601, limits null where the service's default applies. */
+/** Converts a key to the JSON of the command line and the operations API. Limits are null where the service's default applies. */
 export function toIssuedKeyJson(issued: IssuedKey, nowMs: number) {
   return {
     id: issued.id,

@@ -1,24 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type Database from 'better-sqlite3';
-import { bounds } from '../bounds.ts';
+import { requestRules } from '../domain/errors.ts';
 import type { Mode } from '../domain/mode.ts';
-import { generateApiKey, hashApiKey, isAccountName } from './api-key.ts';
+import { findInvalidMember, generateApiKey, hashApiKey, type NewKey } from './api-key.ts';
 import { openWritableKeyFile } from './key-file.ts';
-import { assertLimits, type KeyLimitOverrides } from './rate-limits.ts';
+import type { KeyLimitOverrides } from './rate-limits.ts';
 
-export interface NewKey {
-  /** Created when there is none of this name; see `isAccountName`. */
-  readonly accountName: string;
-  readonly vertical: { readonly segment: string; readonly keyPrefix: string };
-  readonly mode: Mode;
-  /** Wall time from which the key is refused, still to come; or null for never. */
-  readonly expiresAtMs: number | null;
-  readonly limits: KeyLimitOverrides;
-}
-
-/** Everything about an issued key but the key itself, which nobody can show again. */
+/** An issued key, without its text, which is not stored. */
 export interface IssuedKey {
-  /** What people call it by: `key_` and 12 hexadecimal digits. */
+  /** `key_` and 12 hex digits. */
   readonly id: string;
   readonly number: number;
   readonly account: number;
@@ -34,7 +24,7 @@ export interface IssuedKey {
 
 export type RevokeResult = 'revoked' | 'already_revoked' | 'unknown';
 
-/** Issues, lists and revokes keys (docs/contract.md#api-keys): the writing side of the key file, for the command line and a first start. */
+/** Issues, lists and revokes API keys in the key file (docs/contract.md#api-keys). */
 export class KeyRegistry {
   readonly #database: Database.Database;
 
@@ -43,26 +33,24 @@ export class KeyRegistry {
   }
 
   /**
-   * Creates the file when there is none. Throws `KeyFileError`.
+   * Creates the file if it does not exist. Throws `KeyFileError`.
    *
-   * @param waitMs how long a change may wait for another process, blocking this thread; then it throws (`isKeyFileBusy`)
+   * @param waitMs Maximum time for which a change blocks the thread while another process writes. Then it throws (`isKeyFileBusy`).
    */
   static open(path: string, waitMs?: number): KeyRegistry {
     return new KeyRegistry(openWritableKeyFile(path, false, waitMs));
   }
 
-  /** Throws `KeyFileError`, also when there is no file. */
+  /** Throws `KeyFileError`, also if the file does not exist. */
   static openExisting(path: string): KeyRegistry {
     return new KeyRegistry(openWritableKeyFile(path, true));
   }
 
-  /**
-   * Issues a key. The text of the key is returned here and never again. Throws a RangeError for what no key may have: what is
-   * stored here is believed by every server, and SQLite would take a NaN for "never expires".
-   */
-  create(wanted: NewKey, nowMs: number): { readonly key: string; readonly issued: IssuedKey } {
-    assertNewKey(wanted, nowMs);
-    const key = generateApiKey(wanted.vertical.keyPrefix, wanted.mode);
+  /** Issues a key. This is the only time that its text is available. Throws a RangeError for an invalid member. */
+  create(newKey: NewKey, nowMs: number): { readonly key: string; readonly issued: IssuedKey } {
+    const invalid = findInvalidMember(newKey, nowMs);
+    if (invalid !== null) throw new RangeError(`${invalid} ${requestRules[invalid]}`);
+    const key = generateApiKey(newKey.vertical.keyPrefix, newKey.mode);
     const id = `key_${randomBytes(6).toString('hex')}`;
     this.#database
       .transaction(() => {
@@ -74,35 +62,35 @@ export class KeyRegistry {
           )
           .run(
             id,
-            this.#accountNumber(wanted.accountName),
-            wanted.vertical.segment,
-            wanted.mode,
+            this.#accountNumber(newKey.accountName),
+            newKey.vertical.segment,
+            newKey.mode,
             Buffer.from(hashApiKey(key), 'latin1'),
             nowMs,
-            wanted.expiresAtMs,
-            wanted.limits.requestsPerMinute,
-            wanted.limits.analyticsPerMinute,
-            wanted.limits.sessionsPerDay,
+            newKey.expiresAtMs,
+            newKey.limits.requestsPerMinute,
+            newKey.limits.analyticsPerMinute,
+            newKey.limits.sessionsPerDay,
           );
       })
       .immediate();
     const issued = this.find(id);
-    if (issued === undefined) throw new Error('a key just written cannot be read');
+    if (issued === undefined) throw new Error('created API key not found');
     return { key, issued };
   }
 
-  /** All keys ever issued, oldest first, with the expired and the revoked. */
+  /** Lists all keys, expired and revoked ones included, oldest first. */
   list(): IssuedKey[] {
     return this.#database.prepare<[], KeyRow>(`${selectKeysSql} ORDER BY keys.number`).all().map(toIssuedKey);
   }
 
-  /** The key of this id, also when expired or revoked. */
+  /** Finds a key, even if it has expired or was revoked. */
   find(id: string): IssuedKey | undefined {
     const row = this.#database.prepare<[string], KeyRow>(`${selectKeysSql} WHERE id = ?`).get(id);
     return row && toIssuedKey(row);
   }
 
-  /** Ends a key for good. The first revocation's time stands. */
+  /** Revokes a key permanently. A repeated call does not change the time of revocation. */
   revoke(id: string, nowMs: number): RevokeResult {
     const revoke = this.#database.prepare<[number, string]>(
       'UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL',
@@ -123,23 +111,6 @@ export class KeyRegistry {
       Number(this.#database.prepare('INSERT INTO accounts (name) VALUES (?)').run(name).lastInsertRowid)
     );
   }
-}
-
-function assertNewKey({ accountName, mode, expiresAtMs, limits }: NewKey, nowMs: number): void {
-  if (typeof accountName !== 'string' || !isAccountName(accountName)) {
-    throw new RangeError(
-      `an account name must be 1 to ${bounds.accountNameCharactersMax} printable characters without spaces at either end`,
-    );
-  }
-  if (mode !== 'live' && mode !== 'test') throw new RangeError('the mode of a key must be live or test');
-  const { timestampMsMax } = bounds;
-  if (
-    expiresAtMs !== null &&
-    !(Number.isInteger(expiresAtMs) && expiresAtMs > nowMs && expiresAtMs <= timestampMsMax)
-  ) {
-    throw new RangeError('the expiry of a key must be a valid date in the future');
-  }
-  assertLimits(limits);
 }
 
 const selectKeysSql = `

@@ -9,23 +9,23 @@ import {
 } from './rate-limits.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
-/** Who is asking, as far as anything behind the gate needs to know: sessions, tags and figures are their tenant's alone. */
+/** The tenant and key of an authenticated request. */
 export interface Caller extends Tenant {
-  /** The key used, for the day's count in the ledger (docs/contract.md#sessions-per-day). */
+  /** For the session count in the ledger (docs/contract.md#sessions-per-day). */
   readonly keyNumber: number;
 }
 
-/** A session's place in the day it was asked for, held while the session is being created. */
+/** One session of a key's daily quota, reserved while the session is being created. */
 export interface QuotaReservation {
-  /** Gives the place back to the day it was taken from, once: no session was created. */
+  /** Returns the reservation to its day, since no session was created. Idempotent. */
   release(): void;
 }
 
 /**
- * How many sessions one key created on a UTC day (docs/contract.md#sessions-per-day), by day number.
+ * Sessions that a key created per UTC day (docs/contract.md#sessions-per-day), by day number.
  *
- * Two days are kept, a place of the ring each, so that a place taken before midnight is given back to the day before, and
- * a wall clock set back over midnight finds the count it left.
+ * Keeps two days, so that a reservation made before midnight is returned to its own day, and a wall clock set back past midnight
+ * finds the previous count.
  */
 export class DailyCounter {
   readonly #days = [-1, -1];
@@ -35,19 +35,17 @@ export class DailyCounter {
     return this.#days[day & 1] === day ? (this.#counts[day & 1] as number) : 0;
   }
 
-  /** Counts one more at once; the caller has compared `count` with the limit. */
+  /** Counts one more session. The caller has compared `count` with the limit. */
   reserve(day: number): QuotaReservation {
     this.#setCount(day, this.count(day) + 1);
     return new DailyReservation(this, day);
   }
 
-  /** Takes back one of this day. A day no longer kept has nothing left to limit. */
   release(day: number): void {
     const count = this.count(day);
     if (count > 0) this.#setCount(day, count - 1);
   }
 
-  /** Sets a day's count from the ledger, before the first request. */
   restore(day: number, count: number): void {
     this.#setCount(day, count);
   }
@@ -73,20 +71,20 @@ class DailyReservation implements QuotaReservation {
   }
 }
 
-/** The operations of the API, as far as limits tell them apart (docs/contract.md#rate-limits). */
+/** The operations of the API (docs/contract.md#rate-limits). */
 export type Operation = 'create_session' | 'submit_inputs' | 'get_marketplace' | 'query_analytics';
 
-/** What limits apply to: a request that repeats an earlier one by its Idempotency-Key creates no session. */
+/** A request that repeats an earlier Idempotency-Key creates no session and is not charged to the day. */
 type ChargedOperation = Operation | 'repeat_session';
 
 /**
- * Usage of one key's limits (docs/contract.md#rate-limits). Every operation is subject to the requests of a minute; analytics queries
- * also to the queries of a minute, new sessions also to the sessions of a day.
+ * Usage of one key's limits (docs/contract.md#rate-limits): requests per minute for every operation, also queries per minute for
+ * analytics and sessions per day for new sessions.
  *
- * Minutes go by the monotonic clock (`nowMs`), days by the wall clock (`wallMs`).
+ * Minutes use the monotonic clock (`nowMs`), days the wall clock (`wallMs`).
  */
 export class KeyUsage {
-  /** Who the key stands for, from its first admission on: sessions keep this object, so there is one, not one for each. */
+  /** Set by the first admitted request. All sessions of the key share this object. */
   caller: Caller | null = null;
   readonly #requestWindow: SlidingWindow;
   readonly #analyticsWindow: SlidingWindow;
@@ -94,7 +92,6 @@ export class KeyUsage {
   readonly #sessionsPerDay: number;
   readonly #policies: KeyPolicies;
 
-  /** @param sessionCounter what is known already of the sessions of today */
   constructor(limits: KeyLimits, policies: KeyPolicies, sessionCounter: DailyCounter) {
     this.#requestWindow = new SlidingWindow(limits.requestsPerMinute);
     this.#analyticsWindow = new SlidingWindow(limits.analyticsPerMinute);
@@ -103,7 +100,6 @@ export class KeyUsage {
     this.#policies = policies;
   }
 
-  /** Whether all limits of the operation have room. Charges none. */
   hasCapacity(operation: ChargedOperation, nowMs: number, wallMs: number): boolean {
     if (this.#requestWindow.remaining(nowMs) === 0) return false;
     if (operation === 'query_analytics') return this.#analyticsWindow.remaining(nowMs) > 0;
@@ -111,14 +107,14 @@ export class KeyUsage {
     return true;
   }
 
-  /** Charges all limits of an operation that fits; for a new session, returns the place it holds in its day. */
+  /** Charges all limits of an operation for which `hasCapacity` is true. Returns the reservation of a new session. */
   charge(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
     this.#requestWindow.admit(nowMs);
     if (operation === 'query_analytics') this.#analyticsWindow.admit(nowMs);
     return operation === 'create_session' ? this.#sessionCounter.reserve(dayOf(wallMs)) : null;
   }
 
-  /** The tightest limit of the operation as it stands, and when it is whole again. */
+  /** Returns the status of the operation's tightest limit, with the time of its full reset. */
   status(operation: Operation, nowMs: number, wallMs: number): LimitStatus {
     const requestsLeft = this.#requestWindow.remaining(nowMs);
     if (operation === 'query_analytics') {
@@ -138,7 +134,7 @@ export class KeyUsage {
     return createLimitStatus(this.#requestsPolicy(operation), requestsLeft, resetInMs, wallMs);
   }
 
-  /** For an operation that does not fit: the limit that keeps it out the longest, and when it will fit. */
+  /** Returns the status of the exceeded limit with the longest wait, and the time at which the operation is admitted again. */
   exceededStatus(operation: ChargedOperation, nowMs: number, wallMs: number): LimitStatus {
     let policy = this.#requestsPolicy(operation);
     let waitMs = this.#requestWindow.retryAfterMs(nowMs);
@@ -156,7 +152,7 @@ export class KeyUsage {
     return createLimitStatus(policy, 0, waitMs, wallMs);
   }
 
-  /** Frees what an idle key does not need; true when nothing is left that would be missed. */
+  /** Frees the windows of an idle key. Returns true if the whole usage can be dropped. */
   releaseIfIdle(nowMs: number, wallMs: number): boolean {
     const requestsIdle = this.#requestWindow.releaseIfEmpty(nowMs);
     const analyticsIdle = this.#analyticsWindow.releaseIfEmpty(nowMs);
@@ -170,7 +166,7 @@ export class KeyUsage {
   }
 
   #sessionsLeft(wallMs: number): number {
-    // A limit may have been lowered below what the ledger says of today.
+    // The limit may have been lowered below today's count in the ledger.
     return Math.max(0, this.#sessionsPerDay - this.#sessionCounter.count(dayOf(wallMs)));
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writeFileDurably } from '../files/durable-files.ts';
 import { SecretFileError } from '../secrets/secret-file.ts';
 
-/** Credential for changes through the operations listener (docs/contract.md#operations-listener). Never a partner's key. */
+/** Credential for changes through the operations listener (docs/contract.md#operations-listener). */
 class OperatorToken {
   readonly #hash: Buffer;
 
@@ -12,7 +12,7 @@ class OperatorToken {
     this.#hash = sha256(text);
   }
 
-  /** Whether a header `Authorization: Bearer <token>` carries it. Its time tells nothing of how much of a guess was right. */
+  /** Checks a header `Authorization: Bearer <token>` in constant time. */
   matchesHeader(authorization: string): boolean {
     if (authorization.length > headerCharactersMax) return false;
     const token = /^bearer +(\S+)$/i.exec(authorization)?.[1];
@@ -24,23 +24,22 @@ export function operatorTokenPath(dataDir: string): string {
   return join(dataDir, 'operator-token');
 }
 
-/** Reads the token's file, which only its owner may read. A missing one is created, and `created` says so. */
+/** Reads the token file. Creates a missing one, readable by its owner only. */
 export function openOperatorToken(path: string): { readonly token: OperatorToken; readonly created: boolean } {
   const created = !existsSync(path);
   if (created) writeFileDurably(path, `svc_operator_${randomBytes(32).toString('hex')}\n`);
   return { token: new OperatorToken(readOperatorToken(path)), created };
 }
 
-/** The text of the token. Throws `SecretFileError` for a file that holds none, and the system's error for one that cannot be read. */
+/** Throws `SecretFileError` if the file does not contain a token, and the system's error if it cannot be read. */
 export function readOperatorToken(path: string): string {
   const text = readFileSync(path, 'utf8').trim();
   if (/^svc_operator_[0-9a-f]{64}$/.test(text)) return text;
   throw new SecretFileError(
-    `${path} holds no operator token: remove it, and the next start of the service writes another`,
+    `${path} does not contain an operator token; delete it and restart the service to create one`,
   );
 }
 
-/** The scheme and some spaces too many. */
 const headerCharactersMax = 256;
 
 function sha256(text: string): Buffer {

@@ -3,17 +3,17 @@ import { assertInteger, assertKnownNames } from '../domain/assert-options.ts';
 import { dayMs } from '../domain/calendar.ts';
 import { flattenString } from '../domain/text.ts';
 
-/** How much one key may ask for (docs/contract.md#rate-limits). */
+/** Rate limits of a key (docs/contract.md#rate-limits). */
 export interface KeyLimits {
-  /** Requests admitted in any 60 seconds, all operations together. */
+  /** Requests in any 60 seconds, all operations together. */
   readonly requestsPerMinute: number;
-  /** Analytics queries admitted in any 60 seconds; they count as requests too. */
+  /** Analytics queries in any 60 seconds. They also count as requests. */
   readonly analyticsPerMinute: number;
-  /** Sessions created in one UTC day. */
+  /** Sessions created per UTC day. */
   readonly sessionsPerDay: number;
 }
 
-/** A key's own limits; null where the service's default applies. */
+/** Limits set for a key; null where the service's default applies. */
 export type KeyLimitOverrides = { readonly [Name in keyof KeyLimits]: number | null };
 
 const keyLimitsMax: KeyLimits = {
@@ -22,7 +22,6 @@ const keyLimitsMax: KeyLimits = {
   sessionsPerDay: bounds.limitPerDayMax,
 };
 
-/** What a service lets each key have where nobody says otherwise. */
 export const defaultKeyLimits: KeyLimits = {
   requestsPerMinute: bounds.requestsPerMinuteDefault,
   analyticsPerMinute: bounds.analyticsPerMinuteDefault,
@@ -47,10 +46,13 @@ export function effectiveLimits(own: KeyLimitOverrides, defaults: KeyLimits): Ke
   };
 }
 
-/**
- * Throws a RangeError that names the first member that is no limit, or is neither left to its default (null, undefined) nor a whole
- * number within its bounds.
- */
+/** Whether a value is a valid limit, or null for the default. */
+export function isLimitOverride(name: keyof KeyLimits, value: unknown): boolean {
+  if (value === null) return true;
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= keyLimitsMax[name];
+}
+
+/** Throws a RangeError that names the first unknown or invalid member. Null and undefined stand for the default. */
 export function assertLimits(limits: { readonly [Name in keyof KeyLimits]?: number | null | undefined }): void {
   assertKnownNames('limits', limits, Object.keys(keyLimitsMax));
   for (const name of Object.keys(keyLimitsMax) as (keyof KeyLimits)[]) {
@@ -59,42 +61,40 @@ export function assertLimits(limits: { readonly [Name in keyof KeyLimits]?: numb
   }
 }
 
-/** Requests of a minute, analytics queries of a minute, sessions of a day. */
+/** Requests per minute, analytics queries per minute, sessions per day. */
 export type LimitName = 'minute' | 'analytics' | 'day';
 
-/** One limit, as it is told with the answers of an operation that is subject to it, maybe among others. */
+/** One limit of an operation, with the header texts that do not change from response to response. */
 export interface LimitPolicy {
   readonly name: LimitName;
-  readonly limit: number;
-  /** Value of the `RateLimit-Policy` field: all limits of the operation, e.g. `"minute";q=500;w=60`. */
+  /** Value of the `RateLimit-Policy` header: all limits of the operation, e.g. `"minute";q=500;w=60`. */
   readonly policyHeaderValue: string;
-  /** The headers that do not change from answer to answer, and the beginning of the one that says what remains. */
+  /** The constant headers, up to the value of `X-RateLimit-Remaining`. */
   readonly headerPrefix: string;
-  /** The `RateLimit` header up to what remains. */
+  /** The `RateLimit` header up to the remaining requests. */
   readonly rateLimitHeaderPrefix: string;
 }
 
-/** The limits of a key as they are told: those of an answer depend on the operation, and on which of its limits is the tightest. */
+/** The policies of a key. A response has the policy of its operation and of the operation's tightest limit. */
 export interface KeyPolicies {
-  /** For operations subject to the requests of a minute alone. */
+  /** For operations with no other limit than requests per minute. */
   readonly requests: LimitPolicy;
   readonly forAnalytics: { readonly requests: LimitPolicy; readonly analytics: LimitPolicy };
   readonly forSessions: { readonly requests: LimitPolicy; readonly sessions: LimitPolicy };
 }
 
-/** How a caller stands with the tightest of the limits its operation is subject to (docs/contract.md#limit-headers). */
+/** Status of the tightest limit of an operation (docs/contract.md#limit-headers). */
 export interface LimitStatus {
-  /** The tightest limit: the one with the least remaining. */
+  /** The limit with the fewest requests or sessions remaining. */
   readonly policy: LimitPolicy;
-  /** Requests, or sessions, left of it after this request. */
+  /** Requests or sessions remaining after this request. */
   readonly remaining: number;
-  /** When this limit is whole again or, after a refusal by a limit, when the next request can succeed: Unix seconds, rounded up. */
+  /** Time of a full reset or, if the limit was exceeded, of the next request that can succeed: Unix seconds, rounded up. */
   readonly resetEpochSeconds: number;
-  /** The same moment as seconds from now, rounded up. */
+  /** The same in seconds from now, rounded up. */
   readonly resetSeconds: number;
 }
 
-/** Keys with the same limits may share one: its texts are read with every answer. */
 export function createKeyPolicies(limits: KeyLimits): KeyPolicies {
   const minuteSeconds = bounds.rateLimitWindowMs / 1000;
   const requests: NamedLimit = { name: 'minute', limit: limits.requestsPerMinute, windowSeconds: minuteSeconds };
@@ -123,7 +123,6 @@ function createLimitPolicy({ name, limit }: NamedLimit, all: readonly NamedLimit
   const policyHeaderValue = all.map((each) => `"${each.name}";q=${each.limit};w=${each.windowSeconds}`).join(', ');
   return {
     name,
-    limit,
     policyHeaderValue,
     headerPrefix: flattenString(
       `\r\nX-RateLimit-Limit: ${limit}\r\nRateLimit-Policy: ${policyHeaderValue}\r\nX-RateLimit-Remaining: `,
@@ -147,9 +146,8 @@ export function createLimitStatus(
 }
 
 /**
- * Limit headers of an answer to a known key (docs/contract.md#limit-headers), each after its line break. Two spellings of the
- * same figures: the customary `X-RateLimit-*`, and the fields of the IETF draft "RateLimit header fields for HTTP".
- * `Retry-After` is not among them: it comes with the refusal, as for every other refusal that has one.
+ * Formats the limit headers of a response (docs/contract.md#limit-headers), a line break before each: the customary
+ * `X-RateLimit-*`, and the fields of the IETF draft "RateLimit header fields for HTTP". Does not include `Retry-After`.
  */
 export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSeconds }: LimitStatus): string {
   const { headerPrefix, rateLimitHeaderPrefix } = policy;

@@ -1,14 +1,14 @@
 import { bounds } from '../bounds.ts';
 
-/** Times kept at first; a key that asks a few times an hour never needs more. */
+/** Enough for a key with a few requests per hour. */
 const initialCapacity = 8;
 
 /**
- * Exact sliding window (docs/contract.md#minute-windows): at most `limit` admitted times lie within one span of `windowMs`, its
- * end excluded. What it refuses leaves no trace.
+ * Exact sliding window (docs/contract.md#minute-windows): at most `limit` requests are admitted in any `windowMs`, the end
+ * excluded. Rejected requests do not count.
  *
- * The admitted times stand in a ring, oldest first. It grows by doubling up to `limit` and is let go when the window has
- * emptied. Times come from the monotonic clock, so they never go down from call to call.
+ * The times of admitted requests are in a ring, oldest first, which doubles up to `limit` and is freed when the window is
+ * empty. Times are monotonic: they never decrease from call to call.
  */
 export class SlidingWindow {
   readonly limit: number;
@@ -22,7 +22,7 @@ export class SlidingWindow {
     this.#windowMs = windowMs;
   }
 
-  /** How many requests would be admitted right now. Forgets times that have left the window: each is looked at once. */
+  /** Returns the number of requests that can be admitted now. Removes times that have left the window. */
   remaining(nowMs: number): number {
     const times = this.#admittedMs;
     if (times !== null && this.#count > 0) {
@@ -38,28 +38,28 @@ export class SlidingWindow {
     return this.limit - this.#count;
   }
 
-  /** Admits a request. Only to be called when `remaining` has just said that it fits. */
+  /** Admits a request. Only while `remaining` is positive. */
   admit(nowMs: number): void {
     let times = this.#admittedMs;
     if (times === null || this.#count === times.length) times = this.#grow(times);
-    const at = this.#oldestIndex + this.#count;
-    times[at < times.length ? at : at - times.length] = nowMs;
+    const index = this.#oldestIndex + this.#count;
+    times[index < times.length ? index : index - times.length] = nowMs;
     this.#count++;
   }
 
-  /** Milliseconds until a request will be admitted; 0 when one would be now. */
+  /** Returns the milliseconds until the next request can be admitted. */
   retryAfterMs(nowMs: number): number {
     if (this.#admittedMs === null || this.remaining(nowMs) > 0) return 0;
     return (this.#admittedMs[this.#oldestIndex] as number) + this.#windowMs - nowMs;
   }
 
-  /** Milliseconds until the whole limit is free again; 0 when it is now. */
+  /** Returns the milliseconds until the window is empty. */
   resetMs(nowMs: number): number {
     if (this.#admittedMs === null || this.remaining(nowMs) === this.limit) return 0;
     return this.#newestMs(this.#admittedMs) + this.#windowMs - nowMs;
   }
 
-  /** Lets the ring go when the window is empty; says whether it is. */
+  /** Frees the ring if the window is empty. Returns whether it is. */
   releaseIfEmpty(nowMs: number): boolean {
     if (this.remaining(nowMs) < this.limit) return false;
     this.#admittedMs = null;
@@ -72,12 +72,12 @@ export class SlidingWindow {
   }
 
   #newestMs(times: Float64Array): number {
-    const at = this.#oldestIndex + this.#count - 1;
-    return times[at < times.length ? at : at - times.length] as number;
+    const index = this.#oldestIndex + this.#count - 1;
+    return times[index < times.length ? index : index - times.length] as number;
   }
 
   #grow(times: Float64Array | null): Float64Array {
-    if (this.#count >= this.limit) throw new RangeError('a request was taken that does not fit the window');
+    if (this.#count >= this.limit) throw new RangeError('sliding window is full');
     const grown = new Float64Array(Math.min(this.limit, times === null ? initialCapacity : times.length * 2));
     if (times !== null) {
       grown.set(times.subarray(this.#oldestIndex));

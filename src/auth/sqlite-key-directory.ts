@@ -8,23 +8,23 @@ import { openKeyFile } from './key-file.ts';
 interface SqliteKeyDirectoryOptions {
   readonly path: string;
   readonly clock: Clock;
-  /** The key file could not be read. What is already known stays in force; reported once until a reading succeeds. */
-  readonly onReadError: (fault: unknown) => void;
-  /** The key file could be read again after a fault. */
+  /** Called when the key file becomes unreadable. Known keys stay in force. */
+  readonly onReadError: (error: unknown) => void;
+  /** Called when the key file is readable again. */
   readonly onRecovered?: () => void;
 }
 
 /**
- * Holds all keys of the key file in memory, and all origins that widgets may be embedded in, and follows what other processes
- * write to it: SQLite's `data_version` changes with every commit of another connection and costs some 2 us to ask. It is asked
- * every second, and, so that a key works as soon as the command that made it has printed it, when an unknown key is presented.
+ * Keeps all keys and embed origins of the key file in memory and polls the file for changes of other processes. SQLite's
+ * `data_version`, which takes about 2 us to read, changes with every commit of another connection. It is read every second,
+ * and when an unknown key is presented, so that a new key works at once.
  *
- * The file lists its changes in order, so only new ones are read, many of them in several turns of the event loop: reading
- * 100,000 keys at once takes hundreds of milliseconds, during which no request would be answered.
+ * The file lists its changes in order, so only new ones are read. Many changes are read in several event-loop turns: reading
+ * 100,000 keys blocks the event loop for hundreds of milliseconds.
  */
 export class SqliteKeyDirectory implements KeyDirectory {
   readonly #clock: Clock;
-  readonly #onReadError: (fault: unknown) => void;
+  readonly #onReadError: (error: unknown) => void;
   readonly #onRecovered: () => void;
   readonly #database: Database.Database;
   readonly #selectDataVersion: Database.Statement<[], number>;
@@ -35,22 +35,19 @@ export class SqliteKeyDirectory implements KeyDirectory {
   readonly #timer: NodeJS.Timeout;
   readonly #keysByHash = new Map<string, ApiKey>();
   readonly #originsByAccount = new Map<number, readonly string[]>();
-  /** Names of keys and accounts that were read before, by their numbers. */
   readonly #keyIdCache = new Map<number, string>();
   readonly #accountNameCache = new Map<number, string>();
-  /** Number of the last change that was read. */
+  /** Number of the last change read. */
   #lastChange = 0;
-  /** The `data_version` of which every change was read. */
+  /** The `data_version` whose changes have all been read. */
   #loadedVersion = -1;
-  /** The next turn of reading, while there is more to read. */
   #nextBatch: NodeJS.Immediate | undefined;
   #lastMissPollMs = Number.NEGATIVE_INFINITY;
   #isFailing = false;
 
-  /** Where the widgets of each account may be embedded, kept as fresh as the keys are. */
   readonly origins: EmbedOrigins = { forAccount: (account) => this.#originsByAccount.get(account) ?? noOrigins };
 
-  /** Creates the file when there is none. Throws `KeyFileError`. */
+  /** Creates the file if it does not exist. Throws `KeyFileError`. */
   constructor(options: SqliteKeyDirectoryOptions) {
     this.#clock = options.clock;
     this.#onReadError = options.onReadError;
@@ -59,7 +56,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     try {
       this.#selectDataVersion = this.#database.prepare<[], number>('PRAGMA data_version').pluck();
       this.#selectChanges = this.#database.prepare<[number], ChangeRow>(
-        `SELECT changes.number AS change, changes.hash, changes.account AS originsOf,
+        `SELECT changes.number AS change, changes.hash, changes.account AS originsAccount,
            keys.number, keys.account, vertical, mode, expires,
            requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
            sessions_per_day AS sessionsPerDay
@@ -82,7 +79,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     this.#timer = setInterval(() => this.#poll(), bounds.apiKeyPollIntervalMs);
   }
 
-  /** How many keys there are, expired ones included. */
+  /** Number of keys, expired ones included. */
   get size(): number {
     return this.#keysByHash.size;
   }
@@ -92,8 +89,8 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 
   /**
-   * Returns a key's id and an account's name, as `marketplace keys list` shows them. For a log: it reads the key file unless this
-   * caller was named lately, and leaves a name undefined when the file cannot be read.
+   * Returns a key's id and an account's name for the log. Reads the key file unless the names are cached. A name is undefined if
+   * it is unknown or the file cannot be read.
    */
   callerNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }): CallerNames {
     return {
@@ -102,7 +99,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     };
   }
 
-  /** Reads all changes at once, for a caller that has just made one. */
+  /** Reads all changes now. */
   refresh(): void {
     this.#tryReading(() => this.#loadAll());
   }
@@ -133,8 +130,8 @@ export class SqliteKeyDirectory implements KeyDirectory {
       load();
       if (this.#isFailing) this.#onRecovered();
       this.#isFailing = false;
-    } catch (fault) {
-      if (!this.#isFailing) this.#onReadError(fault);
+    } catch (error) {
+      if (!this.#isFailing) this.#onReadError(error);
       this.#isFailing = true;
     }
   }
@@ -143,15 +140,15 @@ export class SqliteKeyDirectory implements KeyDirectory {
     while (!this.#loadBatch());
   }
 
-  /** Reads a bounded number of changes. Returns whether there are no more. */
+  /** Reads a bounded number of changes. Returns true if there are no more. */
   #loadBatch(): boolean {
-    // The version is read before the rows: a commit between the two makes the next poll look once more.
+    // The version is read before the rows, so that the next poll finds a commit between the two.
     const version = this.#selectDataVersion.get();
     if (version === undefined || version === this.#loadedVersion) return true;
     const changes = this.#selectChanges.all(this.#lastChange);
-    for (const { change, hash, originsOf, ...key } of changes) {
+    for (const { change, hash, originsAccount, ...key } of changes) {
       if (hash !== null) this.#setKey(hash.toString('latin1'), key);
-      if (originsOf !== null) this.#setOrigins(originsOf, this.#selectOrigins.all(originsOf));
+      if (originsAccount !== null) this.#setOrigins(originsAccount, this.#selectOrigins.all(originsAccount));
       this.#lastChange = change;
     }
     if (changes.length === bounds.apiKeyChangesPerTurn) return false;
@@ -170,22 +167,22 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 }
 
-/** Names never change, so what was read once stays true. Beyond the bound the oldest is forgotten. */
+/** Names never change. The oldest entry is dropped when the cache is full. */
 function cachedName(
   number: number,
-  known: Map<number, string>,
+  cache: Map<number, string>,
   find: Database.Statement<[number], string>,
 ): string | undefined {
-  let name = known.get(number);
+  let name = cache.get(number);
   if (name !== undefined) return name;
   try {
     name = find.get(number);
   } catch {
-    return undefined; // The poll reports a key file that cannot be read.
+    return undefined; // The poll reports an unreadable key file.
   }
   if (name === undefined) return undefined;
-  if (known.size >= bounds.callerNameCacheEntriesMax) known.delete(known.keys().next().value!);
-  known.set(number, name);
+  if (cache.size >= bounds.callerNameCacheEntriesMax) cache.delete(cache.keys().next().value!);
+  cache.set(number, name);
   return name;
 }
 
@@ -197,7 +194,6 @@ function toApiKey({ number, account, vertical, mode, expires, ...own }: KeyRow):
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
 }
 
-/** Undefined where no key is involved, or the name is not known. */
 interface CallerNames {
   readonly key: string | undefined;
   readonly account: string | undefined;
@@ -215,15 +211,15 @@ interface KeyRow {
   readonly sessionsPerDay: number | null;
 }
 
-/** The change is of no key, or of one that is revoked or deleted. */
+/** The change is not of a key, or of a key that is revoked or deleted. */
 interface RemovedKey {
   readonly number: null;
 }
 
 type ChangeRow = (KeyRow | RemovedKey) & {
   readonly change: number;
-  /** Of the key that changed. */
+  /** Hash of the changed key. */
   readonly hash: Buffer | null;
   /** Account whose origins changed. */
-  readonly originsOf: number | null;
+  readonly originsAccount: number | null;
 };

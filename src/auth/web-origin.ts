@@ -3,24 +3,24 @@ import { bounds } from '../bounds.ts';
 const originExamples = 'like https://www.example.com or http://localhost:3000';
 
 /**
- * What is wrong with a text that should be a web origin, as a sentence that says what to write instead; null when it is one.
+ * Returns a sentence about what to write instead of an invalid web origin, or null if it is valid.
  *
- * An origin is exactly what a browser sends as `Origin`: `http` or `https`, a host in lower case (a name in ASCII, so in Punycode
- * where it has other letters, or an IPv4 address), and the port unless it is the scheme's own. It is also what the policy
- * `frame-ancestors` can name: a URL's host may hold a semicolon or a `*`, which would mean something else there, and
- * Chromium passes over a name with an underscore and an IPv6 address.
+ * A valid origin is exactly what a browser sends as `Origin`: `http` or `https`, a lower-case host (an ASCII name, in Punycode if
+ * necessary, or an IPv4 address), and the port unless it is the scheme's default. The policy `frame-ancestors` must be able to
+ * name it too: there, a semicolon or `*` in a host has another meaning, and Chromium ignores names with an underscore and IPv6
+ * addresses.
  */
 export function validateWebOrigin(text: string): string | null {
   if (isWebOrigin(text)) return null;
   if (text.length > bounds.originCharactersMax)
     return `An origin has at most ${bounds.originCharactersMax} characters.`;
-  const meant = suggestedOrigin(text);
-  if (meant !== null) return `Write ${meant}, which is what a browser sends.`;
-  if (text.includes('*')) return `There are no wildcards: name each origin, ${originExamples}.`;
+  const suggestion = suggestedOrigin(text);
+  if (suggestion !== null) return `Write ${suggestion}, which is what a browser sends.`;
+  if (text.includes('*')) return `Wildcards are not supported: list each origin, ${originExamples}.`;
   if (/^https?:\/\/[^/]*[[_]/i.test(text)) {
-    return 'Browsers cannot be told to let an IPv6 address, or a name with an underscore, embed a page: use another name.';
+    return 'Browsers do not support embedding by an IPv6 address or a name with an underscore: use another name.';
   }
-  return `An origin is a scheme, a host, and a port where it is not the usual one, ${originExamples}.`;
+  return `An origin is a scheme, a host and, unless it is the default, a port, ${originExamples}.`;
 }
 
 function isWebOrigin(text: string): boolean {
@@ -32,8 +32,8 @@ function isWebOrigin(text: string): boolean {
 }
 
 /**
- * The origin of the address somebody wrote in place of one, or null. Without a scheme only what looks like a host is taken for
- * an address: what was pasted by mistake may be a key, and must not be repeated.
+ * Returns the origin of a URL or host name, or null. A text without a scheme must look like a host: it may be a key pasted by
+ * mistake, which a message must not contain.
  */
 function suggestedOrigin(text: string): string | null {
   const origin = URL.parse(addScheme(text))?.origin;

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { bounds } from '../bounds.ts';
+import { isJsonObject } from '../domain/assert-options.ts';
 import { CapacityError, firstSchemaError, parseJsonText } from './capacity-error.ts';
 
 /** What a load is made of, under the names that routes have in a result of the benchmarks. */
@@ -110,14 +111,14 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
 
 /** A misspelt member is named with what was probably meant, before the schema says only that there is one too many. */
 function assertKnownMembers(value: unknown): void {
-  if (!isObject(value)) return;
+  if (!isJsonObject(value)) return;
   assertMemberNames(value, Object.keys(TrafficMixSchema.properties), 'the mix');
   const { per_100_sessions: shares, limits } = value;
-  if (isObject(shares)) {
+  if (isJsonObject(shares)) {
     if ('session' in shares) throw new CapacityError('is no mix: per_100_sessions needs no session, there are 100');
     assertMemberNames(shares, routesAfterSession, 'per_100_sessions');
   }
-  if (isObject(limits)) {
+  if (isJsonObject(limits)) {
     assertMemberNames(limits, ['requests_per_minute', 'analytics_per_minute', 'sessions_per_day'], 'limits');
   }
 }
@@ -137,10 +138,6 @@ function normalizeName(name: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')
     .replace(/s$/, '');
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const secondsOfMinute = 60;

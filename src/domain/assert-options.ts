@@ -1,27 +1,33 @@
 import { escapeInvisible, nearestWord } from './text.ts';
 
-/** For what a program hands us, which no compiler may have seen: throws a RangeError that names what is no object. */
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+// Checks of options that a JavaScript program passes without a compiler.
+
+/** Throws a RangeError if the option is not an object. */
 export function assertObject(name: string, value: unknown): void {
   if (typeof value !== 'object' || value === null) throw new RangeError(`${name} must be an object`);
 }
 
-/** Throws a RangeError that says what `name` may hold, unless the value is a whole number from `min` to `max`. */
+/** Throws a RangeError if the option is not an integer from `min` to `max`. */
 export function assertInteger(name: string, value: unknown, min: number, max: number): void {
   if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
   throw new RangeError(`${name} must be a whole number from ${min} to ${max}`);
 }
 
 /**
- * For what a program hands us, which no compiler may have seen: throws a RangeError that tells the first member whose name is none of
- * these, with the one that was probably meant. What the member holds is not told.
+ * Throws a RangeError that names the first unknown option and suggests a similar one. The message does not contain the value.
  *
- * @param within where the members are, such as `listen`; empty at the top
+ * @param parent Name of the option that contains these, such as `listen`; empty at the top level.
  */
-export function assertKnownNames(within: string, holder: object, names: readonly string[]): void {
-  const wrong = Object.keys(holder).find((name) => !names.includes(name));
-  if (wrong === undefined) return;
-  const placed = (name: string) => (within === '' ? name : `${within}.${name}`);
-  const meant = nearestWord(wrong, names);
-  const hint = meant === null ? `the options are ${names.map(placed).join(', ')}` : `did you mean ${placed(meant)}?`;
-  throw new RangeError(`${placed(escapeInvisible(wrong))} is no option; ${hint}`);
+export function assertKnownNames(parent: string, options: object, names: readonly string[]): void {
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  const fullName = (name: string) => (parent === '' ? name : `${parent}.${name}`);
+  const similar = nearestWord(unknown, names);
+  const hint =
+    similar === null ? `the options are ${names.map(fullName).join(', ')}` : `did you mean ${fullName(similar)}?`;
+  throw new RangeError(`unknown option ${fullName(escapeInvisible(unknown))}; ${hint}`);
 }

@@ -1,51 +1,68 @@
 import { bounds } from '../bounds.ts';
-import type { Hmac } from '../secrets/hmac.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
-import { decodeCanonicalBase64url, deriveHmacs, TokenCipher } from './signed-token.ts';
+import { decodeCanonicalBase64url, TokenCipher, TokenSigner } from './signed-token.ts';
 import { subIdByteLength } from './sub-id.ts';
 
-/** What a click_id says of the click it names (docs/contract.md#click-ids): enough to restore a click that no log could take. */
+/** The contents of a click_id (docs/contract.md#click-ids): enough to restore a click that has no record in the ledger. */
 export interface ClickIdPayload {
+  /** The 32 bytes of the session's sub_id. */
   readonly sub: Uint8Array;
   readonly offerId: string;
   readonly clickedMs: number;
-  /** Preliminary revenue of the click, whether or not it turns out to be the first. */
+  /** Preliminary revenue of the click, whether or not the click is the first. */
   readonly valueMicros: number;
-  /** False for HEAD and self-declared bots: nothing can be confirmed of such a click. */
+  /** False for HEAD and self-declared bots: such a click cannot be confirmed. */
   readonly countable: boolean;
 }
 
-/** First byte of an encrypted click_id. Signed click_ids begin with the number of their secret, which is never 0. */
+/** First byte of an encrypted click_id. The signed layout starts with a secret number, which is never 0. */
 const encryptedLayout = 0;
 
-// The text of the token.
-const subAt = 1;
-const clickedAt = subAt + subIdByteLength;
-const valueAt = clickedAt + 6;
+// Offsets in the plaintext.
+const subOffset = 1;
+const clickedOffset = subOffset + subIdByteLength;
+const valueOffset = clickedOffset + 6;
 const valueBytes = 5;
-const offerAt = valueAt + valueBytes;
+const offerIdOffset = valueOffset + valueBytes;
+
+// The signed layout.
+const signedClickedOffset = 1 + subIdByteLength;
+const signedValueOffset = signedClickedOffset + 6;
+const signedOfferIdOffset = signedValueOffset + 6;
+const signedOfferIdBytesMax = 64;
+const signedBytesMax = signedOfferIdOffset + signedOfferIdBytesMax;
+const signedMacBytes = 10;
 
 /**
- * Issues and reads click ids, which travel to the lender in the landing URL and come back with its confirmation. A click id is the
- * byte 0 and a token of `TokenCipher`, in base64url. The text of the token:
+ * Issues and verifies click_ids, which the landing URL gives to the lender and the lender's confirmation returns. A click_id is
+ * base64url of the byte 0 and a token of `TokenCipher` with this plaintext:
  *
- *     countable (1), sub_id (32), time ms (6), value micro-dollars (5), offer id (text)
+ *     countable (1), sub_id (32), time ms (6), value in micro-dollars (5), offer id (text)
  *
- * Its length tells the length of the offer id, as the landing URL does, and nothing else. Serves one thread: its buffer is
- * reused.
+ * The token's length reveals only the length of the offer id, which the landing URL reveals too.
+ *
+ * Also verifies the click_ids of earlier versions, which lenders may confirm for 90 days. They are signed but not encrypted, and
+ * do not contain `countable`:
+ *
+ *     secret number (1), sub_id (32), time ms (6), value in micro-dollars (6), offer id (text), MAC (10)
  */
 export class ClickIds {
   readonly #cipher: TokenCipher;
-  readonly #legacyIds: LegacyClickIds;
+  readonly #signer: TokenSigner;
 
   constructor(secrets: SecretRing, random: RandomPool) {
-    this.#legacyIds = new LegacyClickIds(secrets);
+    this.#signer = new TokenSigner(secrets, {
+      purpose: 'click-id',
+      secretNumberOffset: 0,
+      macBytes: signedMacBytes,
+      messageBytesMax: signedBytesMax,
+    });
     this.#cipher = new TokenCipher(secrets, random, {
       encryptionPurpose: 'click-id-pad',
       macPurpose: 'click-id-tag',
       associatedDataBytes: 1,
-      plaintextBytesMax: offerAt + bounds.offerIdCharactersMax,
+      plaintextBytesMax: offerIdOffset + bounds.offerIdCharactersMax,
     });
     this.#cipher.buffer[0] = encryptedLayout;
   }
@@ -53,64 +70,40 @@ export class ClickIds {
   issue({ sub, offerId, clickedMs, valueMicros, countable }: ClickIdPayload): string {
     const { buffer, plaintextOffset } = this.#cipher;
     buffer[plaintextOffset] = countable ? 1 : 0;
-    buffer.set(sub, plaintextOffset + subAt);
-    buffer.writeUIntBE(clickedMs, plaintextOffset + clickedAt, 6);
-    buffer.writeUIntBE(valueMicros, plaintextOffset + valueAt, valueBytes);
-    const textBytes = offerAt + buffer.write(offerId, plaintextOffset + offerAt, bounds.offerIdCharactersMax, 'latin1');
-    return buffer.toString('base64url', 0, this.#cipher.encrypt(textBytes));
+    buffer.set(sub, plaintextOffset + subOffset);
+    buffer.writeUIntBE(clickedMs, plaintextOffset + clickedOffset, 6);
+    buffer.writeUIntBE(valueMicros, plaintextOffset + valueOffset, valueBytes);
+    const offerIdBytes = buffer.write(offerId, plaintextOffset + offerIdOffset, bounds.offerIdCharactersMax, 'latin1');
+    return buffer.toString('base64url', 0, this.#cipher.encrypt(offerIdOffset + offerIdBytes));
   }
 
-  /** The click, or null for an id this service did not issue. */
+  /** Returns the click, or null if this service did not issue the text. */
   verify(text: string): ClickIdPayload | null {
-    const id = decodeCanonicalBase64url(text);
-    if (id === null) return null;
-    if (id[0] !== encryptedLayout) return this.#legacyIds.verify(id);
-    const textEnd = this.#cipher.decrypt(id.subarray(1));
-    if (textEnd === null) return null;
+    const token = decodeCanonicalBase64url(text);
+    if (token === null) return null;
+    if (token[0] !== encryptedLayout) return this.#verifySigned(token);
+    const plaintextEnd = this.#cipher.decrypt(token.subarray(1));
+    if (plaintextEnd === null) return null;
     const { buffer, plaintextOffset } = this.#cipher;
     return {
       countable: buffer[plaintextOffset] === 1,
-      sub: Uint8Array.from(buffer.subarray(plaintextOffset + subAt, plaintextOffset + clickedAt)),
-      clickedMs: buffer.readUIntBE(plaintextOffset + clickedAt, 6),
-      valueMicros: buffer.readUIntBE(plaintextOffset + valueAt, valueBytes),
-      offerId: buffer.toString('latin1', plaintextOffset + offerAt, textEnd),
+      sub: Uint8Array.from(buffer.subarray(plaintextOffset + subOffset, plaintextOffset + clickedOffset)),
+      clickedMs: buffer.readUIntBE(plaintextOffset + clickedOffset, 6),
+      valueMicros: buffer.readUIntBE(plaintextOffset + valueOffset, valueBytes),
+      offerId: buffer.toString('latin1', plaintextOffset + offerIdOffset, plaintextEnd),
     };
   }
-}
 
-const legacyClickedAt = 1 + subIdByteLength;
-const legacyValueAt = legacyClickedAt + 6;
-const legacyOfferAt = legacyValueAt + 6;
-const legacyMacBytes = 10;
-const legacyOfferIdBytesMax = 64;
-const legacySignedBytesMax = legacyOfferAt + legacyOfferIdBytesMax;
-
-/**
- * Reads the click ids issued before they were encrypted, which lenders may confirm for 90 days:
- *
- *     secret number (1), sub_id (32), time ms (6), value micro-dollars (6), offer id (text), MAC (10)
- *
- * under an HMAC-SHA-256 cut to 80 bits. They do not tell a click of HEAD or of a bot from others.
- */
-class LegacyClickIds {
-  readonly #signers: readonly (Hmac | undefined)[];
-
-  constructor(secrets: SecretRing) {
-    this.#signers = deriveHmacs(secrets, 'click-id', legacySignedBytesMax);
-  }
-
-  /** The click, or null for bytes this service did not sign. */
-  verify(id: Buffer): ClickIdPayload | null {
-    const signed = id.length - legacyMacBytes;
-    if (signed <= legacyOfferAt || signed > legacySignedBytesMax) return null;
-    const signer = this.#signers[id[0]!];
-    if (signer === undefined || !signer.verify(id, signed, id, signed, legacyMacBytes)) return null;
+  #verifySigned(token: Buffer): ClickIdPayload | null {
+    const macOffset = token.length - signedMacBytes;
+    if (macOffset <= signedOfferIdOffset || macOffset > signedBytesMax) return null;
+    if (!this.#signer.verify(token, macOffset)) return null;
     return {
       countable: true,
-      sub: Uint8Array.from(id.subarray(1, legacyClickedAt)),
-      clickedMs: id.readUIntBE(legacyClickedAt, 6),
-      valueMicros: id.readUIntBE(legacyValueAt, 6),
-      offerId: id.toString('latin1', legacyOfferAt, signed),
+      sub: Uint8Array.from(token.subarray(1, signedClickedOffset)),
+      clickedMs: token.readUIntBE(signedClickedOffset, 6),
+      valueMicros: token.readUIntBE(signedValueOffset, 6),
+      offerId: token.toString('latin1', signedOfferIdOffset, macOffset),
     };
   }
 }

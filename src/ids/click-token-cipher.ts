@@ -3,7 +3,7 @@ import type { SecretRing } from '../secrets/secret-ring.ts';
 import { decodeCanonicalBase64url, TokenCipher } from './signed-token.ts';
 import { subIdByteLength } from './sub-id.ts';
 
-/** What the worth of a click depends on, as it was when the offers were ranked (docs/contract.md#click-revenue). */
+/** The inputs of the click value, as of the ranking (docs/contract.md#click-revenue). */
 export interface ClickTokenPayload {
   readonly catalogVersion: string;
   /** Index of the borrower's credit band in the vertical. */
@@ -13,8 +13,9 @@ export interface ClickTokenPayload {
 const plaintextBytesMax = 32;
 
 /**
- * The `v` of a click URL (docs/contract.md#click-urls): one a ranking, in base64url. Its text is the credit band (1 byte) and catalog
- * version; its associated data is the session, so it is no good in another one. Serves one thread: its buffers are reused.
+ * Encrypts and decrypts click tokens, the `v` parameter of click URLs (docs/contract.md#click-urls). The click URLs of a ranking
+ * share one token, in base64url. Its plaintext is the credit band (1 byte) and the catalog version. The sub_id is its
+ * associated data, so a token is valid in its own session only.
  */
 export class ClickTokenCipher {
   readonly #cipher: TokenCipher;
@@ -28,7 +29,7 @@ export class ClickTokenCipher {
     });
   }
 
-  /** Throws a RangeError for a version that is longer than any catalog's. */
+  /** Throws a RangeError if the catalog version is longer than 31 characters. */
   encrypt(sub: Uint8Array, { catalogVersion, creditBand }: ClickTokenPayload): string {
     const { buffer, plaintextOffset } = this.#cipher;
     buffer.set(sub, 0);
@@ -37,17 +38,17 @@ export class ClickTokenCipher {
     return buffer.toString('base64url', subIdByteLength, this.#cipher.encrypt(1 + catalogVersion.length));
   }
 
-  /** What was sealed for this session, or null for anything else. */
+  /** Returns the payload, or null if the token was not issued for this session. */
   decrypt(sub: Uint8Array, text: string): ClickTokenPayload | null {
     const token = decodeCanonicalBase64url(text);
     if (token === null) return null;
     const { buffer, plaintextOffset } = this.#cipher;
     buffer.set(sub, 0);
-    const textEnd = this.#cipher.decrypt(token);
-    if (textEnd === null) return null;
+    const plaintextEnd = this.#cipher.decrypt(token);
+    if (plaintextEnd === null) return null;
     return {
       creditBand: buffer[plaintextOffset]!,
-      catalogVersion: buffer.toString('latin1', plaintextOffset + 1, textEnd),
+      catalogVersion: buffer.toString('latin1', plaintextOffset + 1, plaintextEnd),
     };
   }
 }

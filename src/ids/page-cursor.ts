@@ -1,93 +1,94 @@
 import { hash } from 'node:crypto';
 import type { Mode } from '../domain/mode.ts';
-import type { Hmac } from '../secrets/hmac.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
-import { decodeCanonicalBase64url, deriveHmacs } from './signed-token.ts';
+import { decodeCanonicalBase64url, TokenSigner } from './signed-token.ts';
 
 type PagedGranularity = 'daily' | 'row';
 
-/** Members of an analytics query that a cursor is bound to. */
-interface PageCursorQuery {
+/** The sessions that a paged query covers. */
+interface PageQuery {
   readonly account: number;
   readonly vertical: number;
   readonly mode: Mode;
   readonly referrerTag: string | null;
-  /** Listed sub_ids as their 32 bytes; null if the query lists none. */
+  /** Listed sub_ids as bytes; null for all. */
   readonly subs: readonly Uint8Array[] | null;
 }
 
-/** First and last day of the query, as resolved for its first page (day numbers), and the position of the next page. */
+/** Start of a page, and the window of its query as resolved for the first page (day numbers). */
 export interface PagePosition {
   readonly fromDay: number;
   readonly toDay: number;
-  /** `daily`: number of days on earlier pages. `row`: ledger position of the last row of the previous page. */
+  /** `daily`: number of days on earlier pages. `row`: ledger position of the last row on earlier pages. */
   readonly after: number;
 }
 
-const positionBytes = 1 + 4 + 4 + 6;
-/** Position and MAC together are a multiple of three bytes, so that the base64url text has no unused bits. */
+const fromDayOffset = 1;
+const toDayOffset = 5;
+const afterOffset = 9;
+const macOffset = 15;
+/** Makes the cursor a multiple of three bytes long, so that base64url has no spare bits. */
 const macBytes = 15;
+const cursorBytes = macOffset + macBytes;
 const tagCharactersMax = 64;
 const digestBytes = 32;
-const signedBytesMax = positionBytes + 4 + 1 + 1 + 1 + tagCharactersMax + digestBytes;
+const messageBytesMax = macOffset + 4 + 1 + 1 + 1 + tagCharactersMax + digestBytes;
 
 /**
- * Issues and verifies the cursors of analytics pages (docs/contract.md#pages):
+ * Issues and verifies the cursors of analytics pages (docs/contract.md#pages). A cursor in base64url has 40 characters:
  *
  *     secret number (1), first day (4), last day (4), after (6), MAC (15)
  *
- * in base64url, 40 characters. The HMAC-SHA-256, truncated to 120 bits, covers the bytes before it and the members of the query:
+ * The MAC, an HMAC-SHA-256 truncated to 120 bits, covers the position and the query, so a cursor is valid for its own query only:
  *
- *     account (4), vertical << 1 | test (1), granularity (1), tag length (1), tag; SHA-256 of the listed ids (32)
+ *     account (4), vertical << 1 | test (1), granularity (1), tag length (1), tag, SHA-256 of the listed ids (32)
  *
- * so that a cursor is valid only for the query it was issued for. The digest is present only if sub_ids are listed, and does
- * not depend on their order. For use by one thread, because the buffer is reused.
+ * The digest is of the sorted ids, since their order may change from page to page, and absent when no ids are listed.
  */
 export class PageCursors {
-  readonly #signers: readonly (Hmac | undefined)[];
-  readonly #newestSecret: number;
-  readonly #signedBytes = Buffer.alloc(signedBytesMax);
+  readonly #signer: TokenSigner;
+  readonly #message = Buffer.alloc(messageBytesMax);
 
   constructor(secrets: SecretRing) {
-    this.#newestSecret = secrets.newest.number;
-    this.#signers = deriveHmacs(secrets, 'cursor', signedBytesMax);
+    this.#signer = new TokenSigner(secrets, { purpose: 'cursor', secretNumberOffset: 0, macBytes, messageBytesMax });
   }
 
-  issue(granularity: PagedGranularity, query: PageCursorQuery, { fromDay, toDay, after }: PagePosition): string {
-    const cursor = Buffer.alloc(positionBytes + macBytes);
-    cursor[0] = this.#newestSecret;
-    cursor.writeInt32BE(fromDay, 1);
-    cursor.writeInt32BE(toDay, 5);
-    cursor.writeUIntBE(after, 9, 6);
-    const signedBytes = this.#writeSignedBytes(cursor, granularity, query);
-    this.#signers[this.#newestSecret]!.sign(this.#signedBytes, signedBytes, cursor, positionBytes, macBytes);
+  issue(granularity: PagedGranularity, query: PageQuery, { fromDay, toDay, after }: PagePosition): string {
+    const cursor = Buffer.alloc(cursorBytes);
+    cursor[0] = this.#signer.newestSecretNumber;
+    cursor.writeInt32BE(fromDay, fromDayOffset);
+    cursor.writeInt32BE(toDay, toDayOffset);
+    cursor.writeUIntBE(after, afterOffset, 6);
+    this.#signer.sign(cursor, macOffset, this.#message, this.#composeMessage(cursor, granularity, query));
     return cursor.toString('base64url');
   }
 
-  /** Returns null for a text that this service did not issue for this query. */
-  verify(granularity: PagedGranularity, query: PageCursorQuery, text: string): PagePosition | null {
+  /** Returns the position, or null if this service did not issue the cursor for this query. */
+  verify(granularity: PagedGranularity, query: PageQuery, text: string): PagePosition | null {
     const cursor = decodeCanonicalBase64url(text);
-    if (cursor?.length !== positionBytes + macBytes) return null;
-    const signer = this.#signers[cursor[0]!];
-    if (signer === undefined) return null;
-    const signedBytes = this.#writeSignedBytes(cursor, granularity, query);
-    if (!signer.verify(this.#signedBytes, signedBytes, cursor, positionBytes, macBytes)) return null;
-    return { fromDay: cursor.readInt32BE(1), toDay: cursor.readInt32BE(5), after: cursor.readUIntBE(9, 6) };
+    if (cursor?.length !== cursorBytes) return null;
+    const messageBytes = this.#composeMessage(cursor, granularity, query);
+    if (!this.#signer.verify(cursor, macOffset, this.#message, messageBytes)) return null;
+    return {
+      fromDay: cursor.readInt32BE(fromDayOffset),
+      toDay: cursor.readInt32BE(toDayOffset),
+      after: cursor.readUIntBE(afterOffset, 6),
+    };
   }
 
-  /** Writes the signed bytes to the buffer and returns their number. */
-  #writeSignedBytes(cursor: Buffer, granularity: PagedGranularity, query: PageCursorQuery): number {
+  /** Composes the signed message and returns its length. */
+  #composeMessage(cursor: Buffer, granularity: PagedGranularity, query: PageQuery): number {
     const { account, vertical, mode, referrerTag, subs } = query;
-    const signed = this.#signedBytes;
-    let offset = cursor.copy(signed, 0, 0, positionBytes);
-    offset = signed.writeUInt32BE(account, offset);
-    offset = signed.writeUInt8((vertical << 1) | (mode === 'test' ? 1 : 0), offset);
-    offset = signed.writeUInt8(granularity === 'row' ? 1 : 0, offset);
-    offset = signed.writeUInt8(referrerTag?.length ?? 0, offset);
-    if (referrerTag !== null) offset += signed.write(referrerTag, offset, tagCharactersMax, 'latin1');
+    const message = this.#message;
+    let offset = cursor.copy(message, 0, 0, macOffset);
+    offset = message.writeUInt32BE(account, offset);
+    offset = message.writeUInt8((vertical << 1) | (mode === 'test' ? 1 : 0), offset);
+    offset = message.writeUInt8(granularity === 'row' ? 1 : 0, offset);
+    offset = message.writeUInt8(referrerTag?.length ?? 0, offset);
+    if (referrerTag !== null) offset += message.write(referrerTag, offset, tagCharactersMax, 'latin1');
     if (subs !== null) {
       const sorted = Buffer.concat([...subs].sort(Buffer.compare));
-      offset += hash('sha256', sorted, 'buffer').copy(signed, offset);
+      offset += hash('sha256', sorted, 'buffer').copy(message, offset);
     }
     return offset;
   }

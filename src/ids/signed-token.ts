@@ -2,39 +2,70 @@ import { Hmac } from '../secrets/hmac.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
 import type { KeyPurpose, SecretRing } from '../secrets/secret-ring.ts';
 
-/**
- * The bytes of a base64url text, or null unless it is the one spelling we give them: the decoder passes over characters that
- * are not base64url, and over spare bits.
- */
+/** Decodes base64url. Returns null for a non-canonical spelling, which `Buffer` would accept. */
 export function decodeCanonicalBase64url(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : null;
 }
 
-/** One HMAC for each secret, at the place of its number: whatever is signed carries that number, and a gap signs nothing. */
-export function deriveHmacs(
-  secrets: SecretRing,
-  purpose: KeyPurpose,
-  messageBytesMax: number,
-): readonly (Hmac | undefined)[] {
+/** Creates an HMAC for each secret of the ring, indexed by secret number. */
+function deriveHmacs(secrets: SecretRing, purpose: KeyPurpose, messageBytesMax: number): readonly (Hmac | undefined)[] {
   const hmacs: (Hmac | undefined)[] = [];
   for (const number of secrets.secretNumbers)
     hmacs[number] = new Hmac(secrets.deriveKey(number, purpose)!, messageBytesMax);
   return hmacs;
 }
 
+interface SignedTokenLayout {
+  readonly purpose: KeyPurpose;
+  /** Offset of the secret number, 1 byte, in the token. */
+  readonly secretNumberOffset: number;
+  /** The HMAC-SHA-256 is truncated to this length. */
+  readonly macBytes: number;
+  /** Maximum length of the signed message. */
+  readonly messageBytesMax: number;
+}
+
+/**
+ * Signs and verifies tokens that contain the number of their secret and end with a MAC. The MAC covers either the token up to
+ * the MAC, or a message that the caller composes of the token and its context, such as the session it belongs to.
+ */
+export class TokenSigner {
+  readonly newestSecretNumber: number;
+  readonly #hmacs: readonly (Hmac | undefined)[];
+  readonly #secretNumberOffset: number;
+  readonly #macBytes: number;
+
+  constructor(secrets: SecretRing, layout: SignedTokenLayout) {
+    this.newestSecretNumber = secrets.newest.number;
+    this.#hmacs = deriveHmacs(secrets, layout.purpose, layout.messageBytesMax);
+    this.#secretNumberOffset = layout.secretNumberOffset;
+    this.#macBytes = layout.macBytes;
+  }
+
+  /** Writes the MAC into `token` at `macOffset`. The token already contains `newestSecretNumber`. */
+  sign(token: Buffer, macOffset: number, message = token, messageBytes = macOffset): void {
+    this.#hmacs[this.newestSecretNumber]!.sign(message, messageBytes, token, macOffset, this.#macBytes);
+  }
+
+  /** Returns false also for a token whose secret is not in the ring. */
+  verify(token: Buffer, macOffset: number, message = token, messageBytes = macOffset): boolean {
+    const hmac = this.#hmacs[token[this.#secretNumberOffset]!];
+    return hmac?.verify(message, messageBytes, token, macOffset, this.#macBytes) ?? false;
+  }
+}
+
 const nonceBytes = 12;
 const tagBytes = 16;
 const headerBytes = 1 + nonceBytes;
-/** One HMAC-SHA-256. */
+/** Length of one HMAC-SHA-256. */
 const padBlockBytes = 32;
 const padBlocksMax = 255;
 
-interface TokenLayout {
-  /** Each use of the cipher has two keys of its own. */
+interface EncryptedTokenLayout {
   readonly encryptionPurpose: KeyPurpose;
   readonly macPurpose: KeyPurpose;
-  /** Bytes ahead of the token that the tag authenticates, and that stay readable. */
+  /** Bytes in front of the token that the tag authenticates but that are not encrypted. */
   readonly associatedDataBytes: number;
   readonly plaintextBytesMax: number;
 }
@@ -42,89 +73,85 @@ interface TokenLayout {
 /**
  * Authenticated encryption of short texts: encrypt-then-MAC with HMAC-SHA-256 for both (docs/contributing/decisions/click-tokens.md).
  *
- *     associated data | secret number (1), nonce (12), encrypted text, tag (16)
+ *     associated data | secret number (1), nonce (12), ciphertext, tag (16)
  *
- * The text is XORed with a pad. Block 0 of the pad is the HMAC of the nonce, block i the HMAC of the nonce and i. The tag is the
- * HMAC, under the second key, of everything before it.
+ * The plaintext is XORed with a pad. Block 0 of the pad is the HMAC of the nonce, block i the HMAC of the nonce and i. The tag
+ * is the HMAC, under a second key, of everything before it.
  *
  * Nonces are random. The chance that two of n tokens share one is n² / 2^97: one in a million for 10,000 tokens a second over a
  * year. Two such tokens would reveal the XOR of their texts, and no key.
  *
- * The caller writes the associated data and the text into `bytes`, which the next call overwrites. Serves one thread.
+ * The caller writes the associated data and the plaintext into `buffer`, which the next call overwrites.
  */
 export class TokenCipher {
-  /** Associated data at 0, the token behind it. */
+  /** The associated data, followed by the token. */
   readonly buffer: Buffer;
-  /** Offset of the text in `bytes`. */
+  /** Offset of the plaintext in `buffer`. */
   readonly plaintextOffset: number;
   readonly #headerOffset: number;
   readonly #plaintextBytesMax: number;
   readonly #random: RandomPool;
-  readonly #newestSecretNumber: number;
-  readonly #padHmacs: ReturnType<typeof deriveHmacs>;
-  readonly #tagHmacs: ReturnType<typeof deriveHmacs>;
+  readonly #signer: TokenSigner;
+  readonly #padHmacs: readonly (Hmac | undefined)[];
   /** The nonce, and the number of a pad block. */
   readonly #padInput = Buffer.alloc(nonceBytes + 1);
   readonly #pad = Buffer.alloc(padBlockBytes);
 
-  /** Throws a RangeError for texts of more than 255 pad blocks. */
-  constructor(secrets: SecretRing, random: RandomPool, layout: TokenLayout) {
+  constructor(secrets: SecretRing, random: RandomPool, layout: EncryptedTokenLayout) {
     const { encryptionPurpose, macPurpose, associatedDataBytes, plaintextBytesMax } = layout;
-    if (plaintextBytesMax > padBlocksMax * padBlockBytes) throw new RangeError('a token cannot hold so long a text');
+    if (plaintextBytesMax > padBlocksMax * padBlockBytes)
+      throw new RangeError(`plaintextBytesMax is larger than ${padBlocksMax} pad blocks`);
     this.#random = random;
-    this.#newestSecretNumber = secrets.newest.number;
     this.#headerOffset = associatedDataBytes;
     this.#plaintextBytesMax = plaintextBytesMax;
     this.plaintextOffset = associatedDataBytes + headerBytes;
     this.buffer = Buffer.alloc(this.plaintextOffset + plaintextBytesMax + tagBytes);
-    this.#padHmacs = deriveHmacs(
-      secrets,
-      encryptionPurpose,
-      plaintextBytesMax > padBlockBytes ? nonceBytes + 1 : nonceBytes,
-    );
-    this.#tagHmacs = deriveHmacs(secrets, macPurpose, this.plaintextOffset + plaintextBytesMax);
+    const padInputBytes = plaintextBytesMax > padBlockBytes ? nonceBytes + 1 : nonceBytes;
+    this.#padHmacs = deriveHmacs(secrets, encryptionPurpose, padInputBytes);
+    this.#signer = new TokenSigner(secrets, {
+      purpose: macPurpose,
+      secretNumberOffset: this.#headerOffset,
+      macBytes: tagBytes,
+      messageBytesMax: this.plaintextOffset + plaintextBytesMax,
+    });
   }
 
-  /** Encrypts the text in `bytes` under the newest secret, adds the tag, and returns the offset of the token's end. */
-  encrypt(textBytes: number): number {
-    if (textBytes > this.#plaintextBytesMax) throw new RangeError('text longer than this cipher was made for');
+  /** Encrypts the plaintext in `buffer` under the newest secret, adds the tag, and returns the end of the token in `buffer`. */
+  encrypt(plaintextBytes: number): number {
+    if (plaintextBytes > this.#plaintextBytesMax) throw new RangeError('plaintext is longer than plaintextBytesMax');
     const { buffer } = this;
-    const tagAt = this.plaintextOffset + textBytes;
-    buffer[this.#headerOffset] = this.#newestSecretNumber;
+    const tagOffset = this.plaintextOffset + plaintextBytes;
+    buffer[this.#headerOffset] = this.#signer.newestSecretNumber;
     this.#random.fill(buffer, this.#headerOffset + 1, nonceBytes);
-    this.#xorPad(this.#newestSecretNumber, tagAt);
-    this.#tagHmacs[this.#newestSecretNumber]!.sign(buffer, tagAt, buffer, tagAt, tagBytes);
-    return tagAt + tagBytes;
+    this.#xorPad(tagOffset);
+    this.#signer.sign(buffer, tagOffset);
+    return tagOffset + tagBytes;
   }
 
   /**
-   * Decrypts a token; its associated data is already in `bytes`. Returns the offset of the text's end in `bytes`, or null for a
-   * token that this service did not make, or not for this associated data.
+   * Decrypts a token whose associated data is already in `buffer`. Returns the end of the plaintext in `buffer`, or null if this
+   * service did not issue the token for this associated data.
    */
   decrypt(token: Uint8Array): number | null {
-    const { buffer } = this;
-    const textBytes = token.length - headerBytes - tagBytes;
-    if (textBytes < 0 || textBytes > this.#plaintextBytesMax) return null;
-    const secretNumber = token[0]!;
-    const tagger = this.#tagHmacs[secretNumber];
-    if (tagger === undefined) return null;
-    buffer.set(token, this.#headerOffset);
-    const tagAt = this.plaintextOffset + textBytes;
-    if (!tagger.verify(buffer, tagAt, buffer, tagAt, tagBytes)) return null;
-    this.#xorPad(secretNumber, tagAt);
-    return tagAt;
+    const plaintextBytes = token.length - headerBytes - tagBytes;
+    if (plaintextBytes < 0 || plaintextBytes > this.#plaintextBytesMax) return null;
+    this.buffer.set(token, this.#headerOffset);
+    const tagOffset = this.plaintextOffset + plaintextBytes;
+    if (!this.#signer.verify(this.buffer, tagOffset)) return null;
+    this.#xorPad(tagOffset);
+    return tagOffset;
   }
 
-  /** Encrypts the text, or decrypts it. */
-  #xorPad(secretNumber: number, textEnd: number): void {
+  /** Encrypts the plaintext in `buffer`, or decrypts the ciphertext. */
+  #xorPad(textEnd: number): void {
     const { buffer } = this;
-    const padder = this.#padHmacs[secretNumber]!;
+    const padHmac = this.#padHmacs[buffer[this.#headerOffset]!]!;
     buffer.copy(this.#padInput, 0, this.#headerOffset + 1, this.plaintextOffset);
-    for (let block = 0, from = this.plaintextOffset; from < textEnd; block++, from += padBlockBytes) {
+    for (let block = 0, start = this.plaintextOffset; start < textEnd; block++, start += padBlockBytes) {
       this.#padInput[nonceBytes] = block;
-      padder.sign(this.#padInput, block === 0 ? nonceBytes : nonceBytes + 1, this.#pad, 0, padBlockBytes);
-      const end = Math.min(from + padBlockBytes, textEnd);
-      for (let at = from; at < end; at++) buffer[at]! ^= this.#pad[at - from]!;
+      padHmac.sign(this.#padInput, block === 0 ? nonceBytes : nonceBytes + 1, this.#pad, 0, padBlockBytes);
+      const end = Math.min(start + padBlockBytes, textEnd);
+      for (let i = start; i < end; i++) buffer[i]! ^= this.#pad[i - start]!;
     }
   }
 }

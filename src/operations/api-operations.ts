@@ -1,7 +1,7 @@
 import type { Admission } from '../auth/authenticator.ts';
 import type { Caller } from '../auth/key-usage.ts';
 import type { CancelSignal } from '../domain/async.ts';
-import type { Outcome, Refusal } from '../domain/outcome.ts';
+import type { Outcome, Refusal, Refused } from '../domain/outcome.ts';
 import { refused } from '../domain/outcome.ts';
 import { type CreatedSession, type CreateSessionDeps, createSession, isIdempotentRepeat } from './create-session.ts';
 import { type EmbedWidgetDeps, embedWidget, type WidgetEmbedView } from './embed-widget.ts';
@@ -73,7 +73,7 @@ export class ApiOperations {
   }
 
   /** The request was admitted, but there is nothing to operate on. */
-  refuseAdmitted(admission: Admission, refusal: Refusal): { readonly ok: false; readonly refusal: Refusal } {
+  refuseAdmitted(admission: Admission, refusal: Refusal): Refused {
     admission.quotaReservation?.release();
     return refused(refusal);
   }

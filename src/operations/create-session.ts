@@ -119,7 +119,7 @@ export async function createSession(
     mayCreate = true;
     const { position, durable } = opened;
     if (keyed !== null)
-      ports.idempotencyKeys.addPending(keyed, { sub: ports.subIds.lastIssuedBytes, position, durable });
+      ports.idempotencyKeys.addPending(keyed, { sub: ports.subIds.toBytes(opened.subId), position, durable });
     try {
       await durable;
       return succeeded({ session: opened.view, replayed: false });
@@ -218,7 +218,7 @@ function addSession(
   const record = [
     ledgerRecordKind.sessionCreated,
     createdMs,
-    subIds.lastIssuedBytes,
+    subIds.toBytes(subId),
     referrerTag,
     keyNumber,
     device,

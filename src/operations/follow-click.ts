@@ -9,6 +9,7 @@ import type { ClickIds } from '../ids/click-id.ts';
 import type { ClickTokenCipher, ClickTokenPayload } from '../ids/click-token-cipher.ts';
 import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import { ledgerRecordKind, type OfferClicked } from '../ledger/ledger-record.ts';
+import { resolveSubId } from '../sessions/find-session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
 
@@ -57,7 +58,7 @@ export type ClickResult =
 export async function followClick(ports: FollowClickDeps, request: ClickRequest): Promise<ClickResult> {
   const genuine = verifyClickLink(ports, request);
   if (genuine === null) return { kind: 'unknown' };
-  const { subBytes, basis } = genuine;
+  const { sub: subBytes, payload: basis } = genuine;
   const catalog = ports.catalogs.findByVersion(basis.catalogVersion);
   const offerIndex = catalog?.offerIndex(request.offer) ?? -1;
   if (catalog === null || offerIndex < 0) return { kind: 'unknown' };
@@ -93,22 +94,23 @@ export async function followClick(ports: FollowClickDeps, request: ClickRequest)
 }
 
 /**
- * What a click URL carries, or null when we did not make it. A live session still holds the `v` of its last ranking, so most
- * clicks need neither MAC nor cipher: a session in the store is genuine, and a `v` equal to its own was sealed for it.
+ * Returns the contents of a click URL, or null if this service did not issue it. Most clicks need neither MAC nor decryption,
+ * since the store has the session and its last ranking has the same `v`.
  */
 function verifyClickLink(
-  { sessions, subIds, seal }: FollowClickDeps,
-  { sub, v }: ClickRequest,
-): { readonly subBytes: Buffer; readonly basis: ClickTokenPayload } | null {
-  const ranked = sessions.get(sub)?.cachedRanking;
+  ports: FollowClickDeps,
+  { sub: subId, v }: ClickRequest,
+): { readonly sub: Buffer; readonly payload: ClickTokenPayload } | null {
+  const resolved = resolveSubId(ports, subId);
+  if (resolved === null) return null;
+  const sub = ports.subIds.toBytes(subId);
+  const ranked = resolved.session?.cachedRanking;
   if (ranked?.clickToken === v) {
     const { ranking, creditBand } = ranked;
-    return { subBytes: subIds.toBytes(sub), basis: { catalogVersion: ranking.catalogVersion, creditBand } };
+    return { sub, payload: { catalogVersion: ranking.catalogVersion, creditBand } };
   }
-  const subBytes = subIds.verify(sub);
-  if (subBytes === null) return null;
-  const basis = seal.decrypt(subBytes, v);
-  return basis === null ? null : { subBytes, basis };
+  const payload = ports.seal.decrypt(sub, v);
+  return payload && { sub, payload };
 }
 
 /** Whether the click became durable in time. If not, it stays queued as long as the log can hold it. */

@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import { isJsonObject } from '../domain/assert-options.ts';
 import { dayOf, toCompactDate } from '../domain/calendar.ts';
 import { invalidRequest, notDurable, type Outcome, refused, refusedWith, succeeded } from '../domain/outcome.ts';
 import { exceedsCodePoints } from '../domain/text.ts';
@@ -35,10 +36,10 @@ export async function submitInputs(
   tenant: Tenant,
   body: unknown,
 ): Promise<Outcome<InputsView>> {
-  if (!isPlainObject(body)) return invalidRequest('body');
-  const { sub_id: subId, fields } = body as { sub_id?: unknown; fields?: unknown };
+  if (!isJsonObject(body)) return invalidRequest('body');
+  const { sub_id: subId, fields } = body;
   if (typeof subId !== 'string') return invalidRequest('sub_id');
-  if (!isPlainObject(fields) || !areNamesWithinBounds(fields)) return invalidRequest('fields');
+  if (!isJsonObject(fields) || !areNamesWithinBounds(fields)) return invalidRequest('fields');
 
   const found = findSession(ports, tenant, subId);
   if (!found.ok) return found;
@@ -70,10 +71,6 @@ export async function submitInputs(
     missing_required: readiness.missingRequired,
     missing_conditional: readiness.missingConditional,
   });
-}
-
-function isPlainObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function areNamesWithinBounds(fields: object): boolean {

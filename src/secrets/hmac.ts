@@ -4,17 +4,16 @@ const blockBytes = 64;
 const digestBytes = 32;
 
 /**
- * HMAC-SHA-256 under one key, made of two one-shot hashes (RFC 2104): a `createHmac` object costs several times as much
- * as hashing the hundred bytes that an id holds. One instance reuses its buffers, so it serves one thread and is not
- * re-entrant.
+ * HMAC-SHA-256 under one key, computed as two one-shot hashes (RFC 2104): creating a `createHmac` object takes several times
+ * longer than hashing the hundred bytes of an id. An instance reuses its buffers.
  */
 export class Hmac {
   readonly #innerBlock: Buffer;
   readonly #outerBlock: Buffer;
 
-  /** `messageBytesMax` bounds what `sign` accepts. The key is 1 to 64 bytes. */
+  /** The key must have 1 to 64 bytes. */
   constructor(key: Uint8Array, messageBytesMax: number) {
-    if (key.length === 0 || key.length > blockBytes) throw new RangeError('an HMAC key has 1 to 64 bytes');
+    if (key.length === 0 || key.length > blockBytes) throw new RangeError('HMAC key must have 1 to 64 bytes');
     this.#innerBlock = Buffer.alloc(blockBytes + messageBytesMax, 0x36);
     this.#outerBlock = Buffer.alloc(blockBytes + digestBytes, 0x5c);
     for (let i = 0; i < key.length; i++) {
@@ -23,13 +22,13 @@ export class Hmac {
     }
   }
 
-  /** Writes the first `legacyMacBytes` of the MAC over `message[0, messageBytes)` into `target` at `offset`. */
+  /** Writes the first `macBytes` of the MAC over `message[0, messageBytes)` into `target` at `offset`. */
   sign(message: Buffer, messageBytes: number, target: Buffer, offset: number, macBytes: number): void {
     const digest = this.#digest(message, messageBytes);
     target.write(digest, offset, macBytes, 'latin1');
   }
 
-  /** Compares without telling by its time how much of a forgery was right. */
+  /** Compares in constant time. */
   verify(message: Buffer, messageBytes: number, mac: Buffer, offset: number, macBytes: number): boolean {
     const digest = this.#digest(message, messageBytes);
     let difference = 0;
@@ -39,7 +38,7 @@ export class Hmac {
 
   #digest(message: Buffer, messageBytes: number): string {
     const end = blockBytes + messageBytes;
-    if (end > this.#innerBlock.length) throw new RangeError('message longer than this HMAC was made for');
+    if (end > this.#innerBlock.length) throw new RangeError('message is longer than messageBytesMax');
     message.copy(this.#innerBlock, blockBytes, 0, messageBytes);
     const innerDigest = hash(
       'sha256',

@@ -6,7 +6,7 @@ import { OperatorError } from '../domain/operator-error.ts';
 import { writeFileDurably } from '../files/durable-files.ts';
 import { type Secret, SecretRing } from './secret-ring.ts';
 
-/** It travels as one byte. */
+/** Stored as one byte in tokens. */
 const secretNumberMax = 255;
 
 const secretFileValidator = Compile(
@@ -21,20 +21,20 @@ const secretFileValidator = Compile(
   }),
 );
 
-/** The secret file is missing where it must exist, or does not hold what it should. */
+/** The secret file is missing or invalid. */
 export class SecretFileError extends OperatorError {
   override readonly name = 'SecretFileError';
 }
 
 /**
- * Reads the secrets (docs/contract.md#secrets). A missing file is created with one fresh secret, but only for a service without history:
- * ids in an existing ledger were signed with a secret, and a new one would disown every one of them.
+ * Reads the secrets (docs/contract.md#secrets). Creates a missing file with one new secret, unless there is a ledger already: the ids
+ * in it were signed with the missing secrets and would become invalid.
  */
 export function openOrCreateSecretFile(path: string, hasHistory: boolean): SecretRing {
   if (!existsSync(path)) {
     if (hasHistory) {
       throw new SecretFileError(
-        `${path} is missing, but the ledger is not empty: put the secret file back (see SVC_SECRET_FILE), or start on an empty data folder`,
+        `${path} is missing, but the ledger is not empty: restore the secret file (see SVC_SECRET_FILE), or start with an empty data folder`,
       );
     }
     writeSecretFile(path, [generateSecret(1)]);
@@ -42,15 +42,15 @@ export function openOrCreateSecretFile(path: string, hasHistory: boolean): Secre
   return new SecretRing(parseSecretFile(path, readFileSync(path, 'utf8')));
 }
 
-/** Adds a fresh secret to an existing file, and tells its number. Whoever reads the file meanwhile sees it as before or after. */
+/** Adds a new secret to an existing file, atomically, and returns its number. */
 export function addSecret(path: string): number {
   if (!existsSync(path)) {
-    throw new SecretFileError(`${path} is missing; the service makes it at its first start (see SVC_SECRET_FILE)`);
+    throw new SecretFileError(`${path} is missing; the first start of the service creates it (see SVC_SECRET_FILE)`);
   }
   const secrets = parseSecretFile(path, readFileSync(path, 'utf8'));
   const number = Math.max(...secrets.map((secret) => secret.number)) + 1;
   if (number > secretNumberMax) {
-    throw new SecretFileError(`${path} lists secret ${secretNumberMax}, and there is no number after it`);
+    throw new SecretFileError(`${path} contains secret ${secretNumberMax}, the last possible number`);
   }
   writeSecretFile(path, [...secrets, generateSecret(number)]);
   return number;
@@ -74,12 +74,12 @@ function parseSecretFile(path: string, text: string): Secret[] {
   }
   if (!secretFileValidator.Check(content)) {
     throw new SecretFileError(
-      `${path} must hold {"secrets": [{"number": 1 to 255, "hex": 64 lower-case hex digits}, ...]}`,
+      `${path} must contain {"secrets": [{"number": 1 to 255, "hex": 64 lower-case hex digits}, ...]}`,
     );
   }
   const secrets = content.secrets.map(({ number, hex }) => ({ number, bytes: Buffer.from(hex, 'hex') }));
   if (new Set(secrets.map((secret) => secret.number)).size !== secrets.length) {
-    throw new SecretFileError(`${path} lists a secret number twice`);
+    throw new SecretFileError(`${path} contains a secret number twice`);
   }
   return secrets;
 }

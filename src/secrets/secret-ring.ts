@@ -1,14 +1,13 @@
 import { hkdfSync } from 'node:crypto';
 
-/** One secret: its number travels in every id and token it signed. */
 export interface Secret {
-  /** 1 to 255, never reused. */
+  /** 1 to 255, never reused; contained in every token that the secret signed. */
   readonly number: number;
   /** 32 random bytes. */
   readonly bytes: Buffer;
 }
 
-/** What a derived key is for. Each purpose has a key of its own, so that no token can pass for another kind. */
+/** HKDF info of a derived key: part of the stored formats. Each kind of token has its own purpose, so that kinds cannot be confused. */
 export type KeyPurpose =
   | 'sub-id'
   | 'click-id'
@@ -21,7 +20,7 @@ export type KeyPurpose =
   | 'cursor'
   | 'widget';
 
-/** The secrets of a service (docs/contract.md#secrets): the newest signs, all of them verify. */
+/** The secrets of a service (docs/contract.md#secrets): the newest one signs, all of them verify. */
 export class SecretRing {
   readonly newest: Secret;
   readonly #secrets: ReadonlyMap<number, Secret>;
@@ -31,7 +30,7 @@ export class SecretRing {
       (best, each) => (best === null || each.number > best.number ? each : best),
       null,
     );
-    if (newest === null) throw new Error('a service needs at least one secret');
+    if (newest === null) throw new Error('secret ring is empty');
     this.newest = newest;
     this.#secrets = new Map(secrets.map((secret) => [secret.number, secret]));
   }
@@ -40,7 +39,7 @@ export class SecretRing {
     return [...this.#secrets.keys()];
   }
 
-  /** A 32-byte key for one purpose, or null for a number that is not in the ring. */
+  /** Derives a 32-byte key. Returns null for a number that is not in the ring. */
   deriveKey(number: number, purpose: KeyPurpose): Buffer | null {
     const secret = this.#secrets.get(number);
     return secret === undefined ? null : Buffer.from(hkdfSync('sha256', secret.bytes, '', purpose, 32));

@@ -28,7 +28,7 @@ import { type ServiceOptions, servedVerticals } from './service.ts';
 import type { CleanupStack } from './shutdown.ts';
 
 /** This server owns one shard of the log; more of them come with more boxes. */
-export const shard = 0;
+const shard = 0;
 
 /** A file may hold anything. */
 export function visitValidRecord(value: unknown, visit: (record: LedgerRecord) => void): void {

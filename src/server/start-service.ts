@@ -44,7 +44,7 @@ import {
   reloadCatalogs,
 } from './open-catalogs.ts';
 import { openCertificate, openListeners } from './open-listeners.ts';
-import { openStorage, shard } from './open-storage.ts';
+import { openStorage } from './open-storage.ts';
 import { registerServiceGauges } from './register-service-gauges.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { servedVerticals } from './service.ts';
@@ -169,7 +169,7 @@ async function composeService(options: ServiceOptions, closers: CleanupStack): P
   const shared = {
     clock,
     sessions,
-    subIds: new SubIds(secrets, shard, random),
+    subIds: new SubIds(secrets, random),
     ledger,
     devices: new DeviceClassifier(bounds.userAgentCacheEntriesMax),
     catalogs,
@@ -181,6 +181,7 @@ async function composeService(options: ServiceOptions, closers: CleanupStack): P
     matcher,
     explanations: new SerialQueue(bounds.explanationQueueMax),
     clickUrlHead: flattenString(JSON.stringify(`${urls.click}${clickPath}?sub=`).slice(1, -1)),
+    sessionTtlMs: options.sessions.ttlMs,
     onSessionMissing: metrics.countMissingSession,
     onViewLost: metrics.countLostView,
     tokens: new WidgetTokens(secrets),
@@ -189,7 +190,6 @@ async function composeService(options: ServiceOptions, closers: CleanupStack): P
   };
   const operations = new ApiOperations({
     ...showing,
-    sessionTtlMs: options.sessions.ttlMs,
     idempotencyKeys,
     referrerTags,
     journal,

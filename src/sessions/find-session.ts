@@ -1,36 +1,48 @@
 import type { Clock } from '../domain/clock.ts';
-import { type Outcome, refusedWith } from '../domain/outcome.ts';
-import { decodeSubId, isOwnedBy, type SubIds } from '../ids/sub-id.ts';
+import { type Outcome, refusedWith, succeeded } from '../domain/outcome.ts';
+import { decodeSubId, isOwnedBy, type SubIdParts, type SubIds } from '../ids/sub-id.ts';
 import { isSameTenant, type Tenant } from '../verticals/tenant.ts';
 import type { Session, SessionStore } from './session-store.ts';
 
-export interface FindSessionDeps {
-  readonly clock: Clock;
+interface ResolveSubIdDeps {
   readonly subIds: SubIds;
   readonly sessions: SessionStore;
+}
+
+export interface FindSessionDeps extends ResolveSubIdDeps {
+  readonly clock: Clock;
   readonly sessionTtlMs: number;
-  /** A session that should be live is in no store: an alert (docs/contract.md#unknown-and-expired-sessions). */
+  /** Called for a session that should be live but is not in the store: an alert. */
   readonly onSessionMissing: () => void;
 }
 
-/**
- * The live session of a sub_id. To other tenants the id is unknown (docs/contract.md#unknown-and-expired-sessions).
- *
- * A session in the store is genuine, so the usual case costs one look-up and no MAC; the MAC decides what is said of an id
- * that is not there.
- */
-export function findSession(ports: FindSessionDeps, tenant: Tenant, subId: string): Outcome<Session> {
-  const nowMs = ports.clock.wallMs();
-  const session = ports.sessions.get(subId);
-  if (session !== undefined) {
-    if (!isSameTenant(session.tenant, tenant)) return refusedWith('SUB_ID_NOT_FOUND');
-    if (nowMs >= session.createdMs + ports.sessionTtlMs) return refusedWith('SUB_ID_EXPIRED');
-    return { ok: true, value: session };
-  }
-  const bytes = ports.subIds.verify(subId);
-  if (bytes === null) return refusedWith('SUB_ID_NOT_FOUND');
-  const parts = decodeSubId(bytes);
-  if (!isOwnedBy(parts, tenant)) return refusedWith('SUB_ID_NOT_FOUND');
-  if (nowMs < parts.createdMs + ports.sessionTtlMs) ports.onSessionMissing();
+/** A genuine sub_id: its session, expired or not, or what the id says if the store does not have the session. */
+type ResolvedSubId =
+  | { readonly session: Session; readonly parts: null }
+  | { readonly session: null; readonly parts: SubIdParts };
+
+/** Returns null for an id that this service did not issue. The MAC is checked only if the store does not have the session. */
+export function resolveSubId({ sessions, subIds }: ResolveSubIdDeps, subId: string): ResolvedSubId | null {
+  const session = sessions.get(subId);
+  if (session !== undefined) return { session, parts: null };
+  const sub = subIds.verify(subId);
+  return sub && { session: null, parts: decodeSubId(sub) };
+}
+
+/** Returns the session, or SUB_ID_EXPIRED (docs/contract.md#unknown-and-expired-sessions). */
+export function requireLiveSession(deps: FindSessionDeps, { session, parts }: ResolvedSubId): Outcome<Session> {
+  const { createdMs } = session ?? parts;
+  if (deps.clock.wallMs() >= createdMs + deps.sessionTtlMs) return refusedWith('SUB_ID_EXPIRED');
+  if (session !== null) return succeeded(session);
+  deps.onSessionMissing();
   return refusedWith('SUB_ID_EXPIRED');
+}
+
+/** Returns the tenant's live session. A sub_id of another tenant is reported as unknown. */
+export function findSession(deps: FindSessionDeps, tenant: Tenant, subId: string): Outcome<Session> {
+  const resolved = resolveSubId(deps, subId);
+  if (resolved === null) return refusedWith('SUB_ID_NOT_FOUND');
+  const { session, parts } = resolved;
+  const isOwn = session === null ? isOwnedBy(parts, tenant) : isSameTenant(session.tenant, tenant);
+  return isOwn ? requireLiveSession(deps, resolved) : refusedWith('SUB_ID_NOT_FOUND');
 }

@@ -5,21 +5,21 @@ import { SlidingWindow } from '../../src/auth/sliding-window.ts';
 
 const minuteMs = 60_000;
 
-/** Asks for one request, as the gatekeeper does. */
+/** Admits a request if the window has room. */
 function tryTake(window: SlidingWindow, nowMs: number): boolean {
   if (window.remaining(nowMs) === 0) return false;
   window.admit(nowMs);
   return true;
 }
 
-/** Steps of the monotonic clock: none, fractions, whole windows and everything that brings times close to the window's edge. */
+/** Steps of the monotonic clock: none, fractions, whole windows and times close to the edge of the window. */
 const step = fc.oneof(
   fc.constantFrom(0, 0.25, 1, minuteMs - 1, minuteMs - 0.25, minuteMs, minuteMs + 0.25, 2 * minuteMs),
   fc.integer({ min: 0, max: 20_000 }).map((quarters) => quarters / 4),
   fc.integer({ min: 0, max: 100_000 }),
 );
 
-test('it admits exactly what leaves no span of the window with more than the limit', () => {
+test('admits at most the limit in any window, and nothing less', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), fc.array(step, { maxLength: 300 }), (limit, steps) => {
       const window = new SlidingWindow(limit, minuteMs);
@@ -27,7 +27,7 @@ test('it admits exactly what leaves no span of the window with more than the lim
       let nowMs = 1_000_000;
       for (const ms of steps) {
         nowMs += ms;
-        const recent = admitted.filter((at) => nowMs - at < minuteMs).length;
+        const recent = admitted.filter((ms) => nowMs - ms < minuteMs).length;
         assert.equal(window.remaining(nowMs), limit - recent);
         const taken = tryTake(window, nowMs);
         assert.equal(taken, recent < limit);
@@ -41,21 +41,21 @@ test('it admits exactly what leaves no span of the window with more than the lim
   );
 });
 
-test('it forgets nothing and admits nothing twice when it grows after it has turned round', () => {
+test('keeps all times when the ring grows after it has wrapped', () => {
   const window = new SlidingWindow(100, minuteMs);
   const admitted: number[] = [];
   const take = (nowMs: number) => {
-    assert.equal(window.remaining(nowMs), 100 - admitted.filter((at) => nowMs - at < minuteMs).length);
+    assert.equal(window.remaining(nowMs), 100 - admitted.filter((ms) => nowMs - ms < minuteMs).length);
     window.admit(nowMs);
     admitted.push(nowMs);
   };
-  // A few a minute, so that the ring is small and its beginning moves; then many at once, so that it grows.
+  // Few requests, so that the ring stays small and its start moves; then many, so that it grows.
   for (let second = 0; second < 75; second += 12) take(second * 1000);
   for (let second = 75; second < 95; second++) take(second * 1000);
   for (let second = 95; second < 160; second++) take(second * 1000);
 });
 
-test('a full window says to the millisecond when the next request will be admitted', () => {
+test('returns the exact time until the next admission', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 20 }), fc.array(step, { minLength: 1, maxLength: 60 }), (limit, steps) => {
       const window = new SlidingWindow(limit, minuteMs);
@@ -75,7 +75,7 @@ test('a full window says to the millisecond when the next request will be admitt
   );
 });
 
-test('it is whole again one window after the last request it admitted', () => {
+test('is empty one window after the last admitted request', () => {
   const window = new SlidingWindow(3, minuteMs);
   assert.equal(window.resetMs(0), 0);
   window.admit(0);
@@ -86,7 +86,7 @@ test('it is whole again one window after the last request it admitted', () => {
   assert.equal(window.resetMs(70_000), 0);
 });
 
-test('a burst at the end of one minute leaves no room for another at the start of the next', () => {
+test('does not admit two bursts on both sides of a minute', () => {
   const window = new SlidingWindow(500, minuteMs);
   for (let n = 0; n < 500; n++) assert(tryTake(window, 59_999));
   assert(!tryTake(window, 60_001));
@@ -94,20 +94,20 @@ test('a burst at the end of one minute leaves no room for another at the start o
   assert(tryTake(window, 119_999));
 });
 
-test('what it refuses does not count', () => {
+test('does not count rejected requests', () => {
   const window = new SlidingWindow(1, minuteMs);
   assert(tryTake(window, 0));
   for (let ms = 1; ms < minuteMs; ms += 500) assert(!tryTake(window, ms));
   assert(tryTake(window, minuteMs));
 });
 
-test('it cannot be overfilled', () => {
+test('throws if the window is full', () => {
   const window = new SlidingWindow(1, minuteMs);
   window.admit(0);
   assert.throws(() => window.admit(1), RangeError);
 });
 
-test('it is released only when empty, and works as before after that', () => {
+test('frees its memory only when empty, and can be used again', () => {
   const window = new SlidingWindow(2, minuteMs);
   window.admit(0);
   assert.equal(window.releaseIfEmpty(minuteMs - 1), false);

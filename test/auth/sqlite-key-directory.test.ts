@@ -7,7 +7,7 @@ import { bounds } from '../../src/bounds.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { changeOrigins, issueKey, ManualClock, noonMs, openDirectory, revokeKey, temporaryFolder } from './support.ts';
 
-test('a key of the file is found by its hash, with all that admission needs', (t) => {
+test('finds a key by its hash', (t) => {
   const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder, { mode: 'test', expiresAtMs: noonMs + 1, limits: { requestsPerMinute: 9 } });
   const directory = openDirectory(t, folder, new ManualClock());
@@ -21,14 +21,14 @@ test('a key of the file is found by its hash, with all that admission needs', (t
   });
 });
 
-test('a key without an expiry never expires', (t) => {
+test('returns Infinity for a key without an expiry', (t) => {
   const folder = temporaryFolder(t);
   const { key } = issueKey(folder);
   const directory = openDirectory(t, folder, new ManualClock());
   assert.equal(directory.findByHash(hashApiKey(key))?.expiresAtMs, Number.POSITIVE_INFINITY);
 });
 
-test('an unknown and a revoked key are not found', (t) => {
+test('does not find an unknown or revoked key', (t) => {
   const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder);
   revokeKey(folder, issued.id);
@@ -37,7 +37,7 @@ test('an unknown and a revoked key are not found', (t) => {
   assert.equal(directory.findByHash(hashApiKey(generateApiKey('svc_pl_', 'live'))), undefined);
 });
 
-test('a key that the command line creates while the directory is open works at once', async (t) => {
+test('finds a new key of the command line at once', async (t) => {
   const folder = temporaryFolder(t);
   const directory = openDirectory(t, folder, new ManualClock());
   const created = await runMarketplace(
@@ -48,7 +48,7 @@ test('a key that the command line creates while the directory is open works at o
   assert.equal(directory.findByHash(hashApiKey(created.stdout.trim()))?.account, 1);
 });
 
-test('a key that the command line revokes is gone after the next poll', async (t) => {
+test('drops a key revoked on the command line at the next poll', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder);
@@ -60,7 +60,7 @@ test('a key that the command line revokes is gone after the next poll', async (t
   assert.equal(directory.findByHash(hashApiKey(key)), undefined);
 });
 
-test('unknown keys make it look for changes, but not more often than the bound', (t) => {
+test('limits the polls caused by unknown keys', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const clock = new ManualClock();
@@ -73,33 +73,33 @@ test('unknown keys make it look for changes, but not more often than the bound',
   assert.notEqual(directory.findByHash(hashApiKey(key)), undefined);
 });
 
-test('a file that cannot be read leaves the known keys working, and is reported once, as is its recovery', (t) => {
+test('keeps known keys while the file is unreadable, and reports error and recovery once', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const { key } = issueKey(folder);
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   let recovered = 0;
   const directory = openDirectory(
     t,
     folder,
     new ManualClock(),
-    (fault) => faults.push(fault),
+    (error) => errors.push(error),
     () => recovered++,
   );
-  const vandal = new Database(keyFilePath(folder));
-  vandal.exec('ALTER TABLE keys RENAME TO hidden');
+  const otherProgram = new Database(keyFilePath(folder));
+  otherProgram.exec('ALTER TABLE keys RENAME TO hidden');
   t.mock.timers.tick(3 * bounds.apiKeyPollIntervalMs);
   assert.notEqual(directory.findByHash(hashApiKey(key)), undefined);
-  assert.deepEqual([faults.length, recovered], [1, 0]);
+  assert.deepEqual([errors.length, recovered], [1, 0]);
 
-  vandal.exec('ALTER TABLE hidden RENAME TO keys; UPDATE keys SET revoked = 1');
-  vandal.close();
+  otherProgram.exec('ALTER TABLE hidden RENAME TO keys; UPDATE keys SET revoked = 1');
+  otherProgram.close();
   t.mock.timers.tick(2 * bounds.apiKeyPollIntervalMs);
   assert.equal(directory.findByHash(hashApiKey(key)), undefined);
-  assert.deepEqual([faults.length, recovered], [1, 1]);
+  assert.deepEqual([errors.length, recovered], [1, 1]);
 });
 
-test('a caller is named as the list of keys does, by numbers, also when the key is revoked or the file is gone', (t) => {
+test('returns key ids and account names, from its cache if the file is unreadable', (t) => {
   const folder = temporaryFolder(t);
   const { issued } = issueKey(folder, { account: 'acme' });
   const other = issueKey(folder, { account: 'other' }).issued;
@@ -108,14 +108,14 @@ test('a caller is named as the list of keys does, by numbers, also when the key 
   const caller = { account: issued.account, keyNumber: issued.number };
   assert.deepEqual(directory.callerNames(caller), { key: issued.id, account: 'acme' });
   assert.deepEqual(directory.callerNames({ account: other.account }), { key: undefined, account: 'other' });
-  const vandal = new Database(keyFilePath(folder));
-  vandal.exec('ALTER TABLE keys RENAME TO hidden');
-  vandal.close();
+  const otherProgram = new Database(keyFilePath(folder));
+  otherProgram.exec('ALTER TABLE keys RENAME TO hidden');
+  otherProgram.close();
   assert.deepEqual(directory.callerNames(caller), { key: issued.id, account: 'acme' });
   assert.deepEqual(directory.callerNames({ ...caller, keyNumber: other.number }), { key: undefined, account: 'acme' });
 });
 
-test('many changes are read in several turns, so that none takes long, and in the end all are known', async (t) => {
+test('reads many changes in several event-loop turns', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder);
@@ -138,7 +138,7 @@ test('many changes are read in several turns, so that none takes long, and in th
   assert.deepEqual(sizes, [1, 2].map((turn) => 1 + turn * bounds.apiKeyChangesPerTurn).concat(changes - 1));
 });
 
-test('a key that is deleted from the file, or replaced in it, is gone after the next poll', (t) => {
+test('drops a deleted or replaced key at the next poll', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const [deleted, replaced] = [issueKey(folder), issueKey(folder)];
@@ -154,13 +154,13 @@ test('a key that is deleted from the file, or replaced in it, is gone after the 
   assert.equal(directory.findByHash(another)?.number, replaced.issued.number);
 });
 
-test('the origins of an account are known, in order, and those of others are not among them', (t) => {
+test('returns the origins of an account in order', (t) => {
   const folder = temporaryFolder(t);
   const { account } = issueKey(folder).issued;
   const { account: other } = issueKey(folder, { account: 'other' }).issued;
-  changeOrigins(folder, (register) => {
-    register.allow('acme', ['https://b.example', 'https://a.example']);
-    register.allow('other', ['https://c.example']);
+  changeOrigins(folder, (registry) => {
+    registry.allow('acme', ['https://b.example', 'https://a.example']);
+    registry.allow('other', ['https://c.example']);
   });
   const { origins } = openDirectory(t, folder, new ManualClock());
   assert.deepEqual(origins.forAccount(account), ['https://a.example', 'https://b.example']);
@@ -168,7 +168,7 @@ test('the origins of an account are known, in order, and those of others are not
   assert.deepEqual([origins.forAccount(0), origins.forAccount(3)], [[], []]);
 });
 
-test('what the command line allows and removes holds after the next poll, and until then the array is the same', async (t) => {
+test('applies changed origins at the next poll, and returns the same array until then', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const { account } = issueKey(folder).issued;
@@ -180,7 +180,7 @@ test('what the command line allows and removes holds after the next poll, and un
     t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
   };
   assert.deepEqual(origins.forAccount(account), []);
-  changeOrigins(folder, (register) => register.allow('other', ['https://c.example']));
+  changeOrigins(folder, (registry) => registry.allow('other', ['https://c.example']));
   t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
   const ofOther = origins.forAccount(other);
   await change('allow', '--account', 'acme', 'https://a.example', 'https://b.example');
@@ -193,40 +193,40 @@ test('what the command line allows and removes holds after the next poll, and un
   assert.equal(origins.forAccount(other), ofOther);
 });
 
-test('whoever has just changed the lists can have them read at once', (t) => {
+test('reads changes at once on refresh', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const { account } = issueKey(folder).issued;
   const directory = openDirectory(t, folder, new ManualClock());
-  changeOrigins(folder, (register) => register.allow('acme', ['https://a.example']));
+  changeOrigins(folder, (registry) => registry.allow('acme', ['https://a.example']));
   directory.refresh();
   assert.deepEqual(directory.origins.forAccount(account), ['https://a.example']);
 });
 
-test('lists that cannot be read leave the known ones, and the keys, in force', (t) => {
+test('keeps known origins while the file is unreadable', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder);
-  changeOrigins(folder, (register) => register.allow('acme', ['https://a.example']));
-  const faults: unknown[] = [];
-  const directory = openDirectory(t, folder, new ManualClock(), (fault) => faults.push(fault));
-  const vandal = new Database(keyFilePath(folder));
-  vandal.exec('ALTER TABLE embed_origins RENAME TO hidden; DELETE FROM hidden');
+  changeOrigins(folder, (registry) => registry.allow('acme', ['https://a.example']));
+  const errors: unknown[] = [];
+  const directory = openDirectory(t, folder, new ManualClock(), (error) => errors.push(error));
+  const otherProgram = new Database(keyFilePath(folder));
+  otherProgram.exec('ALTER TABLE embed_origins RENAME TO hidden; DELETE FROM hidden');
   revokeKey(folder, issued.id);
   t.mock.timers.tick(2 * bounds.apiKeyPollIntervalMs);
   assert.notEqual(directory.findByHash(hashApiKey(key)), undefined);
   assert.deepEqual(directory.origins.forAccount(issued.account), ['https://a.example']);
-  assert.equal(faults.length, 1);
+  assert.equal(errors.length, 1);
 
-  vandal.exec('ALTER TABLE hidden RENAME TO embed_origins');
-  vandal.close();
+  otherProgram.exec('ALTER TABLE hidden RENAME TO embed_origins');
+  otherProgram.close();
   t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
   assert.equal(directory.findByHash(hashApiKey(key)), undefined);
   assert.deepEqual(directory.origins.forAccount(issued.account), []);
-  assert.equal(faults.length, 1);
+  assert.equal(errors.length, 1);
 });
 
-test('closing twice is once', (t) => {
+test('can be closed twice', (t) => {
   const directory = openDirectory(t, temporaryFolder(t), new ManualClock());
   directory.close();
   directory.close();

@@ -13,10 +13,10 @@ import type { Mode } from '../../src/domain/mode.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { KnownVertical } from '../../src/verticals/registry.ts';
 
-/** 2031-05-06T12:00:00Z: some noon, far from any midnight. */
+/** 2031-05-06T12:00:00Z. */
 export const noonMs = Date.UTC(2031, 4, 6, 12);
 
-/** Both clocks of a service, moved by hand. */
+/** A wall clock and a monotonic clock that tests advance. */
 export class ManualClock implements Clock {
   wall: number;
   monotonic = 5_000_000.25;
@@ -33,21 +33,21 @@ export class ManualClock implements Clock {
     return this.monotonic;
   }
 
-  /** Time passes, on both clocks. */
+  /** Advances both clocks. */
   pass(ms: number): void {
     this.wall += ms;
     this.monotonic += ms;
   }
 }
 
-/** A data folder that goes with the test. */
+/** Creates a data folder that is deleted after the test. */
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-access-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-export interface KeyWanted {
+export interface KeyOptions {
   readonly account?: string;
   readonly vertical?: Pick<KnownVertical, 'segment' | 'keyPrefix'>;
   readonly mode?: Mode;
@@ -55,51 +55,51 @@ export interface KeyWanted {
   readonly limits?: Partial<KeyLimitOverrides>;
 }
 
-/** Issues a key as another process would: through its own connection to the file. */
-export function issueKey(folder: string, wanted: KeyWanted = {}, nowMs = noonMs) {
-  const register = KeyRegistry.open(keyFilePath(folder));
+/** Issues a key through a separate connection, as another process would. */
+export function issueKey(folder: string, options: KeyOptions = {}, nowMs = noonMs) {
+  const registry = KeyRegistry.open(keyFilePath(folder));
   try {
-    return register.create(
+    return registry.create(
       {
-        accountName: wanted.account ?? 'acme',
-        vertical: wanted.vertical ?? personalLoans,
-        mode: wanted.mode ?? 'live',
-        expiresAtMs: wanted.expiresAtMs ?? null,
-        limits: { ...noLimitOverrides, ...wanted.limits },
+        accountName: options.account ?? 'acme',
+        vertical: options.vertical ?? personalLoans,
+        mode: options.mode ?? 'live',
+        expiresAtMs: options.expiresAtMs ?? null,
+        limits: { ...noLimitOverrides, ...options.limits },
       },
       nowMs,
     );
   } finally {
-    register.close();
+    registry.close();
   }
 }
 
 export function revokeKey(folder: string, id: string, nowMs = noonMs) {
-  const register = KeyRegistry.open(keyFilePath(folder));
+  const registry = KeyRegistry.open(keyFilePath(folder));
   try {
-    return register.revoke(id, nowMs);
+    return registry.revoke(id, nowMs);
   } finally {
-    register.close();
+    registry.close();
   }
 }
 
-/** Changes the lists of origins as another process would. */
-export function changeOrigins(folder: string, change: (register: EmbedOriginRegistry) => unknown): void {
-  const register = EmbedOriginRegistry.open(keyFilePath(folder));
+/** Changes embed origins through a separate connection, as another process would. */
+export function changeOrigins(folder: string, change: (registry: EmbedOriginRegistry) => unknown): void {
+  const registry = EmbedOriginRegistry.open(keyFilePath(folder));
   try {
-    change(register);
+    change(registry);
   } finally {
-    register.close();
+    registry.close();
   }
 }
 
-/** A directory on the folder's key file, closed with the test; a fault fails the test unless it is expected. */
+/** Opens a directory until the end of the test. A read error fails the test unless `onReadError` is given. */
 export function openDirectory(
   t: TestContext,
   folder: string,
   clock: Clock,
-  onReadError: (fault: unknown) => void = (fault) => {
-    throw fault;
+  onReadError: (error: unknown) => void = (error) => {
+    throw error;
   },
   onRecovered: () => void = () => {},
 ): SqliteKeyDirectory {
@@ -110,14 +110,14 @@ export function openDirectory(
 
 const contractLimits: KeyLimits = { requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 };
 
-/** A gatekeeper on a fresh folder, with everything real but the clock. */
-export function openGate(t: TestContext, { clock = new ManualClock(), defaultLimits = contractLimits } = {}) {
+/** Opens an authenticator on a new data folder. Only the clock is simulated. */
+export function openAuth(t: TestContext, { clock = new ManualClock(), defaultLimits = contractLimits } = {}) {
   const folder = temporaryFolder(t);
   const keyDirectory = openDirectory(t, folder, clock);
   return {
     folder,
     clock,
-    directory: keyDirectory,
-    gatekeeper: new Authenticator({ keyDirectory, clock, defaultLimits }),
+    keyDirectory,
+    authenticator: new Authenticator({ keyDirectory, clock, defaultLimits }),
   };
 }

@@ -13,36 +13,36 @@ const address = fc
     port,
   )
   .map(([name, host, number]) => `${name}://${host}${number === null ? '' : `:${number}`}`);
-/** Addresses with something added, changed or taken away: most are no origins, and nearly are. */
-const nearly = fc
+/** URLs with a small change. Most are almost valid origins. */
+const almostValid = fc
   .tuple(
     address,
     fc.nat(),
     fc.nat({ max: 2 }),
     fc.constantFrom('', '/', '.', ':', '*', ';', ',', ' ', '\n', '@', '?', '#', 'A', 'ß', "'", '0'),
   )
-  .map(([text, at, cut, put]) => {
-    const place = at % (text.length + 1);
-    return text.slice(0, place) + put + text.slice(place + cut);
+  .map(([text, random, deleted, inserted]) => {
+    const index = random % (text.length + 1);
+    return text.slice(0, index) + inserted + text.slice(index + deleted);
   });
-const anything = fc.oneof(address, nearly, fc.webUrl(), fc.string({ unit: 'grapheme' }));
+const anyText = fc.oneof(address, almostValid, fc.webUrl(), fc.string({ unit: 'grapheme' }));
 
-test('whatever is taken for an origin is its own origin, and safe in a header and in a policy', () => {
-  let taken = 0;
+test('accepts only origins that are safe in a header and in a policy', () => {
+  let accepted = 0;
   fc.assert(
-    fc.property(anything, (text) => {
+    fc.property(anyText, (text) => {
       if (validateWebOrigin(text) !== null) return;
-      taken++;
+      accepted++;
       assert.equal(new URL(text).origin, text);
       assert.match(text, /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/);
       assert(text.length <= bounds.originCharactersMax);
     }),
     { numRuns: 5_000 },
   );
-  assert(taken > 500, `only ${taken} were taken`);
+  assert(accepted > 500, `only ${accepted} were accepted`);
 });
 
-test('the origin of any address with a name or an IPv4 address for a host is taken', () => {
+test('accepts the origin of every URL with a host name or IPv4 address', () => {
   fc.assert(
     fc.property(
       fc.webUrl({ authoritySettings: { withIPv4: true, withPort: true }, withQueryParameters: true }),
@@ -55,18 +55,18 @@ test('the origin of any address with a name or an IPv4 address for a host is tak
   );
 });
 
-test('what is told to write instead is taken', () => {
-  let told = 0;
+test('suggests valid origins only', () => {
+  let suggested = 0;
   fc.assert(
-    fc.property(anything, (text) => {
+    fc.property(anyText, (text) => {
       const [, instead] = /^Write (.*), which/.exec(validateWebOrigin(text) ?? '') ?? [];
       if (instead === undefined) return;
-      told++;
+      suggested++;
       assert.equal(validateWebOrigin(instead), null);
     }),
     { numRuns: 5_000 },
   );
-  assert(told > 500, `only ${told} were told`);
+  assert(suggested > 500, `only ${suggested} were suggested`);
 });
 
 for (const origin of [
@@ -79,7 +79,7 @@ for (const origin of [
   'https://-my--app.preview.example',
   `https://${'x'.repeat(bounds.originCharactersMax - 'https://'.length)}`,
 ]) {
-  test(`an origin is ${origin.slice(0, 40)}`, () => assert.equal(validateWebOrigin(origin), null));
+  test(`accepts ${origin.slice(0, 40)}`, () => assert.equal(validateWebOrigin(origin), null));
 }
 
 for (const [text, instead] of [
@@ -99,34 +99,38 @@ for (const [text, instead] of [
   ['shop.example', 'https://shop.example'],
   ['localhost:3000', 'http://localhost:3000'],
 ] as const) {
-  test(`in place of ${text} one is told to write ${instead}`, () => {
+  test(`suggests ${instead} for ${text}`, () => {
     assert.equal(validateWebOrigin(text), `Write ${instead}, which is what a browser sends.`);
   });
 }
 
-for (const [what, text, told] of [
-  ['a wildcard', '*', /no wildcards/],
-  ['a wildcard for a host', 'https://*', /no wildcards/],
-  ['a wildcard for subdomains', 'https://*.shop.example', /no wildcards/],
+for (const [what, text, message] of [
+  ['a wildcard', '*', /^Wildcards/],
+  ['a wildcard for a host', 'https://*', /^Wildcards/],
+  ['a wildcard for subdomains', 'https://*.shop.example', /^Wildcards/],
   ['an IPv6 address', 'http://[::1]:3000', /IPv6/],
   ['a name with an underscore', 'https://my_app.preview.example', /underscore/],
-  ['a character too many', `https://${'x'.repeat(bounds.originCharactersMax - 'https://'.length + 1)}`, /at most 255/],
-  ['nothing', '', /^An origin is/],
+  [
+    'a host that is too long',
+    `https://${'x'.repeat(bounds.originCharactersMax - 'https://'.length + 1)}`,
+    /at most 255/,
+  ],
+  ['an empty text', '', /^An origin is/],
   ['the opaque origin', 'null', /^An origin is/],
   ['another scheme', 'ftp://shop.example', /^An origin is/],
   ['a file', 'file:///home/index.html', /^An origin is/],
   ['a script', 'javascript:alert(1)', /^An origin is/],
-  ['a port beyond the last', 'https://shop.example:65536', /^An origin is/],
+  ['a port above 65535', 'https://shop.example:65536', /^An origin is/],
   ['a host that would end a directive', 'https://shop.example;script-src', /^An origin is/],
   ['a host with a comma', 'https://shop.example,evil', /^An origin is/],
   ['a host with a quote', "https://shop.'none'", /^An origin is/],
   ['an empty label', 'https://shop..example', /^An origin is/],
   ['a name that ends in a dot', 'https://shop.example.', /^An origin is/],
 ] as const) {
-  test(`no origin is ${what}`, () => assert.match(validateWebOrigin(text) ?? '', told));
+  test(`rejects ${what}`, () => assert.match(validateWebOrigin(text) ?? '', message));
 }
 
-test('what looks like a key is not repeated', () => {
+test('does not repeat text that may be a key', () => {
   for (const text of [
     'svc_pl_live_0123456789abcdef',
     'svc_pl_live_0123456789abcdef/',

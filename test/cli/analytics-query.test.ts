@@ -90,5 +90,5 @@ test('creates nothing in an empty folder', async (t) => {
   const { run } = marketplaceOnFreshFolder(t);
   const { code, stderr } = await run('analytics', 'summary', ...forHero);
   assert.equal(code, 1);
-  assert.match(stderr, /^marketplace: there is no key file [^\n]*\n$/);
+  assert.match(stderr, /^marketplace: key file [^\n]* does not exist[^\n]*\n$/);
 });

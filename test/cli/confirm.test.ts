@@ -169,7 +169,7 @@ test('an absent server, token or file is told in one line', async (t) => {
       /127\.0\.0\.1:1\/confirmations cannot be requested: web clients block port 1,/,
     ],
     [[file, ...url, '--token-file', join(folder, 'none')], /operator token .*none cannot be read \(ENOENT\)/],
-    [[file, ...url, '--token-file', file], /holds no operator token/],
+    [[file, ...url, '--token-file', file], /does not contain an operator token/],
     [[join(folder, 'none.csv'), ...url], /none\.csv cannot be read \(ENOENT\)/],
     [[file, ...url, '--rejected', join(alias, 'a.csv')], /must not be the file that is sent/],
     [[file, ...url, '--rejected', folder], /cannot be written/],

@@ -67,7 +67,7 @@ for (const args of [
     const { run } = await withAcme(t);
     const { code, stdout, stderr } = await run('origins', ...args);
     assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /^marketplace: there is no account of this name[^\n]*\n$/);
+    assert.match(stderr, /^marketplace: unknown account[^\n]*\n$/);
     assert.equal((await run('origins', 'list', '--json')).stdout, '[]\n');
   });
 }

@@ -158,9 +158,9 @@ test('with --json an error is one line of JSON on standard error, and nothing el
     [['keys', 'list', '--json', '--jsno'], 2, /^unknown option '--jsno'; did you mean --json\?$/],
     [['help', 'serv', '--json'], 2, /^unknown command 'serv'; did you mean serve\?$/],
     [['keys', '--json'], 2, /^unknown option '--json'/],
-    [['keys', 'revoke', 'key_0', '--json'], 1, /^there is no key file/],
+    [['keys', 'revoke', 'key_0', '--json'], 1, /^key file .* does not exist/],
     [['log', 'verify', '--json'], 1, /^there is no log at/],
-    [['analytics', 'summary', '--account', 'a', '--tag', 'abc', '--json'], 1, /^there is no key file/],
+    [['analytics', 'summary', '--account', 'a', '--tag', 'abc', '--json'], 1, /^key file .* does not exist/],
   ] as const) {
     const ran = await runMarketplace(args, { SVC_DATA_DIR: '/nonexistent/folder' });
     assert.deepEqual([ran.code, ran.stdout], [code, ''], args.join(' '));

@@ -37,7 +37,7 @@ test('rotate does not change an invalid file or one without a free number', asyn
   const full = JSON.stringify({ secrets: [{ number: 255, hex: 'a'.repeat(64) }] });
   for (const [text, reason] of [
     ['{', /is not JSON/],
-    [full, /no number after it/],
+    [full, /the last possible number/],
   ] as const) {
     writeFileSync(path, text);
     const { code, stderr } = await run('secret', 'rotate');

@@ -7,7 +7,7 @@ import { ringOf } from '../support/secrets.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const noonMs = Date.UTC(2026, 4, 20, 12);
-const subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+const subIds = new SubIds(ringOf('ours'), new RandomPool());
 
 interface Session {
   readonly subId: string;
@@ -16,7 +16,7 @@ interface Session {
 
 function newSession(createdMs = noonMs): Session {
   const subId = subIds.issue(createdMs, 42, 1, 'live');
-  return { subId, sub: Uint8Array.from(subIds.lastIssuedBytes) };
+  return { subId, sub: Uint8Array.from(subIds.toBytes(subId)) };
 }
 
 const defaults = {

@@ -9,12 +9,12 @@ import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { ringOf } from '../support/secrets.ts';
 
 const clickedMs = Date.UTC(2026, 4, 20, 12);
-const subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+const subIds = new SubIds(ringOf('ours'), new RandomPool());
 const random = new RandomPool();
 const clickIds = new ClickIds(ringOf('ours'), random);
 const ids = { subIds, clickIds };
 const subId = subIds.issue(clickedMs - 60_000, 42, 1, 'live');
-const sub = Uint8Array.from(subIds.lastIssuedBytes);
+const sub = Uint8Array.from(subIds.toBytes(subId));
 const otherSubId = subIds.issue(clickedMs - 60_000, 42, 1, 'live');
 const click = { sub, offerId: 'an-offer', clickedMs, valueMicros: 2_000_000, countable: true };
 const clickId = clickIds.issue(click);

@@ -83,27 +83,27 @@ const misnamed: readonly (readonly [told: string, options: unknown])[] = [
   ['the argument of createMarketplace must be an object', '/secret/folder'],
   ['dataDir must be the path of a file or folder', {}],
   ['dataDir must be the path of a file or folder', { dataDir: 5 }],
-  ['datadir is no option; did you mean dataDir?', { datadir: '/secret/folder' }],
-  ['maxSesions is no option; did you mean maxSessions?', { dataDir: '/secret/folder', maxSesions: 5 }],
+  ['unknown option datadir; did you mean dataDir?', { datadir: '/secret/folder' }],
+  ['unknown option maxSesions; did you mean maxSessions?', { dataDir: '/secret/folder', maxSesions: 5 }],
   ['secretFile must be the path of a file or folder', { dataDir: '/secret/folder', secretFile: null }],
   ['limits must be an object', { dataDir: '/secret/folder', limits: 5 }],
   ['listen must be an object', { dataDir: '/secret/folder', listen: true }],
-  ['listen.prot is no option; did you mean listen.port?', { dataDir: '/secret/folder', listen: { prot: 1 } }],
+  ['unknown option listen.prot; did you mean listen.port?', { dataDir: '/secret/folder', listen: { prot: 1 } }],
   [
     'listen.tls.keyFile must be the path of a file or folder',
     { dataDir: '/secret/folder', listen: { tls: { certificateFile: '/secret/file' } } },
   ],
   [
-    'listen.tls.cert is no option; the options are listen.tls.certificateFile, listen.tls.keyFile, listen.tls.minVersion',
+    'unknown option listen.tls.cert; the options are listen.tls.certificateFile, listen.tls.keyFile, listen.tls.minVersion',
     { dataDir: '/secret/folder', listen: { tls: { cert: '/secret/file' } } },
   ],
-  ['urls.clicks is no option; did you mean urls.click?', { dataDir: '/secret/folder', urls: { clicks: '' } }],
+  ['unknown option urls.clicks; did you mean urls.click?', { dataDir: '/secret/folder', urls: { clicks: '' } }],
   [
-    'limits.requestPerMinute is no option; did you mean limits.requestsPerMinute?',
+    'unknown option limits.requestPerMinute; did you mean limits.requestsPerMinute?',
     { dataDir: '/secret/folder', limits: { requestPerMinute: 1 } },
   ],
   [
-    'a\\u000ab is no option; the options are dataDir, secretFile, listen, urls, catalogs, matcherThreads, durability, retentionDays, maxSessions, maxReferrerTags, sessionTtlMs, limits, corsOrigins, logger, clock',
+    'unknown option a\\u000ab; the options are dataDir, secretFile, listen, urls, catalogs, matcherThreads, durability, retentionDays, maxSessions, maxReferrerTags, sessionTtlMs, limits, corsOrigins, logger, clock',
     { 'a\nb': 1 },
   ],
 ];
@@ -118,8 +118,8 @@ for (const [told, options] of misnamed) {
 test('a key is not issued where what was wanted of it is misspelt', async (t) => {
   const { keys } = await started(t);
   for (const [wrong, told] of [
-    [{ expiresAT: new Date('2999-01-01') }, 'expiresAT is no option; did you mean expiresAt?'],
-    [{ limits: { sessionPerDay: 1 } }, 'limits.sessionPerDay is no option; did you mean limits.sessionsPerDay?'],
+    [{ expiresAT: new Date('2999-01-01') }, 'unknown option expiresAT; did you mean expiresAt?'],
+    [{ limits: { sessionPerDay: 1 } }, 'unknown option limits.sessionPerDay; did you mean limits.sessionsPerDay?'],
   ] as const) {
     assert.throws(() => keys.create({ ...newKey, ...(wrong as object) }), { name: 'RangeError', message: told });
   }
@@ -293,7 +293,7 @@ test('an idempotency key under another name is refused before it makes a session
   const { keys, partner: partnerOf } = await started(t);
   const partner = partnerOf(keys.create({ ...newKey, limits: { sessionsPerDay: 1 } }).key);
   const misspelt = { idempotency_key: 'one' } as object;
-  const told = { name: 'RangeError', message: 'idempotency_key is no option; did you mean idempotencyKey?' };
+  const told = { name: 'RangeError', message: 'unknown option idempotency_key; did you mean idempotencyKey?' };
   await assert.rejects(partner.createSession({ referrer_tag: 'abc' }, misspelt), told);
   assert.ok((await partner.createSession({ referrer_tag: 'abc' })).ok);
 });

@@ -30,14 +30,14 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** The operation on a real ledger and its aggregator; the catalog knows the lender of `shown` only. */
 class Bench {
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+  readonly subIds = new SubIds(ringOf('ours'), new RandomPool());
   readonly clickIds = new ClickIds(ringOf('ours'), new RandomPool());
   readonly ledger: TemporaryLedger;
   readonly history: PayoutStateReader;
   readonly createdMs = this.clock.wallMs();
   readonly clickedMs = this.createdMs + 2_000;
   readonly subId = this.subIds.issue(this.createdMs, 42, 1, 'live');
-  readonly sub = Buffer.from(this.subIds.lastIssuedBytes);
+  readonly sub = Buffer.from(this.subIds.toBytes(this.subId));
   readonly ports: ConfirmRevenueDeps;
 
   constructor(ledger: TemporaryLedger, history: PayoutStateReader) {

@@ -23,7 +23,7 @@ const astral = '💶';
 
 class Bench {
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+  readonly subIds = new SubIds(ringOf('ours'), new RandomPool());
   readonly devices = new DeviceClassifier(100);
   readonly sessions: MemorySessionStore;
   readonly ledger: TemporaryLedger;

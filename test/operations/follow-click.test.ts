@@ -75,7 +75,7 @@ const clickMicros = 2_000_000;
 
 class Bench {
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+  readonly subIds = new SubIds(ringOf('ours'), new RandomPool());
   readonly seal = new ClickTokenCipher(ringOf('ours'), new RandomPool());
   readonly clickIds = new ClickIds(ringOf('ours'), new RandomPool());
   readonly devices = new DeviceClassifier(100);

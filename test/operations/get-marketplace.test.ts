@@ -63,7 +63,7 @@ async function setUp(
     ...{ sessionsMax: 100, shardCount: 1, sweepIntervalMs: 60_000 },
   });
   afterwards(t, () => sessions.close());
-  const subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+  const subIds = new SubIds(ringOf('ours'), new RandomPool());
   /** The closed offers, for the test to change, and the rankings made. */
   const shelf: { closed: UnavailableOffers; rankings: number } = { closed: noUnavailableOffers, rankings: 0 };
   const counting: Matcher = Object.create(matcher, {

@@ -36,7 +36,7 @@ const noEvents = {
 class Bench {
   /** Noon of 2026-05-20. */
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+  readonly subIds = new SubIds(ringOf('ours'), new RandomPool());
   readonly pageCursors = new PageCursors(ringOf('ours'));
   readonly analytics = new CannedAnalytics();
 

@@ -41,7 +41,7 @@ class TroubledLog implements Pick<EventLog, 'append' | 'appendedPosition' | 'dur
 function setUp() {
   const clock = new ManualClock();
   const ledger = new TroubledLog();
-  const subIds = new SubIds(ringOf('reports'), 0, new RandomPool());
+  const subIds = new SubIds(ringOf('reports'), new RandomPool());
   const subId = subIds.issue(clock.wallMs(), 1, 1, 'live');
   const part = new SessionShard({
     ...{ tenants: new InternTable(), rankings: new RankingArena() },

@@ -53,7 +53,7 @@ const submission = fc
 
 class Bench {
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+  readonly subIds = new SubIds(ringOf('ours'), new RandomPool());
   readonly sessions: MemorySessionStore;
   missing = 0;
 

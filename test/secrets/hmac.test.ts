@@ -8,7 +8,7 @@ const key = fc.uint8Array({ minLength: 1, maxLength: 64 });
 const message = fc.uint8Array({ maxLength: 200 });
 
 describe('Hmac', () => {
-  it('signs as HMAC-SHA-256 does, message after message', () => {
+  it('computes HMAC-SHA-256 for message after message', () => {
     fc.assert(
       fc.property(key, fc.array(message, { minLength: 1, maxLength: 4 }), (keyBytes, messages) => {
         const hmac = new Hmac(keyBytes, 200);
@@ -21,7 +21,7 @@ describe('Hmac', () => {
     );
   });
 
-  it('writes the head of the MAC where asked, and nothing else', () => {
+  it('writes only the truncated MAC', () => {
     const bytes = Buffer.alloc(40, 7);
     new Hmac(Buffer.from('key'), 24).sign(bytes, 24, bytes, 24, 8);
     const expected = createHmac('sha256', 'key').update(Buffer.alloc(24, 7)).digest();
@@ -30,7 +30,7 @@ describe('Hmac', () => {
     assert.deepEqual(bytes.subarray(32), Buffer.alloc(8, 7));
   });
 
-  it('verifies what it signed, and nothing with one bit changed', () => {
+  it('rejects a message or MAC with one changed bit', () => {
     fc.assert(
       fc.property(key, fc.uint8Array({ minLength: 1, maxLength: 64 }), fc.nat(), (keyBytes, bytes, at) => {
         const hmac = new Hmac(keyBytes, 64);
@@ -45,14 +45,14 @@ describe('Hmac', () => {
     );
   });
 
-  it('takes a message of exactly the length it was made for, and none that is longer', () => {
+  it('throws for a message longer than the maximum', () => {
     const hmac = new Hmac(Buffer.from('key'), 8);
     const mac = Buffer.alloc(32);
     hmac.sign(Buffer.alloc(8), 8, mac, 0, 32);
     assert.throws(() => hmac.sign(Buffer.alloc(9), 9, mac, 0, 32), RangeError);
   });
 
-  it('is not made with a key that is empty or longer than a block', () => {
+  it('throws for an empty key or a key longer than a block', () => {
     assert.throws(() => new Hmac(Buffer.alloc(0), 8), RangeError);
     assert.throws(() => new Hmac(Buffer.alloc(65), 8), RangeError);
   });

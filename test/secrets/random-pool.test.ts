@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 
 describe('RandomPool', () => {
-  it('hands out different bytes each time, across refills', () => {
+  it('never returns the same bytes twice', () => {
     const pool = new RandomPool();
     const seen = new Set<string>();
     const target = Buffer.alloc(10);
@@ -14,7 +14,7 @@ describe('RandomPool', () => {
     assert.equal(seen.size, 5_000);
   });
 
-  it('writes only where asked', () => {
+  it('writes only the requested range', () => {
     const target = Buffer.alloc(64);
     new RandomPool().fill(target, 16, 32);
     assert.deepEqual(target.subarray(0, 16), Buffer.alloc(16));
@@ -22,7 +22,7 @@ describe('RandomPool', () => {
     assert.notDeepEqual(target.subarray(16, 48), Buffer.alloc(32));
   });
 
-  it('uses every value of a byte', () => {
+  it('returns all byte values', () => {
     const target = Buffer.alloc(8_192);
     new RandomPool().fill(target, 0, target.length);
     assert.equal(new Set(target).size, 256);

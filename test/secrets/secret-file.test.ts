@@ -7,7 +7,7 @@ import { openOrCreateSecretFile, SecretFileError } from '../../src/secrets/secre
 
 const hex = (digit: string) => digit.repeat(64);
 
-describe('openSecretFile', () => {
+describe('openOrCreateSecretFile', () => {
   let folder: string;
   let path: string;
 
@@ -18,28 +18,28 @@ describe('openSecretFile', () => {
 
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('makes a secret for a service without history, readable to its owner alone, and keeps it', () => {
-    const made = openOrCreateSecretFile(path, false);
+  it('creates a private file with one secret, and keeps it', () => {
+    const created = openOrCreateSecretFile(path, false);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.deepEqual(readdirSync(folder), ['secret.json']);
-    assert.equal(made.newest.bytes.length, 32);
+    assert.equal(created.newest.bytes.length, 32);
     const content = readFileSync(path, 'utf8');
-    assert.deepEqual(openOrCreateSecretFile(path, true).newest, made.newest);
+    assert.deepEqual(openOrCreateSecretFile(path, true).newest, created.newest);
     assert.equal(readFileSync(path, 'utf8'), content);
   });
 
-  it('makes another secret each time', () => {
+  it('creates a different secret each time', () => {
     const one = openOrCreateSecretFile(path, false);
     const other = openOrCreateSecretFile(join(folder, 'other.json'), false);
     assert.notDeepEqual(one.newest.bytes, other.newest.bytes);
   });
 
-  it('refuses a missing file where there is history, and makes none', () => {
+  it('rejects a missing file if there is a ledger', () => {
     assert.throws(() => openOrCreateSecretFile(path, true), SecretFileError);
     assert(!existsSync(path));
   });
 
-  it('reads all secrets listed', () => {
+  it('reads all secrets', () => {
     writeFileSync(
       path,
       JSON.stringify({
@@ -55,14 +55,14 @@ describe('openSecretFile', () => {
   });
 
   for (const [what, content] of [
-    ['nothing', ''],
+    ['no content', ''],
     ['no JSON', 'secret'],
-    ['something else', '[]'],
+    ['another JSON value', '[]'],
     ['no secrets', '{"secrets": []}'],
     ['a short secret', JSON.stringify({ secrets: [{ number: 1, hex: hex('a').slice(1) }] })],
     ['capitals', JSON.stringify({ secrets: [{ number: 1, hex: hex('A') }] })],
     ['a number of zero', JSON.stringify({ secrets: [{ number: 0, hex: hex('a') }] })],
-    ['a number that fits no byte', JSON.stringify({ secrets: [{ number: 256, hex: hex('a') }] })],
+    ['a number above 255', JSON.stringify({ secrets: [{ number: 256, hex: hex('a') }] })],
     [
       'a number twice',
       JSON.stringify({
@@ -73,14 +73,14 @@ describe('openSecretFile', () => {
       }),
     ],
   ] as const) {
-    it(`refuses a file that holds ${what}, and leaves it alone`, () => {
+    it(`rejects a file with ${what}`, () => {
       writeFileSync(path, content);
       assert.throws(() => openOrCreateSecretFile(path, false), SecretFileError);
       assert.equal(readFileSync(path, 'utf8'), content);
     });
   }
 
-  it('never names a secret in its error', () => {
+  it('does not show a secret in an error', () => {
     const secret = 'c0ffee'.repeat(10);
     writeFileSync(path, JSON.stringify({ secrets: [{ number: 1, hex: secret }] }));
     assert.throws(

@@ -5,7 +5,7 @@ import { SecretRing } from '../../src/secrets/secret-ring.ts';
 const bytes = (fill: number) => Buffer.alloc(32, fill);
 
 describe('SecretRing', () => {
-  it('takes the highest number for the newest, wherever it is listed', () => {
+  it('uses the highest number as the newest', () => {
     const ring = new SecretRing([
       { number: 2, bytes: bytes(2) },
       { number: 9, bytes: bytes(9) },
@@ -15,7 +15,7 @@ describe('SecretRing', () => {
     assert.deepEqual([...ring.secretNumbers].sort(), [1, 2, 9]);
   });
 
-  it('derives a key of its own for each secret and purpose, the same every time', () => {
+  it('derives a different, stable key for each secret and purpose', () => {
     const secrets = [
       { number: 1, bytes: bytes(1) },
       { number: 2, bytes: bytes(2) },
@@ -33,11 +33,11 @@ describe('SecretRing', () => {
     for (const secret of secrets) assert(!keys.has(secret.bytes.toString('hex')));
   });
 
-  it('has no key for a number it does not hold', () => {
+  it('returns null for an unknown number', () => {
     assert.equal(new SecretRing([{ number: 1, bytes: bytes(1) }]).deriveKey(2, 'sub-id'), null);
   });
 
-  it('is not made of nothing', () => {
+  it('throws without secrets', () => {
     assert.throws(() => new SecretRing([]));
   });
 });

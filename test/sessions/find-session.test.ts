@@ -15,7 +15,7 @@ const sessionTtlMs = 4 * 60 * 60 * 1000;
 class Bench {
   readonly clock = new ManualClock();
   readonly sessions: MemorySessionStore;
-  readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+  readonly subIds = new SubIds(ringOf('ours'), new RandomPool());
   missing = 0;
   created = 0;
 

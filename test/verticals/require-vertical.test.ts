@@ -31,10 +31,10 @@ const wrong: readonly (readonly [told: RegExp, change: object])[] = [
   [/roles.amount must name a field of the kind integer$/, { roles: { ...roles, amount: 'flag' } }],
   [/roles.state must name a field of the kind choice$/, { roles: { ...roles, state: 'loan_amount' } }],
   [
-    /^vertical.roles.monthlydebt is no option; did you mean vertical.roles.monthlyDebt\?$/,
+    /^unknown option vertical.roles.monthlydebt; did you mean vertical.roles.monthlyDebt\?$/,
     { roles: { ...roles, monthlydebt: 'x' } },
   ],
-  [/^vertical.neverMatch is no option; did you mean vertical.neverMatched\?$/, { neverMatch: ['state'] }],
+  [/^unknown option vertical.neverMatch; did you mean vertical.neverMatched\?$/, { neverMatch: ['state'] }],
   [/creditScores must have one range for each value of /, { creditScores: [{ min: 300, max: 850 }] }],
 ];
 

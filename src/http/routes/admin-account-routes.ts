@@ -1,6 +1,7 @@
+import type { NewKey } from '../../auth/api-key.ts';
 import type { AllowedOrigin, AllowResult, RemoveResult } from '../../auth/embed-origin-registry.ts';
 import { type KeyVertical, parseKeyRequest, toIssuedKeyJson } from '../../auth/key-json.ts';
-import type { IssuedKey, NewKey, RevokeResult } from '../../auth/key-registry.ts';
+import type { IssuedKey, RevokeResult } from '../../auth/key-registry.ts';
 import { validateWebOrigin } from '../../auth/web-origin.ts';
 import { bounds } from '../../bounds.ts';
 import type { Clock } from '../../domain/clock.ts';

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 
-/** Locks a SQLite file as somebody does who is about to write to it, says so, and lets it go soon: `node lock-a-while.ts FILE`. */
+/** Locks a SQLite file for writing, prints `locked` and unlocks it after 200 ms: `node lock-a-while.ts FILE`. */
 const database = new Database(process.argv[2]);
 database.exec('BEGIN IMMEDIATE');
 writeSync(1, 'locked\n');

@@ -1,20 +1,75 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { EmbedOriginRegistry } from '../../src/auth/embed-origin-registry.ts';
-import { keyFilePath, openKeyFile } from '../../src/auth/key-file.ts';
+import { KeyFileError, keyFilePath, openKeyFile } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
+import { bounds } from '../../src/bounds.ts';
+import { version1, version2 } from './key-file-versions.ts';
 import { issueKey, ManualClock, noonMs, openDirectory, temporaryFolder } from './support.ts';
-import { version1, version2 } from './version-1.ts';
 
-const opener = fileURLToPath(new URL('programs/open-key-file.ts', import.meta.url));
+const openProgram = fileURLToPath(new URL('programs/open-key-file.ts', import.meta.url));
+const lockProgram = fileURLToPath(new URL('programs/lock-a-while.ts', import.meta.url));
 
-/** A folder with a key file of version 1 that holds one key of the account `acme`. */
-function folderOfVersion1(t: TestContext) {
+test('does not create a key file that must exist', (t) => {
+  const folder = temporaryFolder(t);
+  assert.throws(() => KeyRegistry.openExisting(keyFilePath(folder)), KeyFileError);
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('creates files that only the owner can read', (t) => {
+  const folder = join(temporaryFolder(t), 'data');
+  const registry = KeyRegistry.open(keyFilePath(folder));
+  t.after(() => registry.close());
+  assert.equal(statSync(folder).mode & 0o077, 0);
+  for (const name of readdirSync(folder)) assert.equal(statSync(join(folder, name)).mode & 0o077, 0, name);
+});
+
+test('rejects a file that is not a database', (t) => {
+  const path = keyFilePath(temporaryFolder(t));
+  writeFileSync(path, 'not a database, and long enough to be looked at as if it were one'.repeat(20));
+  assert.throws(
+    () => openKeyFile(path, 100),
+    (error: unknown) => error instanceof KeyFileError && error.message.includes(path) && !error.message.includes('\n'),
+  );
+});
+
+test('rejects a key file of a newer version', (t) => {
+  const path = keyFilePath(temporaryFolder(t));
+  const newer = new Database(path);
+  newer.pragma('user_version = 99');
+  newer.close();
+  assert.throws(() => openKeyFile(path, 100), /newer version/);
+});
+
+test('waits while another process creates the key file', async (t) => {
+  const path = keyFilePath(temporaryFolder(t));
+  const other = spawn(process.execPath, [lockProgram, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => other.kill('SIGKILL'));
+  await once(other.stdout, 'data');
+  openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs).close();
+  await once(other, 'exit');
+});
+
+test('fails if the key file stays locked', (t) => {
+  const path = keyFilePath(temporaryFolder(t));
+  const other = new Database(path);
+  t.after(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  assert.throws(
+    () => openKeyFile(path, 20),
+    (error: unknown) => error instanceof KeyFileError && error.message.includes(path) && !error.message.includes('\n'),
+  );
+});
+
+/** Creates a key file of version 1 with one key of the account `acme`. */
+function createVersion1(t: TestContext) {
   const folder = temporaryFolder(t);
   const key = generateApiKey('svc_pl_', 'live');
   const database = new Database(keyFilePath(folder));
@@ -47,14 +102,14 @@ function schemaOf(folder: string): unknown[] {
   }
 }
 
-test('a file of version 1 keeps its keys and gets what a new file has', (t) => {
-  const { folder, key, database } = folderOfVersion1(t);
+test('migrates version 1 to the schema of a new file, with its keys', (t) => {
+  const { folder, key, database } = createVersion1(t);
   database.close();
-  const register = KeyRegistry.openExisting(keyFilePath(folder));
-  t.after(() => register.close());
-  const [listed, ...more] = register.list();
+  const registry = KeyRegistry.openExisting(keyFilePath(folder));
+  t.after(() => registry.close());
+  const [listed, ...others] = registry.list();
   assert.deepEqual(
-    [listed?.id, listed?.accountName, listed?.limits.sessionsPerDay, more],
+    [listed?.id, listed?.accountName, listed?.limits.sessionsPerDay, others],
     ['key_0123456789ab', 'acme', 7, []],
   );
   assert.equal(openDirectory(t, folder, new ManualClock()).findByHash(hashApiKey(key))?.number, 1);
@@ -69,23 +124,23 @@ test('a file of version 1 keeps its keys and gets what a new file has', (t) => {
   assert.deepEqual(schemaOf(folder), schemaOf(fresh));
 });
 
-test('a file of version 2 keeps its keys and origins, and tells of what changes from then on', (t) => {
-  const { folder, key, database } = folderOfVersion1(t);
+test('migrates version 2 with its keys and origins, and tracks later changes', (t) => {
+  const { folder, key, database } = createVersion1(t);
   t.after(() => database.close());
   database.exec(version2);
   database.exec("INSERT INTO embed_origins VALUES (1, 'https://b.example'), (1, 'https://a.example')");
   const directory = openDirectory(t, folder, new ManualClock());
   assert.equal(directory.findByHash(hashApiKey(key))?.number, 1);
   assert.deepEqual(directory.origins.forAccount(1), ['https://a.example', 'https://b.example']);
-  // The program that wrote the file still has it open.
+  // The process that wrote the file still has it open.
   database.exec('UPDATE keys SET revoked = 1; DELETE FROM embed_origins');
   directory.refresh();
   assert.equal(directory.findByHash(hashApiKey(key)), undefined);
   assert.deepEqual(directory.origins.forAccount(1), []);
 });
 
-test('opening a file that has the newest version does not write to it', (t) => {
-  const { folder, database } = folderOfVersion1(t);
+test('does not write to a file of the newest version', (t) => {
+  const { folder, database } = createVersion1(t);
   openKeyFile(keyFilePath(folder), 100).close();
   const changes = () => database.pragma('data_version', { simple: true });
   const before = changes();
@@ -94,8 +149,8 @@ test('opening a file that has the newest version does not write to it', (t) => {
   database.close();
 });
 
-test('a program of version 1 that has the file open goes on reading its keys', (t) => {
-  const { folder, database } = folderOfVersion1(t);
+test('lets a process of version 1 continue to read its open file', (t) => {
+  const { folder, database } = createVersion1(t);
   t.after(() => database.close());
   const count = database.prepare('SELECT count(*) FROM keys WHERE revoked IS NULL').pluck();
   assert.equal(count.get(), 1);
@@ -104,11 +159,11 @@ test('a program of version 1 that has the file open goes on reading its keys', (
   assert.equal(count.get(), 2);
 });
 
-test('several processes that open a file of version 1 at once all succeed', async (t) => {
-  const { folder, database } = folderOfVersion1(t);
+test('lets several processes migrate a file at once', async (t) => {
+  const { folder, database } = createVersion1(t);
   database.close();
   const children = Array.from({ length: 4 }, () =>
-    spawn(process.execPath, [opener, keyFilePath(folder)], { stdio: ['pipe', 'pipe', 'inherit'] }),
+    spawn(process.execPath, [openProgram, keyFilePath(folder)], { stdio: ['pipe', 'pipe', 'inherit'] }),
   );
   t.after(() => children.forEach((child) => void child.kill('SIGKILL')));
   await Promise.all(children.map((child) => once(child.stdout, 'data')));

@@ -11,7 +11,7 @@ function pathFor(t: TestContext): string {
   return operatorTokenPath(folder);
 }
 
-test('the first start writes a token that only its owner can read, and the next one finds it', (t) => {
+test('creates a private token file at the first start only', (t) => {
   const path = pathFor(t);
   const first = openOperatorToken(path);
   assert.equal(first.created, true);
@@ -24,30 +24,38 @@ test('the first start writes a token that only its owner can read, and the next 
   assert.ok(second.token.matchesHeader(`Bearer ${text}`));
 });
 
-test('two folders have different tokens', (t) => {
+test('creates a different token in each folder', (t) => {
   const [one, other] = [pathFor(t), pathFor(t)];
   openOperatorToken(one);
   assert.equal(openOperatorToken(other).token.matchesHeader(`Bearer ${readOperatorToken(one)}`), false);
 });
 
-test('nothing but the token of a bearer passes', (t) => {
+test('accepts only the bearer token', (t) => {
   const path = pathFor(t);
   const { token } = openOperatorToken(path);
   const text = readOperatorToken(path);
-  for (const wrong of ['', text, `Basic ${text}`, `Bearer ${text}0`, `Bearer ${text} x`, `Bearer${text}`, 'Bearer x']) {
-    assert.equal(token.matchesHeader(wrong), false, wrong.replace(text, '(the token)'));
+  for (const header of [
+    '',
+    text,
+    `Basic ${text}`,
+    `Bearer ${text}0`,
+    `Bearer ${text} x`,
+    `Bearer${text}`,
+    'Bearer x',
+  ]) {
+    assert.equal(token.matchesHeader(header), false, header.replace(text, '(the token)'));
   }
 });
 
-test('a file that holds no token is refused in words that do not repeat it', (t) => {
+test('rejects a file without a token, and does not show its content', (t) => {
   const path = pathFor(t);
   for (const content of ['', 'secret', 'svc_operator_12\n', `svc_operator_${'A'.repeat(64)}`]) {
     writeFileSync(path, content);
     assert.throws(
       () => openOperatorToken(path),
-      (fault: unknown) => {
-        assert.ok(fault instanceof SecretFileError && fault.message.includes(path));
-        return content === '' || !fault.message.includes(content.trim());
+      (error: unknown) => {
+        assert.ok(error instanceof SecretFileError && error.message.includes(path));
+        return content === '' || !error.message.includes(content.trim());
       },
     );
   }

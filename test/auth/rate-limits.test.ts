@@ -4,7 +4,7 @@ import { createKeyPolicies, createLimitStatus, rateLimitHeaders } from '../../sr
 
 const policies = createKeyPolicies({ requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 });
 
-test('the same figures stand in the customary headers and in those of the IETF draft', () => {
+test('formats the customary headers and those of the IETF draft', () => {
   const status = createLimitStatus(policies.forSessions.requests, 497, 59_500, 1_800_000_000_250);
   assert.deepEqual(rateLimitHeaders(status).split('\r\n'), [
     '',
@@ -16,8 +16,8 @@ test('the same figures stand in the customary headers and in those of the IETF d
   ]);
 });
 
-test('the limit told is the one the operation has least left of', () => {
-  const told = (policy: Parameters<typeof createLimitStatus>[0]) =>
+test('formats the limit of the policy', () => {
+  const headersOf = (policy: Parameters<typeof createLimitStatus>[0]) =>
     rateLimitHeaders(createLimitStatus(policy, 1, 0, 0));
   for (const [policy, limit, name] of [
     [policies.requests, 500, 'minute'],
@@ -25,11 +25,11 @@ test('the limit told is the one the operation has least left of', () => {
     [policies.forAnalytics.analytics, 50, 'analytics'],
     [policies.forSessions.sessions, 10_000, 'day'],
   ] as const) {
-    assert.match(told(policy), new RegExp(`X-RateLimit-Limit: ${limit}\\r\\n[^]*RateLimit: "${name}";r=1;t=0$`));
+    assert.match(headersOf(policy), new RegExp(`X-RateLimit-Limit: ${limit}\\r\\n[^]*RateLimit: "${name}";r=1;t=0$`));
   }
 });
 
-test('the moment of reset is rounded up, so that waiting for it is always enough', () => {
+test('rounds the time of the reset up', () => {
   const status = createLimitStatus(policies.requests, 0, 1_001, 1_800_000_000_000);
   assert.equal(status.resetEpochSeconds, 1_800_000_002);
   assert.equal(status.resetSeconds, 2);

@@ -1,0 +1,352 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { generateApiKey } from '../../src/auth/api-key.ts';
+import { type Admission, Authenticator, type Rejection } from '../../src/auth/authenticator.ts';
+import type { Operation } from '../../src/auth/key-usage.ts';
+import { defaultKeyLimits } from '../../src/auth/rate-limits.ts';
+import { bounds } from '../../src/bounds.ts';
+import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { knownVerticals } from '../../src/verticals/registry.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
+import { issueKey, type KeyOptions, ManualClock, noonMs, openAuth, revokeKey } from './support.ts';
+
+const midnightMs = noonMs + dayMs / 2;
+const otherVertical: Vertical = { ...personalLoans, number: 99, segment: 'boat-loans', keyPrefix: 'svc_bt_' };
+
+/** An authenticator with one API key. `ask` sends a request with the key. */
+function openAuthWithKey(t: Parameters<typeof openAuth>[0], options: KeyOptions = {}, clock = new ManualClock()) {
+  const auth = openAuth(t, { clock });
+  const { key, issued } = issueKey(auth.folder, options);
+  const ask = (operation: Operation = 'get_marketplace', vertical = personalLoans) =>
+    auth.authenticator.admit(`Bearer ${key}`, vertical, operation);
+  return { ...auth, key, issued, ask };
+}
+
+function assertAdmitted(answer: Admission | Rejection): Admission {
+  assert(answer.ok, `refused: ${answer.ok || answer.refusal.code}`);
+  return answer;
+}
+
+function assertRejected(answer: Admission | Rejection): Rejection {
+  assert(!answer.ok, 'admitted');
+  return answer;
+}
+
+function refusalCode(answer: Admission | Rejection): string {
+  return assertRejected(answer).refusal.code;
+}
+
+test('identifies the caller by account, vertical, mode and key', (t) => {
+  const { ask, issued } = openAuthWithKey(t, { mode: 'test' });
+  assert.deepEqual(assertAdmitted(ask()).caller, {
+    account: issued.account,
+    vertical: personalLoans,
+    mode: 'test',
+    keyNumber: issued.number,
+  });
+});
+
+test('rejects a missing, malformed or unknown key without limit headers', (t) => {
+  const { authenticator } = openAuth(t);
+  for (const header of [
+    '',
+    'Bearer',
+    'Bearer nonsense',
+    `Basic ${generateApiKey('svc_pl_', 'live')}`,
+    `Bearer ${generateApiKey('svc_pl_', 'live')}`,
+  ]) {
+    const answer = assertRejected(authenticator.admit(header, personalLoans, 'get_marketplace'));
+    assert.deepEqual(answer, { ok: false, refusal: { code: 'UNAUTHORIZED' }, limitStatus: null, caller: null }, header);
+  }
+});
+
+test('accepts a key until the millisecond of its expiry', (t) => {
+  const { ask, clock } = openAuthWithKey(t, { expiresAtMs: noonMs + 1000 });
+  clock.pass(999);
+  assertAdmitted(ask());
+  clock.pass(1);
+  assert.equal(refusalCode(ask()), 'UNAUTHORIZED');
+});
+
+test('rejects a revoked key', (t) => {
+  const { ask, folder, issued } = openAuthWithKey(t);
+  revokeKey(folder, issued.id);
+  assert.equal(refusalCode(ask()), 'UNAUTHORIZED');
+});
+
+test('rejects a key of another vertical with VERTICAL_MISMATCH', (t) => {
+  for (const vertical of [otherVertical, ...knownVerticals.slice(1)]) {
+    const { ask } = openAuthWithKey(t, { vertical });
+    assert.equal(refusalCode(ask()), 'VERTICAL_MISMATCH', vertical.segment);
+  }
+});
+
+test('rejects an unknown, revoked or expired key of another vertical with UNAUTHORIZED', (t) => {
+  const { authenticator, folder } = openAuth(t);
+  const revoked = issueKey(folder, { vertical: otherVertical });
+  revokeKey(folder, revoked.issued.id);
+  const expired = issueKey(folder, { vertical: otherVertical, expiresAtMs: noonMs }, noonMs - 1);
+  for (const key of [generateApiKey('svc_bt_', 'live'), revoked.key, expired.key]) {
+    assert.equal(refusalCode(authenticator.admit(`Bearer ${key}`, personalLoans, 'get_marketplace')), 'UNAUTHORIZED');
+  }
+});
+
+test('does not charge a request with a key of another vertical', (t) => {
+  const { ask } = openAuthWithKey(t, { limits: { requestsPerMinute: 2 } });
+  assertAdmitted(ask());
+  for (let n = 0; n < 5; n++) {
+    const { refusal, limitStatus } = assertRejected(ask('get_marketplace', otherVertical));
+    assert.deepEqual([refusal.code, limitStatus?.remaining], ['VERTICAL_MISMATCH', 1]);
+  }
+  assertAdmitted(ask());
+});
+
+test('checks the vertical before the limits', (t) => {
+  const { ask } = openAuthWithKey(t, { limits: { requestsPerMinute: 1 } });
+  assertAdmitted(ask());
+  assert.equal(refusalCode(ask('get_marketplace', otherVertical)), 'VERTICAL_MISMATCH');
+  assert.equal(refusalCode(ask()), 'RATE_LIMIT_EXCEEDED');
+});
+
+test('does not charge a rejected query as a request', (t) => {
+  const { ask } = openAuthWithKey(t, { limits: { requestsPerMinute: 3, analyticsPerMinute: 1 } });
+  assertAdmitted(ask('query_analytics'));
+  for (let n = 0; n < 10; n++) assert.equal(refusalCode(ask('query_analytics')), 'RATE_LIMIT_EXCEEDED');
+  assertAdmitted(ask());
+  assertAdmitted(ask());
+});
+
+test('applies limits per key', (t) => {
+  const { ask, authenticator, folder, clock } = openAuthWithKey(t, { limits: { requestsPerMinute: 1 } });
+  assertAdmitted(ask());
+  clock.pass(bounds.unknownApiKeyPollIntervalMs);
+  const second = issueKey(folder, { limits: { requestsPerMinute: 1 } });
+  assertAdmitted(authenticator.admit(`Bearer ${second.key}`, personalLoans, 'get_marketplace'));
+});
+
+test('returns the time from which the next request succeeds', (t) => {
+  const { ask, clock } = openAuthWithKey(t, { limits: { requestsPerMinute: 2 } });
+  assertAdmitted(ask());
+  clock.pass(20_000.5);
+  assertAdmitted(ask());
+  const { refusal, limitStatus } = assertRejected(ask());
+  assert.equal(refusal.retryAfterSeconds, 40);
+  assert.equal(limitStatus?.remaining, 0);
+  assert.equal(limitStatus?.resetEpochSeconds, noonMs / 1000 + 60);
+  clock.pass(39_999);
+  assert.equal(assertRejected(ask()).refusal.retryAfterSeconds, 1);
+  clock.pass(0.5);
+  assertAdmitted(ask());
+});
+
+test('returns the longer wait if two limits are exceeded', (t) => {
+  const { ask, clock } = openAuthWithKey(t, { limits: { requestsPerMinute: 2, analyticsPerMinute: 1 } });
+  assertAdmitted(ask());
+  clock.pass(10_000);
+  assertAdmitted(ask('query_analytics'));
+  const { refusal, limitStatus } = assertRejected(ask('query_analytics'));
+  assert.equal(refusal.retryAfterSeconds, 60);
+  assert.equal(limitStatus?.policy.name, 'analytics');
+  assert.equal(assertRejected(ask()).refusal.retryAfterSeconds, 50);
+});
+
+test('returns the status of the limit with the least remaining', (t) => {
+  const { ask, clock } = openAuthWithKey(t, {
+    limits: { requestsPerMinute: 10, analyticsPerMinute: 3, sessionsPerDay: 8 },
+  });
+  const statusOf = (operation: Operation) => {
+    const { policy, remaining, resetEpochSeconds } = assertAdmitted(ask(operation)).limitStatus;
+    return [policy.name, remaining, resetEpochSeconds - noonMs / 1000];
+  };
+  assert.deepEqual(statusOf('get_marketplace'), ['minute', 9, 60]);
+  assert.deepEqual(statusOf('create_session'), ['day', 7, dayMs / 2000]);
+  assert.deepEqual(statusOf('query_analytics'), ['analytics', 2, 60]);
+  clock.pass(1000);
+  assert.deepEqual(statusOf('submit_inputs'), ['minute', 6, 61]);
+  assert.deepEqual(statusOf('create_session'), ['minute', 5, 61]);
+});
+
+test('returns the policies of the operation only', (t) => {
+  const { ask } = openAuthWithKey(t);
+  const policies = (operation: Operation) => assertAdmitted(ask(operation)).limitStatus.policy.policyHeaderValue;
+  assert.equal(policies('get_marketplace'), '"minute";q=500;w=60');
+  assert.equal(policies('submit_inputs'), '"minute";q=500;w=60');
+  assert.equal(policies('query_analytics'), '"minute";q=500;w=60, "analytics";q=50;w=60');
+  assert.equal(policies('create_session'), '"minute";q=500;w=60, "day";q=10000;w=86400');
+});
+
+test('counts sessions per UTC day', (t) => {
+  const { ask, clock } = openAuthWithKey(t, { limits: { sessionsPerDay: 2 } }, new ManualClock(midnightMs - 2));
+  assertAdmitted(ask('create_session'));
+  assertAdmitted(ask('create_session'));
+  const { refusal, limitStatus } = assertRejected(ask('create_session'));
+  assert.equal(refusal.retryAfterSeconds, 1);
+  assert.equal(limitStatus?.resetEpochSeconds, midnightMs / 1000);
+  clock.pass(2);
+  assertAdmitted(ask('create_session'));
+  assertAdmitted(ask('create_session'));
+  assert.equal(assertRejected(ask('create_session')).refusal.retryAfterSeconds, dayMs / 1000);
+});
+
+test('applies the day limit to new sessions only', (t) => {
+  const { ask } = openAuthWithKey(t, { limits: { requestsPerMinute: 3, sessionsPerDay: 1 } });
+  assertAdmitted(ask('create_session'));
+  for (let n = 0; n < 5; n++) assert.equal(refusalCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
+  assertAdmitted(ask());
+  assertAdmitted(ask());
+});
+
+test('returns a released reservation to its own day', (t) => {
+  const { ask, clock } = openAuthWithKey(t, { limits: { sessionsPerDay: 1 } }, new ManualClock(midnightMs - 1));
+  const { quotaReservation } = assertAdmitted(ask('create_session'));
+  quotaReservation?.release();
+  const before = assertAdmitted(ask('create_session'));
+  clock.pass(1);
+  assertAdmitted(ask('create_session'));
+  before.quotaReservation?.release();
+  assert.equal(refusalCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
+});
+
+test('continues with the restored session count', (t) => {
+  const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 10 } });
+  authenticator.restoreSessionCount(issued.number, dayOf(noonMs) - 1, 10);
+  authenticator.restoreSessionCount(issued.number, dayOf(noonMs), 9);
+  assert.equal(assertAdmitted(ask('create_session')).limitStatus.remaining, 0);
+  assert.equal(refusalCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
+});
+
+test('returns 0 remaining if the limit was lowered below the restored count', (t) => {
+  const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 5 } });
+  authenticator.restoreSessionCount(issued.number, dayOf(noonMs), 9);
+  assert.equal(assertRejected(ask('create_session')).limitStatus?.remaining, 0);
+  assert.equal(assertRejected(ask('create_session', otherVertical)).limitStatus?.remaining, 0);
+});
+
+test('measures minutes independently of the wall clock', (t) => {
+  const { ask, clock } = openAuthWithKey(t, { limits: { requestsPerMinute: 1 } });
+  assertAdmitted(ask());
+  clock.wall += 3_600_000;
+  assert.equal(refusalCode(ask()), 'RATE_LIMIT_EXCEEDED');
+  clock.wall -= 7_200_000;
+  clock.monotonic += 60_000;
+  assertAdmitted(ask());
+});
+
+test('frees the usage of idle keys but keeps their session counts', (t) => {
+  const { authenticator, folder, clock, ask } = openAuthWithKey(t);
+  for (let n = 0; n < 5; n++) {
+    const { key } = issueKey(folder, { account: `quiet ${n}` });
+    clock.pass(bounds.unknownApiKeyPollIntervalMs);
+    assertAdmitted(authenticator.admit(`Bearer ${key}`, personalLoans, n === 0 ? 'create_session' : 'get_marketplace'));
+  }
+  assert.equal(authenticator.trackedKeyCount, 5);
+  for (let n = 0; n < 4; n++) {
+    clock.pass(bounds.rateLimitWindowMs);
+    assertAdmitted(ask());
+  }
+  assert.equal(authenticator.trackedKeyCount, 2);
+});
+
+test('frees restored session counts after their days', (t) => {
+  const { authenticator, clock, ask } = openAuthWithKey(t);
+  for (let number = 100; number < 105; number++) authenticator.restoreSessionCount(number, dayOf(noonMs), 1);
+  clock.pass(dayMs);
+  assertAdmitted(ask());
+  assert.equal(authenticator.trackedKeyCount, 6);
+  clock.pass(dayMs);
+  assertAdmitted(ask());
+  assert.equal(authenticator.trackedKeyCount, 1);
+});
+
+test('admits a request exactly if no limit of its operation is exceeded (random clocks and operations)', (t) => {
+  const { keyDirectory, folder } = openAuth(t);
+  const limits = { requestsPerMinute: 7, analyticsPerMinute: 3, sessionsPerDay: 4 };
+  const { key } = issueKey(folder, { limits });
+  const event = fc.record({
+    operation: fc.constantFrom<Operation>('create_session', 'submit_inputs', 'get_marketplace', 'query_analytics'),
+    monotonicStepMs: fc.constantFrom(0, 0, 0.5, 1, 5_000, 29_999.5, 59_999, 60_000, 90_000),
+    // Crosses midnight in both directions, by at most a day.
+    wallStepMs: fc.constantFrom(0, 0, 1, 30_000, 60_000, -45_000, dayMs / 4),
+    sessionCreated: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 120 }), (events) => {
+      const clock = new ManualClock(midnightMs - 60_000);
+      const authenticator = new Authenticator({ keyDirectory, clock, defaultLimits: limits });
+      const requests: number[] = [];
+      const queries: number[] = [];
+      const sessions = new Map<number, number>();
+      for (const { operation, monotonicStepMs, wallStepMs, sessionCreated } of events) {
+        clock.monotonic += monotonicStepMs;
+        clock.wall += wallStepMs;
+        const inMinute = (times: readonly number[]) => times.filter((at) => clock.monotonic - at < 60_000).length;
+        const today = dayOf(clock.wall);
+        const fits =
+          inMinute(requests) < limits.requestsPerMinute &&
+          (operation !== 'query_analytics' || inMinute(queries) < limits.analyticsPerMinute) &&
+          (operation !== 'create_session' || (sessions.get(today) ?? 0) < limits.sessionsPerDay);
+        const answer = authenticator.admit(`Bearer ${key}`, personalLoans, operation);
+        assert.equal(answer.ok, fits);
+        if (!answer.ok) continue;
+        requests.push(clock.monotonic);
+        if (operation === 'query_analytics') queries.push(clock.monotonic);
+        if (operation === 'create_session') {
+          if (sessionCreated) sessions.set(today, (sessions.get(today) ?? 0) + 1);
+          else answer.quotaReservation?.release();
+        }
+      }
+    }),
+  );
+});
+
+test('admits a request after the returned wait (random operations)', (t) => {
+  const { keyDirectory, folder } = openAuth(t);
+  const limits = { requestsPerMinute: 5, analyticsPerMinute: 2, sessionsPerDay: 2 };
+  const { key } = issueKey(folder, { limits });
+  const event = fc.tuple(
+    fc.constantFrom<Operation>('create_session', 'submit_inputs', 'query_analytics'),
+    fc.constantFrom(0, 0.25, 500, 12_345.75),
+  );
+  fc.assert(
+    fc.property(fc.array(event, { minLength: 3, maxLength: 40 }), (events) => {
+      const clock = new ManualClock(noonMs + 123);
+      const authenticator = new Authenticator({ keyDirectory, clock, defaultLimits: limits });
+      for (const [operation, stepMs] of events) {
+        clock.pass(stepMs);
+        const answer = authenticator.admit(`Bearer ${key}`, personalLoans, operation);
+        if (answer.ok) continue;
+        const waitSeconds = answer.refusal.retryAfterSeconds ?? 0;
+        assert(waitSeconds >= 1);
+        assert(Math.abs((answer.limitStatus?.resetEpochSeconds ?? 0) - clock.wall / 1000 - waitSeconds) <= 1);
+        clock.pass(waitSeconds * 1000);
+        assertAdmitted(authenticator.admit(`Bearer ${key}`, personalLoans, operation));
+      }
+    }),
+  );
+});
+
+test('reports the reason of each rejection', (t) => {
+  const { keyDirectory, folder, clock } = openAuth(t);
+  const reasons: string[] = [];
+  const authenticator = new Authenticator({
+    keyDirectory,
+    clock,
+    defaultLimits: defaultKeyLimits,
+    onRejected: (reason) => reasons.push(reason),
+  });
+  const { key } = issueKey(folder, { limits: { requestsPerMinute: 3, analyticsPerMinute: 1, sessionsPerDay: 1 } });
+  const ask = (operation: Operation) => authenticator.admit(`Bearer ${key}`, personalLoans, operation);
+  authenticator.admit('', personalLoans, 'create_session');
+  authenticator.admit('Bearer nobody', personalLoans, 'create_session');
+  clock.pass(bounds.unknownApiKeyPollIntervalMs);
+  assertAdmitted(ask('query_analytics'));
+  ask('query_analytics');
+  assertAdmitted(ask('create_session'));
+  ask('create_session');
+  assertAdmitted(ask('submit_inputs'));
+  ask('submit_inputs');
+  authenticator.admit(`Bearer ${key}`, otherVertical, 'submit_inputs');
+  assert.deepEqual(reasons, ['unauthorized', 'unauthorized', 'analytics', 'day', 'minute', 'vertical_mismatch']);
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { EmbedOriginError, EmbedOriginRegistry } from '../../src/auth/embed-origin-registry.ts';
+import { KeyFileError, keyFilePath } from '../../src/auth/key-file.ts';
+import { bounds } from '../../src/bounds.ts';
+import { issueKey, temporaryFolder } from './support.ts';
+
+const shop = 'https://shop.example';
+const local = 'http://localhost:3000';
+
+/** Opens a registry with the accounts `other` (1) and `acme` (2). */
+function openRegistry(t: TestContext): EmbedOriginRegistry {
+  const folder = temporaryFolder(t);
+  issueKey(folder, { account: 'other' });
+  issueKey(folder, { account: 'acme' });
+  const registry = EmbedOriginRegistry.open(keyFilePath(folder));
+  t.after(() => registry.close());
+  return registry;
+}
+
+test('lists the origins of each account in order', (t) => {
+  const registry = openRegistry(t);
+  assert.deepEqual(registry.allow('acme', [shop, local]), ['allowed', 'allowed']);
+  assert.deepEqual(registry.allow('other', [shop]), ['allowed']);
+  const otherOrigins = [{ account: 1, accountName: 'other', origin: shop }];
+  const acmeOrigins = [local, shop].map((origin) => ({ account: 2, accountName: 'acme', origin }));
+  assert.deepEqual(registry.list(), [...otherOrigins, ...acmeOrigins]);
+  assert.deepEqual(registry.list('acme'), acmeOrigins);
+});
+
+test('reports repeated changes', (t) => {
+  const registry = openRegistry(t);
+  assert.deepEqual(registry.allow('acme', [shop, shop]), ['allowed', 'already_allowed']);
+  assert.deepEqual(registry.allow('acme', [local, shop]), ['allowed', 'already_allowed']);
+  assert.equal(registry.list().length, 2);
+  assert.deepEqual(registry.remove('acme', [shop, shop]), ['removed', 'not_allowed']);
+  assert.deepEqual(registry.remove('other', [local]), ['not_allowed']);
+  assert.deepEqual(
+    registry.list().map(({ origin }) => origin),
+    [local],
+  );
+});
+
+test('rejects an unknown account', (t) => {
+  const registry = openRegistry(t);
+  assert.deepEqual(registry.list('acme'), []);
+  for (const call of [
+    () => registry.allow('acmee', [shop]),
+    () => registry.remove('acmee', [shop]),
+    () => registry.list('acmee'),
+    () => registry.list(2 as never),
+  ]) {
+    assert.throws(call, (error: unknown) => error instanceof EmbedOriginError && /unknown account/.test(error.message));
+  }
+  assert.deepEqual(registry.list(), []);
+});
+
+test('makes no change if one origin is invalid', (t) => {
+  const registry = openRegistry(t);
+  registry.allow('acme', [shop]);
+  for (const invalid of ['https://shop.example/', '*', '', 5 as never, undefined as never]) {
+    assert.throws(() => registry.allow('acme', [local, invalid]), EmbedOriginError);
+    assert.throws(() => registry.remove('acme', [shop, invalid]), EmbedOriginError);
+  }
+  assert.deepEqual(
+    registry.list().map(({ origin }) => origin),
+    [shop],
+  );
+});
+
+test('limits the origins of an account', (t) => {
+  const registry = openRegistry(t);
+  const origins = Array.from({ length: bounds.embedOriginsPerAccountMax }, (_, n) => `https://${n}.example.com`);
+  registry.allow('acme', origins.slice(1));
+  assert.throws(() => registry.allow('acme', [shop, origins[0]!]), /64 origins/);
+  assert.equal(registry.list('acme').length, bounds.embedOriginsPerAccountMax - 1);
+  assert.deepEqual(registry.allow('acme', [origins[0]!]), ['allowed']);
+  assert.deepEqual(registry.allow('acme', [origins[0]!]), ['already_allowed']);
+  assert.deepEqual(registry.allow('other', [shop]), ['allowed']);
+});
+
+test('does not create a key file that must exist', (t) => {
+  const path = keyFilePath(temporaryFolder(t));
+  assert.throws(() => EmbedOriginRegistry.openExisting(path), KeyFileError);
+  assert(!existsSync(path));
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import { keyFilePath } from '../../src/auth/key-file.ts';
+import { KeyRegistry } from '../../src/auth/key-registry.ts';
+import { noLimitOverrides } from '../../src/auth/rate-limits.ts';
+import { bounds } from '../../src/bounds.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { issueKey, noonMs, revokeKey, temporaryFolder } from './support.ts';
+
+test('lists an issued key without its text', (t) => {
+  const folder = temporaryFolder(t);
+  const { key, issued } = issueKey(folder, {
+    account: 'acme',
+    mode: 'test',
+    expiresAtMs: noonMs + 1,
+    limits: { sessionsPerDay: 7 },
+  });
+  const registry = KeyRegistry.openExisting(keyFilePath(folder));
+  t.after(() => registry.close());
+  assert.deepEqual(registry.list(), [issued]);
+  assert.deepEqual(
+    { ...issued, id: 'any' },
+    {
+      id: 'any',
+      number: 1,
+      account: 1,
+      accountName: 'acme',
+      vertical: 'personal-loans',
+      mode: 'test',
+      createdAtMs: noonMs,
+      expiresAtMs: noonMs + 1,
+      revokedAtMs: null,
+      limits: { requestsPerMinute: null, analyticsPerMinute: null, sessionsPerDay: 7 },
+    },
+  );
+  assert(!JSON.stringify(registry.list()).includes(key.slice(-48)));
+});
+
+test('stores neither the text nor the digits of a key', (t) => {
+  const folder = temporaryFolder(t);
+  const open = KeyRegistry.open(keyFilePath(folder));
+  t.after(() => open.close());
+  const { key } = issueKey(folder);
+  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)));
+  assert(files.length > 1, 'no write-ahead log');
+  assert(files.every((content) => !content.includes(key) && !content.includes(Buffer.from(key.slice(-48), 'hex'))));
+});
+
+test('assigns one account number per account name', (t) => {
+  const folder = temporaryFolder(t);
+  const accounts = ['acme', 'other', 'acme'].map((account) => issueKey(folder, { account }).issued.account);
+  assert.deepEqual(accounts, [1, 2, 1]);
+});
+
+test('does not reuse the number of a deleted key', (t) => {
+  const folder = temporaryFolder(t);
+  issueKey(folder);
+  const database = new Database(keyFilePath(folder));
+  database.exec('DELETE FROM keys');
+  database.close();
+  assert.equal(issueKey(folder).issued.number, 2);
+});
+
+test('reports a repeated revocation and an unknown id, and keeps the first time', (t) => {
+  const folder = temporaryFolder(t);
+  const { issued } = issueKey(folder);
+  assert.equal(revokeKey(folder, issued.id, noonMs + 1), 'revoked');
+  assert.equal(revokeKey(folder, issued.id, noonMs + 2), 'already_revoked');
+  assert.equal(revokeKey(folder, 'key_ffffffffffff'), 'unknown');
+  const registry = KeyRegistry.openExisting(keyFilePath(folder));
+  t.after(() => registry.close());
+  assert.equal(registry.find(issued.id)?.revokedAtMs, noonMs + 1);
+});
+
+const validKey = {
+  accountName: 'acme',
+  vertical: personalLoans,
+  mode: 'live',
+  expiresAtMs: null,
+  limits: noLimitOverrides,
+} as const;
+
+for (const [what, member] of [
+  ['an invalid account name', { accountName: 'a\nb' }],
+  ['an account name that is not a string', { accountName: 5 as never }],
+  ['an unknown mode', { mode: 'prod' as never }],
+  ['NaN as its expiry', { expiresAtMs: Number.NaN }],
+  ['an expiry beyond the range of Date', { expiresAtMs: bounds.timestampMsMax + 1 }],
+  ['an expiry in the past', { expiresAtMs: noonMs - 1 }],
+  ['an expiry of now', { expiresAtMs: noonMs }],
+  ['a limit of 0', { limits: { ...noLimitOverrides, requestsPerMinute: 0 } }],
+  ['a fractional limit', { limits: { ...noLimitOverrides, analyticsPerMinute: 1.5 } }],
+  ['a limit above the maximum', { limits: { ...noLimitOverrides, sessionsPerDay: bounds.limitPerDayMax + 1 } }],
+  ['a limit that is not a number', { limits: { ...noLimitOverrides, requestsPerMinute: '5' as never } }],
+] as const) {
+  test(`rejects a new key with ${what}`, (t) => {
+    const registry = KeyRegistry.open(keyFilePath(temporaryFolder(t)));
+    t.after(() => registry.close());
+    assert.throws(() => registry.create({ ...validKey, ...member }, noonMs), RangeError);
+    assert.deepEqual(registry.list(), []);
+  });
+}

@@ -1,0 +1,410 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import { type ClickIdPayload, ClickIds } from '../../src/ids/click-id.ts';
+import { ClickTokenCipher } from '../../src/ids/click-token-cipher.ts';
+import { PageCursors, type PagePosition } from '../../src/ids/page-cursor.ts';
+import { decodeCanonicalBase64url, TokenSigner } from '../../src/ids/signed-token.ts';
+import { decodeSubId, SubIds } from '../../src/ids/sub-id.ts';
+import { WidgetTokens } from '../../src/ids/widget-token.ts';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
+import type { SecretRing } from '../../src/secrets/secret-ring.ts';
+import { ringOf } from '../support/secrets.ts';
+
+const base64url = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+const timeMs = 1_779_278_400_000;
+const sub = Buffer.alloc(32, 7);
+const otherSub = Buffer.alloc(32, 7).fill(8, 31);
+const click: ClickIdPayload = {
+  sub: Uint8Array.from(sub),
+  offerId: 'lender-offer',
+  clickedMs: timeMs,
+  valueMicros: 5_000_000,
+  countable: true,
+};
+const clickToken = { catalogVersion: '0123456789ab', creditBand: 4 };
+const query = { account: 42, vertical: 1, mode: 'live', referrerTag: 'tag-one', subs: null } as const;
+const listQuery = { ...query, mode: 'test', referrerTag: null, subs: [Buffer.alloc(32, 9), sub] } as const;
+const position: PagePosition = { fromDay: 20_000, toDay: 20_030, after: 123_456 };
+
+/** One kind of token, with the payload and the context (session or query) of this suite. */
+interface TokenKind {
+  readonly name: string;
+  readonly create: (
+    secrets: SecretRing,
+    random: RandomPool,
+  ) => {
+    readonly issue: () => string;
+    /** Returns the payload, or null. */
+    readonly verify: (text: string) => unknown;
+    readonly verifyInOtherContexts?: readonly ((text: string) => unknown)[];
+  };
+  readonly payload: unknown;
+  /** Issued by an earlier version under `ringOf('ours')` with `FixedRandom`. */
+  readonly recorded: string;
+}
+
+const kinds: readonly TokenKind[] = [
+  {
+    name: 'sub_id',
+    create: (secrets, random) => {
+      const subIds = new SubIds(secrets, random);
+      return {
+        issue: () => subIds.issue(timeMs, 42, 1, 'test'),
+        verify: (text) => {
+          const bytes = subIds.verify(text);
+          return bytes && decodeSubId(bytes);
+        },
+      };
+    },
+    payload: { createdMs: timeMs, account: 42, vertical: 1, mode: 'test' },
+    recorded: 'sub_019e4541ca0000000000002a0301a0a1a2a3a4a5a6a7a8a9711ae1fb88ac78cb',
+  },
+  {
+    name: 'widget token',
+    create: (secrets) => {
+      const tokens = new WidgetTokens(secrets);
+      return {
+        issue: () => tokens.issue(sub, timeMs),
+        verify: (text) => tokens.verify(sub, text),
+        verifyInOtherContexts: [(text) => tokens.verify(otherSub, text)],
+      };
+    },
+    payload: timeMs,
+    recorded: 'AQGeRUHKADwWW8eEDujP7WB5STAI',
+  },
+  {
+    name: 'page cursor of rows',
+    create: (secrets) => {
+      const cursors = new PageCursors(secrets);
+      return {
+        issue: () => cursors.issue('row', query, position),
+        verify: (text) => cursors.verify('row', query, text),
+        verifyInOtherContexts: [
+          (text) => cursors.verify('daily', query, text),
+          ...[
+            { ...query, account: 43 },
+            { ...query, vertical: 2 },
+            { ...query, mode: 'test' as const },
+            { ...query, referrerTag: 'tag-two' },
+            { ...query, referrerTag: 'tag-onee' },
+            { ...query, referrerTag: null },
+            { ...query, subs: [] },
+            { ...query, subs: [sub] },
+          ].map((other) => (text: string) => cursors.verify('row', other, text)),
+        ],
+      };
+    },
+    payload: position,
+    recorded: 'AQAATiAAAE4-AAAAAeJAwF-jsR5L2ZaQWHzkEAh5',
+  },
+  {
+    name: 'page cursor of listed sessions',
+    create: (secrets) => {
+      const cursors = new PageCursors(secrets);
+      return {
+        issue: () => cursors.issue('daily', listQuery, position),
+        verify: (text) => cursors.verify('daily', { ...listQuery, subs: listQuery.subs.toReversed() }, text),
+        verifyInOtherContexts: [[sub], [], [otherSub, sub], null].map(
+          (subs) => (text: string) => cursors.verify('daily', { ...listQuery, subs }, text),
+        ),
+      };
+    },
+    payload: position,
+    recorded: 'AQAATiAAAE4-AAAAAeJAZprckSW5-tQaUzjiePyM',
+  },
+  {
+    name: 'click_id',
+    create: (secrets, random) => {
+      const clickIds = new ClickIds(secrets, random);
+      return { issue: () => clickIds.issue(click), verify: (text) => clickIds.verify(text) };
+    },
+    payload: click,
+    recorded:
+      'AAGgoaKjpKWmp6ipqqsjNS1G5k3AZ12sP4WZK3mj4ArcrCWsThkXYND2duWG97m6gcO31OoWfvr0jnrwkuXcWpqJ-UJus4BGZw1a2ckmm9-NLdEqeHs',
+  },
+  {
+    name: 'click_id of the signed layout',
+    create: (secrets, random) => {
+      const clickIds = new ClickIds(secrets, random);
+      return { issue: () => issueSignedClickId(secrets), verify: (text) => clickIds.verify(text) };
+    },
+    payload: { ...click, valueMicros: 5 },
+    recorded: 'AQcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHAZ5FQcoAAAAAAAAFbGVuZGVyLW9mZmVy2FOoH8vPqu9nXQ',
+  },
+  {
+    name: 'click token',
+    create: (secrets, random) => {
+      const cipher = new ClickTokenCipher(secrets, random);
+      return {
+        issue: () => cipher.encrypt(sub, clickToken),
+        verify: (text) => cipher.decrypt(sub, text),
+        verifyInOtherContexts: [(text) => cipher.decrypt(otherSub, text)],
+      };
+    },
+    payload: clickToken,
+    recorded: 'AaChoqOkpaanqKmqq6C5uPbKkrYmoyydwkq3OHo-y-ru0t5dUUIqd3Fn',
+  },
+];
+
+/** The layout before click_ids were encrypted. */
+function issueSignedClickId(secrets: SecretRing): string {
+  const signer = new TokenSigner(secrets, {
+    purpose: 'click-id',
+    secretNumberOffset: 0,
+    macBytes: 10,
+    messageBytesMax: 128,
+  });
+  const token = Buffer.alloc(67);
+  token[0] = signer.newestSecretNumber;
+  token.set(click.sub, 1);
+  token.writeUIntBE(click.clickedMs, 33, 6);
+  token.writeUIntBE(5, 39, 6);
+  token.write(click.offerId, 45);
+  signer.sign(token, 57);
+  return token.toString('base64url');
+}
+
+/** Returns the same bytes for every token. */
+class FixedRandom extends RandomPool {
+  override fill(target: Buffer, offset: number, length: number): void {
+    for (let i = 0; i < length; i++) target[offset + i] = 0xa0 + i;
+  }
+}
+
+const random = new RandomPool();
+
+for (const kind of kinds) {
+  const ours = kind.create(ringOf('ours'), random);
+  const token = ours.issue();
+
+  describe(`a ${kind.name}`, () => {
+    it('is verified and decoded', () => {
+      assert.deepEqual(ours.verify(token), kind.payload);
+    });
+
+    it('has the bytes that earlier versions issued and still accepts theirs', () => {
+      assert.equal(kind.create(ringOf('ours'), new FixedRandom()).issue(), kind.recorded);
+      assert.deepEqual(ours.verify(kind.recorded), kind.payload);
+    });
+
+    it('is rejected with any one character changed', () => {
+      for (let i = 0; i < token.length; i++) {
+        for (const character of `${base64url}+/=. %\0\n\u0130`) {
+          if (character === token[i]) continue;
+          assert.equal(ours.verify(token.slice(0, i) + character + token.slice(i + 1)), null, `${character} at ${i}`);
+        }
+      }
+    });
+
+    it('is rejected when shortened or lengthened', () => {
+      for (let length = 0; length < token.length; length++) {
+        assert.equal(ours.verify(token.slice(0, length)), null);
+        assert.equal(ours.verify(token.slice(token.length - length)), null);
+      }
+      for (const more of ['0', 'A', '=', '==', ' ', '\n', '\0', '!', '00', 'AAAA']) {
+        assert.equal(ours.verify(token + more), null);
+        assert.equal(ours.verify(more + token), null);
+      }
+    });
+
+    it('is rejected in another spelling of the same bytes', () => {
+      const padded = Buffer.from(token, 'base64url').toString('base64');
+      for (const text of [token.toUpperCase(), padded, `sub_${token.slice(4).toUpperCase()}`]) {
+        if (text !== token) assert.equal(ours.verify(text), null);
+      }
+    });
+
+    it('is rejected under another secret of the same number', () => {
+      assert.equal(ours.verify(kind.create(ringOf('theirs'), random).issue()), null);
+    });
+
+    it('is accepted as long as its secret is listed', () => {
+      const before = kind.create(ringOf('first'), random);
+      const rotated = kind.create(ringOf('first', 'second'), random);
+      assert.deepEqual(rotated.verify(before.issue()), kind.payload);
+      assert.deepEqual(rotated.verify(rotated.issue()), kind.payload);
+      assert.equal(before.verify(rotated.issue()), null);
+    });
+
+    it('is rejected in another session or query', () => {
+      for (const verify of ours.verifyInOtherContexts ?? []) assert.equal(verify(token), null);
+    });
+
+    it('is not accepted as a token of another kind', () => {
+      for (const other of kinds) {
+        const haveSameClass = kind.name.startsWith('click_id') && other.name.startsWith('click_id');
+        if (other === kind || haveSameClass) continue;
+        assert.equal(other.create(ringOf('ours'), random).verify(token), null, other.name);
+      }
+    });
+
+    it('is not found in arbitrary text', () => {
+      const text = fc.oneof(
+        fc.string({ unit: 'binary', maxLength: 200 }),
+        fc.base64String({ maxLength: 400 }),
+        fc.uint8Array({ minLength: 21, maxLength: 100 }).map((bytes) => {
+          bytes[0] = 1;
+          return Buffer.from(bytes).toString('base64url');
+        }),
+        fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => `sub_${Buffer.from(bytes).toString('hex')}`),
+      );
+      fc.assert(fc.property(text, (each) => assert.equal(ours.verify(each), null)));
+    });
+  });
+}
+
+describe('decodeCanonicalBase64url', () => {
+  it('accepts one spelling of any bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 12 }), (bytes) => {
+        const text = Buffer.from(bytes).toString('base64url');
+        assert.deepEqual(Uint8Array.from(decodeCanonicalBase64url(text)!), bytes);
+        for (const character of base64url) {
+          const other = text.slice(0, -1) + character;
+          const decoded = decodeCanonicalBase64url(other);
+          if (other !== text) assert.notDeepEqual(decoded && Uint8Array.from(decoded), bytes);
+        }
+        for (const other of [`${text}=`, `${text}\n`, ` ${text}`, `${text}!`])
+          assert.equal(decodeCanonicalBase64url(other), null);
+      }),
+    );
+  });
+});
+
+const anySub = fc.uint8Array({ minLength: 32, maxLength: 32 });
+
+it('WidgetTokens verifies any expiry, for the session it was issued for only', () => {
+  const tokens = new WidgetTokens(ringOf('ours'));
+  const expiry = fc.integer({ min: 0, max: 2 ** 48 - 1 });
+  fc.assert(
+    fc.property(anySub, expiry, fc.nat(31), fc.integer({ min: 1, max: 255 }), (session, expiresMs, byte, change) => {
+      const token = tokens.issue(session, expiresMs);
+      assert.match(token, /^[\w-]{28}$/);
+      assert.equal(tokens.verify(session, token), expiresMs);
+      const other = Uint8Array.from(session);
+      other[byte]! ^= change;
+      assert.equal(tokens.verify(other, token), null);
+    }),
+  );
+});
+
+describe('PageCursors', () => {
+  const cursors = new PageCursors(ringOf('ours'));
+  const anyQuery = fc.record({
+    granularity: fc.constantFrom('daily' as const, 'row' as const),
+    account: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+    vertical: fc.integer({ min: 0, max: 127 }),
+    mode: fc.constantFrom('live' as const, 'test' as const),
+    referrerTag: fc.option(fc.stringMatching(/^[a-z0-9_-]{3,64}$/)),
+    subs: fc.option(fc.array(anySub, { maxLength: 5 })),
+  });
+  const day = fc.integer({ min: -800_000, max: 3_000_000 });
+  const anyPosition = fc.record(
+    { fromDay: day, toDay: day, after: fc.integer({ min: 0, max: 2 ** 48 - 1 }) },
+    { noNullPrototype: true },
+  );
+  const canonicalJson = ({ subs, ...rest }: { readonly subs: readonly Uint8Array[] | null }) =>
+    JSON.stringify([rest, subs?.map((bytes) => Buffer.from(bytes).toString('hex')).sort() ?? null]);
+
+  it('verifies a cursor for its own query only', () => {
+    fc.assert(
+      fc.property(anyQuery, anyQuery, anyPosition, (own, other, each) => {
+        const cursor = cursors.issue(own.granularity, own, each);
+        assert.match(cursor, /^[\w-]{40}$/);
+        assert.deepEqual(cursors.verify(own.granularity, own, cursor), each);
+        fc.pre(canonicalJson(own) !== canonicalJson(other));
+        assert.equal(cursors.verify(other.granularity, other, cursor), null);
+      }),
+    );
+  });
+
+  it('does not change the order of the listed ids', () => {
+    const subs = [new Uint8Array(32).fill(2), new Uint8Array(32).fill(1)];
+    cursors.issue('row', { ...query, subs }, position);
+    assert.deepEqual([subs[0]![0], subs[1]![0]], [2, 1]);
+  });
+});
+
+describe('ClickIds', () => {
+  const clickIds = new ClickIds(ringOf('ours'), random);
+  const anyClick = fc.record<ClickIdPayload>({
+    sub: anySub,
+    offerId: fc.stringMatching(/^[a-z0-9_-]{1,64}$/),
+    clickedMs: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+    valueMicros: fc.integer({ min: 0, max: bounds.clickValueMicrosMax }),
+    countable: fc.boolean(),
+  });
+
+  it('decodes every click, with a length that depends on the offer id only', () => {
+    fc.assert(
+      fc.property(anyClick, (each) => {
+        const clickId = clickIds.issue(each);
+        assert.match(clickId, /^[\w-]+$/);
+        assert.deepEqual({ ...clickIds.verify(clickId) }, { ...each });
+        assert.equal(clickId.length, clickIds.issue({ ...click, offerId: 'x'.repeat(each.offerId.length) }).length);
+      }),
+    );
+  });
+
+  it('returns a payload that later calls do not change', () => {
+    const first = clickIds.verify(clickIds.issue(click));
+    clickIds.verify(clickIds.issue({ ...click, sub: otherSub, offerId: 'another' }));
+    assert.deepEqual(first, click);
+  });
+
+  it('reveals nothing of the click, not even that two ids are of the same click', () => {
+    const distinct = { ...click, sub: Buffer.from('0123456789abcdef'.repeat(4), 'hex'), valueMicros: 0x12_3456_789a };
+    const ids = Array.from({ length: 200 }, () => Buffer.from(clickIds.issue(distinct), 'base64url'));
+    const time = Buffer.alloc(6);
+    time.writeUIntBE(distinct.clickedMs, 0, 6);
+    for (const id of ids) {
+      assert.deepEqual(id.subarray(0, 2), ids[0]!.subarray(0, 2));
+      for (const part of [distinct.sub, Buffer.from(distinct.offerId), Buffer.from('123456789a', 'hex'), time]) {
+        for (let i = 0; i + 4 <= part.length; i++) assert(!id.includes(part.subarray(i, i + 4)));
+      }
+    }
+    // After the layout and the secret number, no byte is constant.
+    for (let i = 2; i < ids[0]!.length; i++) assert(new Set(ids.map((id) => id[i])).size > 50);
+  });
+
+  it('rejects an id whose layout byte is changed', () => {
+    const encrypted = Buffer.from(clickIds.issue(click), 'base64url').subarray(1);
+    const signed = Buffer.from(issueSignedClickId(ringOf('ours')), 'base64url');
+    for (const changed of [encrypted, Buffer.concat([Buffer.alloc(1), signed])])
+      assert.equal(clickIds.verify(changed.toString('base64url')), null);
+  });
+});
+
+describe('ClickTokenCipher', () => {
+  const cipher = new ClickTokenCipher(ringOf('ours'), random);
+
+  it('decrypts any payload, in the session it was encrypted for only', () => {
+    fc.assert(
+      fc.property(
+        fc.record({ creditBand: fc.nat(255), catalogVersion: fc.stringMatching(/^[0-9a-f]{1,31}$/) }),
+        anySub,
+        fc.nat(31),
+        (payload, session, byte) => {
+          const token = cipher.encrypt(session, payload);
+          assert.match(token, /^[\w-]+$/);
+          assert.deepEqual({ ...cipher.decrypt(session, token) }, { ...payload });
+          const other = Uint8Array.from(session);
+          other[byte]! ^= 1;
+          assert.equal(cipher.decrypt(other, token), null);
+        },
+      ),
+    );
+  });
+
+  it('hides its payload, and that two tokens have the same payload', () => {
+    const [one, other] = [cipher.encrypt(sub, clickToken), cipher.encrypt(sub, clickToken)];
+    assert.notEqual(one, other);
+    for (const token of [one, other]) assert(!Buffer.from(token, 'base64url').includes(clickToken.catalogVersion));
+  });
+
+  it('throws for a catalog version that is too long', () => {
+    assert.throws(() => cipher.encrypt(sub, { ...clickToken, catalogVersion: 'f'.repeat(32) }), RangeError);
+  });
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Mode } from '../../src/domain/mode.ts';
+import {
+  decodeSubId,
+  formatSubId,
+  isOwnedBy,
+  parseSubIdWords,
+  SubIds,
+  subIdCreatedMs,
+  subIdWordCount,
+} from '../../src/ids/sub-id.ts';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { equipmentLeases } from '../support/equipment-leases.ts';
+import { ringOf } from '../support/secrets.ts';
+import { subIdAt } from '../support/sub-id-at.ts';
+import { liveTenant } from '../support/tenants.ts';
+
+const createdMs = Date.UTC(2026, 4, 20, 12);
+const subIds = new SubIds(ringOf('ours'), new RandomPool());
+const issue = () => subIds.issue(createdMs, 42, 1, 'live');
+
+describe('SubIds', () => {
+  it('encodes creation time, account, vertical and mode', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+        fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+        fc.integer({ min: 1, max: 127 }),
+        fc.constantFrom<Mode>('live', 'test'),
+        (time, account, vertical, mode) => {
+          const subId = subIds.issue(time, account, vertical, mode);
+          assert.match(subId, /^sub_[0-9a-f]{64}$/);
+          assert.deepEqual(decodeSubId(subIds.verify(subId)!), { createdMs: time, account, vertical, mode });
+        },
+      ),
+    );
+  });
+
+  it('uses 80 random bits', () => {
+    const ids = Array.from({ length: 10_000 }, () => Uint8Array.from(subIds.toBytes(issue())));
+    assert.equal(new Set(ids.map((sub) => formatSubId(sub))).size, ids.length);
+    for (let byte = 14; byte < 24; byte++) assert(new Set(ids.map((sub) => sub[byte])).size > 200);
+  });
+
+  it('issues ids that sort by creation time', () => {
+    const earlier = subIds.issue(createdMs - 1, 2 ** 32 - 1, 127, 'test');
+    assert(earlier < subIds.issue(createdMs, 0, 1, 'live'));
+  });
+
+  it('converts between text and bytes', () => {
+    const subId = issue();
+    const sub = Uint8Array.from(subIds.toBytes(subId));
+    assert.deepEqual(Uint8Array.from(subIds.verify(subId)!), sub);
+    assert.equal(formatSubId(sub), subId);
+  });
+
+  it('reads bytes that are part of a larger buffer', () => {
+    const subId = issue();
+    const larger = Buffer.concat([Buffer.alloc(7, 0xff), subIds.toBytes(subId), Buffer.alloc(7, 0xff)]);
+    const sub = new Uint8Array(larger.buffer, larger.byteOffset + 7, 32);
+    assert.equal(formatSubId(sub), subId);
+    assert.equal(decodeSubId(sub).account, 42);
+  });
+
+  it('assigns a session to its account, vertical and mode only', () => {
+    const subId = subIds.issue(createdMs, liveTenant.account, liveTenant.vertical.number, 'live');
+    const parts = decodeSubId(subIds.verify(subId)!);
+    assert(isOwnedBy(parts, liveTenant));
+    assert(!isOwnedBy(parts, { ...liveTenant, account: liveTenant.account + 1 }));
+    assert(!isOwnedBy(parts, { ...liveTenant, mode: 'test' }));
+    assert(!isOwnedBy(parts, { ...liveTenant, vertical: equipmentLeases }));
+  });
+});
+
+function parseWords(text: string): number[] | null {
+  const words = new Int32Array(subIdWordCount);
+  return parseSubIdWords(text, words) ? [...words] : null;
+}
+
+describe('parseSubIdWords', () => {
+  const validId = 'sub_00112233445566778899aabbccddeeffffeeddccbbaa99887766554433221100';
+
+  it('parses the words that Buffer reads', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (sub) => {
+        const bytes = Buffer.from(sub);
+        const words = Array.from({ length: 8 }, (_, word) => bytes.readInt32BE(4 * word));
+        assert.deepEqual(parseWords(`sub_${bytes.toString('hex')}`), words);
+      }),
+      { examples: [[new Uint8Array(32)], [new Uint8Array(32).fill(0xff)], [new Uint8Array(32).fill(0x80)]] },
+    );
+  });
+
+  it('rejects other lengths and prefixes', () => {
+    assert(parseWords(validId) !== null);
+    for (const text of [
+      ...['', 'sub_', validId.slice(0, -1), `${validId}0`, `${validId} `, ` ${validId}`, validId.slice(4)],
+      ...['sub-', 'Sub_', '0000', 'bus_'].map((prefix) => prefix + validId.slice(4)),
+    ]) {
+      assert.equal(parseWords(text), null, text);
+    }
+  });
+
+  it('rejects every character that is not a lower-case hex digit', () => {
+    const others = [...'/:@`gABCDEF \0\x7f-', '\u0080', '\u0130', '\uff10', '\uff41', '\u0661', '\ud83d', '\uffff'];
+    // Characters whose low byte, or low seven bits, are those of a digit.
+    for (const digit of '09af')
+      others.push(...[128, 256, 0x3000].map((added) => String.fromCharCode(digit.charCodeAt(0) + added)));
+    for (let i = 4; i < validId.length; i++) {
+      for (const other of others) {
+        const text = validId.slice(0, i) + other + validId.slice(i + 1);
+        assert.equal(parseWords(text), null, JSON.stringify(text));
+      }
+    }
+  });
+
+  it('accepts exactly 64 hex digits', () => {
+    const digits = fc.string({ unit: fc.constantFrom(...'0123456789abcdefgAF\u0130'), minLength: 62, maxLength: 66 });
+    fc.assert(
+      fc.property(digits, (text) => {
+        assert.equal(parseWords(`sub_${text}`) !== null, /^[0-9a-f]{64}$/.test(text));
+      }),
+    );
+  });
+
+  it('gives the creation time in its first two words', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 48 - 1 }), (ms) => {
+        const [first, second] = parseWords(subIdAt(ms))!;
+        assert.equal(subIdCreatedMs(first!, second!), ms);
+      }),
+      { examples: [[0], [2 ** 48 - 1], [2 ** 47], [2 ** 31 * 2 ** 16 - 1], [0xffff], [0x8000]] },
+    );
+  });
+});
