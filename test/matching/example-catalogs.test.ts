@@ -14,7 +14,7 @@ import { quote } from './quote.ts';
 
 function read(name: string): CatalogFile {
   const parsed = parseCatalog(
-    readFileSync(new URL(`../../src/catalogs/${name}.json`, import.meta.url), 'utf8'),
+    readFileSync(new URL(`../../src/verticals/personal-loans/${name}`, import.meta.url), 'utf8'),
     personalLoans,
   );
   assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
@@ -25,7 +25,7 @@ const compile = (catalog: CatalogFile) => compileCatalog(catalog, personalLoans,
 const offersOf = (catalog: CatalogFile) => catalog.lenders.flatMap(({ offers }) => offers);
 
 describe('the example catalog', () => {
-  const catalog = read('personal-loans');
+  const catalog = read('example-catalog.json');
   const compiled = compile(catalog);
   const totalFor = (fields: Readonly<Record<string, unknown>>) =>
     rankOffers(compiled.tables, borrowerOf(fields), today).total;
@@ -102,7 +102,7 @@ describe('the example catalog', () => {
 });
 
 describe('the sandbox catalog', () => {
-  const catalog = read('personal-loans-sandbox');
+  const catalog = read('sandbox-catalog.json');
   const compiled = compile(catalog);
 
   test('has at least 12 offers that are plainly not real', () => {
