@@ -1,16 +1,17 @@
 import { bounds } from '../../bounds.ts';
 import { type CatalogError, CatalogErrors, type CatalogPath, formatPath } from '../../catalogs/catalog-errors.ts';
 import type { CatalogFile } from '../../catalogs/catalog-schema.ts';
+import { catalogVersionsByMode } from '../../catalogs/identifiers.ts';
+import { parseCatalogJson, readCatalogText, validateCatalogValue } from '../../catalogs/parse-catalog.ts';
+import { logoFolder, readLogos } from '../../catalogs/read-logos.ts';
 import {
   type BandStatistics,
   type CatalogStatistics,
   computeCatalogStatistics,
   type FieldCoverage,
   type NumberSummary,
-} from '../../catalogs/catalog-statistics.ts';
-import { catalogVersionsByMode } from '../../catalogs/identifiers.ts';
-import { parseCatalogJson, readCatalogText, validateCatalogValue } from '../../catalogs/parse-catalog.ts';
-import { logoFolder, readLogos } from '../../catalogs/read-logos.ts';
+} from '../../verticals/personal-loans/catalog-statistics.ts';
+import type { LoanCatalog } from '../../verticals/personal-loans/offer-schema.ts';
 import { servedVerticals } from '../../verticals/registry.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
 import { CommandLineError } from '../command-line-error.ts';
@@ -35,9 +36,7 @@ function readCatalogFile(file: string, progress: SteppedProgress<keyof typeof re
   const parsed = parseCatalogJson(text);
   progress.update('judge');
   const vertical = verticalOfCatalog(parsed.ok ? parsed.value : null);
-  const inspected = parsed.ok
-    ? validateCatalogValue(parsed.value, vertical, (share) => progress.update('judge', share))
-    : parsed;
+  const inspected = parsed.ok ? validateCatalogValue(parsed.value, vertical) : parsed;
   return inspected.ok
     ? { text, vertical, catalog: inspected.catalog, faults: null }
     : { text, vertical, catalog: null, faults: inspected.faults };
@@ -193,7 +192,7 @@ function computeCatalogStats(file: string, options: { readonly json?: true }) {
     }
     progress.update('name_versions');
     const summary = summarizeCatalog(catalog);
-    const described = computeCatalogStatistics(catalog, vertical, (share) => progress.update('describe', share));
+    const described = computeCatalogStatistics(catalog as LoanCatalog, vertical);
     return { summary, described };
   } finally {
     progress.clear();
