@@ -14,7 +14,7 @@ const dist = join(root, 'dist');
 rmSync(dist, { recursive: true, force: true });
 runScript(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', join(root, 'tsconfig.package.json'));
 runScript(join(root, 'bin', 'build-widget.ts'), join(dist, 'src', 'web/widget', 'dist'));
-for (const folder of ['capacity', 'catalogs', 'openapi']) {
+for (const folder of ['capacity', 'openapi', 'verticals']) {
   cpSync(join(root, 'src', folder), join(dist, 'src', folder), {
     recursive: true,
     filter: (path) => !path.endsWith('.ts'),

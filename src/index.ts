@@ -13,7 +13,6 @@ import {
 import { bounds } from './bounds.ts';
 import { assertCatalogSources } from './catalogs/assert-catalog-sources.ts';
 import type { CatalogChange, CatalogSource } from './catalogs/catalog-store.ts';
-import { examplePersonalLoanCatalogs } from './catalogs/example-catalogs.ts';
 import {
   type Durability,
   durabilityChoices,
@@ -35,6 +34,7 @@ import type { ClickResult } from './operations/follow-click.ts';
 import { startService } from './server/start-service.ts';
 import type { CertificateReload } from './tls/certificate.ts';
 import { type TlsVersion, tlsVersions } from './tls/certificate.ts';
+import { exampleCatalogs } from './verticals/example-catalogs.ts';
 
 export { InvalidCatalogError as CatalogUnusable } from './catalogs/catalog-store.ts';
 export type { ConfirmationStatus, RejectionReason } from './confirmations/confirmation.ts';
@@ -238,7 +238,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
   assertMarketplaceOptions(options);
   const dataDir = resolve(options.dataDir);
   const clock = options.clock ?? systemClock;
-  const catalogs = options.catalogs ?? examplePersonalLoanCatalogs();
+  const catalogs = options.catalogs ?? exampleCatalogs();
   const listen = options.listen ? options.listen : null;
   const threads = options.matcherThreads ?? 0;
   const host = listen?.host ?? '127.0.0.1';

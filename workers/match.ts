@@ -3,9 +3,10 @@ import { LRUCache } from 'lru-cache';
 import { bounds } from '../src/bounds.ts';
 import { CatalogArchive } from '../src/catalogs/catalog-archive.ts';
 import { type BatchRequest, decodeBatch, encodeResults, type WorkerResult } from '../src/matching/match-batch.ts';
-import { compileMatchTables, type MatchTables } from '../src/matching/match-tables.ts';
+import type { MatchTables } from '../src/matching/match-tables.ts';
 import type { MatchWorkerData, PreparedTables } from '../src/matching/match-thread.ts';
 import { prepareRanking, rankOffers } from '../src/matching/ranker.ts';
+import { productOf } from '../src/verticals/products.ts';
 
 /** The entry of a matching worker: Piscina calls the functions exported here. */
 
@@ -37,7 +38,7 @@ function loadTables(catalogVersion: string): MatchTables {
   let tables = tablesByVersion.get(catalogVersion);
   if (tables === undefined) {
     const { catalog, vertical } = archive.load(catalogVersion);
-    tables = compileMatchTables(catalog, vertical);
+    tables = productOf(vertical).compileTables(catalog, vertical);
     prepareRanking(tables);
     tablesByVersion.set(catalogVersion, tables);
   }

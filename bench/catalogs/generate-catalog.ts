@@ -1,11 +1,6 @@
-import type {
-  CatalogBand,
-  CatalogCriterion,
-  CatalogFile,
-  CatalogLender,
-  CatalogOffer,
-} from '../../src/catalogs/catalog-schema.ts';
+import type { CatalogCriterion } from '../../src/catalogs/catalog-schema.ts';
 import { choiceValues } from '../../src/verticals/field-vector.ts';
+import type { LoanBand, LoanCatalog, LoanLender, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
 import { type LenderKind, lenderKinds, uniqueLenderName } from './lender-kinds.ts';
 import { type Random, randomBoolean, randomElement, randomInteger, seededRandom } from './seeded-random.ts';
@@ -24,7 +19,7 @@ interface GenerateCatalogOptions {
  * often as among real lenders: a few lend everywhere, most in some states only, and each kind has its own borrowers, prices
  * and fees. It knows a vertical by its fields and roles alone.
  */
-export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCatalogOptions): CatalogFile {
+export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCatalogOptions): LoanCatalog {
   const random = seededRandom(seed);
   // Caps are drawn by themselves: they change neither price nor criteria, so the rest does not depend on them either.
   const capRandom = seededRandom(~seed);
@@ -45,7 +40,7 @@ export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCat
   };
 }
 
-function randomLender(random: Random, vertical: Vertical, offers: number, names: Set<string>): CatalogLender {
+function randomLender(random: Random, vertical: Vertical, offers: number, names: Set<string>): LoanLender {
   const kind = randomLenderKind(random);
   const name = uniqueLenderName(random, kind, names);
   const slug = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
@@ -60,7 +55,7 @@ function randomLender(random: Random, vertical: Vertical, offers: number, names:
   };
 }
 
-function addDailyCaps(random: Random, lender: CatalogLender): CatalogLender {
+function addDailyCaps(random: Random, lender: LoanLender): LoanLender {
   const offers = lender.offers.map((offer) =>
     randomBoolean(random, 0.1) ? { ...offer, daily_cap: randomInteger(random, 1, 40) * 25 } : offer,
   );
@@ -74,7 +69,7 @@ function randomOffer(
   id: string,
   slug: string,
   states: CatalogCriterion | null,
-): CatalogOffer {
+): LoanOffer {
   const { roles } = vertical;
   const bandNames = choiceValues(vertical, roles.creditBand);
   const [easiest, hardest] = kind.worstBandPosition;
@@ -116,7 +111,7 @@ function randomOffer(
 interface OfferPricing {
   readonly kind: LenderKind;
   readonly bandNames: readonly string[];
-  readonly amount: CatalogOffer['amount'];
+  readonly amount: LoanOffer['amount'];
   readonly term_months: readonly number[];
   readonly perLead: boolean;
   /** How much dearer than its kind the offer is, in percent a year. */
@@ -127,7 +122,7 @@ function randomBand(
   random: Random,
   { kind, bandNames, amount, term_months, perLead, base }: OfferPricing,
   band: number,
-): CatalogBand {
+): LoanBand {
   /** 0 in the worst band, 1 in the best. */
   const quality = bandNames.length === 1 ? 1 : band / (bandNames.length - 1);
   const fee = kind.feePercent === 0 ? 0 : roundToHundredths(kind.feePercent * (1.2 - 0.6 * quality));
@@ -153,7 +148,7 @@ function randomTermPrices(
   terms: readonly number[],
   { min, max }: { min: number; max: number },
   fee: number,
-): Pick<CatalogBand, 'terms'> {
+): Pick<LoanBand, 'terms'> {
   if (terms.length < 2 || !randomBoolean(random, 0.25)) return {};
   const longest = Math.max(...terms);
   const shortest = Math.min(...terms);
@@ -177,7 +172,7 @@ function randomAmountRange(
   random: Random,
   vertical: Vertical,
   { minAmountUsdRange, maxAmountUsdRange }: LenderKind,
-): CatalogOffer['amount'] {
+): LoanOffer['amount'] {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.amount);
   const [least, most] = field?.kind === 'integer' ? [Math.max(1, field.min), field.max] : [1_000, 100_000];
   const min = Math.min(
@@ -241,7 +236,7 @@ function randomCreditMinimum(
   random: Random,
   { creditScores }: Vertical,
   worst: number,
-): Pick<CatalogOffer, 'min_credit_score'> {
+): Pick<LoanOffer, 'min_credit_score'> {
   const scores = creditScores?.[worst];
   if (scores === undefined || !randomBoolean(random, 0.4)) return {};
   return { min_credit_score: scores.min + Math.floor(((scores.max - scores.min) * random()) / 10) * 10 };

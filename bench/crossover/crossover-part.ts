@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CatalogStore, openCatalogStore } from '../../src/catalogs/catalog-store.ts';
+import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import type { Matcher } from '../../src/matching/matcher.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
 import type { FieldVector } from '../../src/verticals/field-vector.ts';
@@ -48,7 +48,7 @@ async function measureCrossover(scale: CrossoverScale): Promise<CrossoverCell[]>
   const cells: CrossoverCell[] = [];
   for (const offers of scale.sizes) {
     const folder = await mkdtemp(join(scale.folder, 'crossover-'));
-    const catalogs = openCatalogStore({
+    const catalogs = new CatalogStore({
       archiveFolder: folder,
       clock: { wallMs: () => Date.now(), monotonicMs: () => performance.now() },
       cdnUrl: () => '',

@@ -9,10 +9,11 @@ import {
   type MatchBatch,
   type WorkerResult,
 } from '../../src/matching/match-batch.ts';
-import { compileMatchTables } from '../../src/matching/match-tables.ts';
-import { createRanker, rankOffers } from '../../src/matching/ranker.ts';
+import { rankOffers } from '../../src/matching/ranker.ts';
+import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import { renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { createRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { recommendedScore } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog } from '../../test/support/random-catalog.ts';
 import { fixedToday, randomBorrowerVectors } from './fixtures.ts';
@@ -24,7 +25,7 @@ const matchCalls = 100;
 /** A run of the largest takes half a second, which is too long for a short benchmark. */
 const quickColdMax = 1_000;
 
-const compileTables = (offers: number) => compileMatchTables(generateCatalog(200, offers), personalLoans);
+const compileTables = (offers: number) => compileLoanTables(generateCatalog(200, offers), personalLoans);
 
 /** Ranks a thousand borrowers in turn, a hundred in a run, with every index they need made before. */
 const warmBenchmarks: readonly MicroBenchmark[] = catalogSizes.map((offers) => ({
@@ -86,7 +87,7 @@ function createBatch(): MatchBatch {
 }
 
 function createBatchAnswers(): WorkerResult[] {
-  const tables = compileMatchTables(generateCatalog(200, 200), personalLoans);
+  const tables = compileLoanTables(generateCatalog(200, 200), personalLoans);
   return randomBorrowerVectors(batchCalls, 5).map((borrower) => rankOffers(tables, borrower, fixedToday));
 }
 

@@ -71,7 +71,7 @@ export class CatalogStore {
   readonly #abortController = new AbortController();
   #lastChange: Promise<unknown> = Promise.resolve();
 
-  /** Use `openCatalogStore`. */
+  /** Throws `InvalidCatalogError`, or the error of a folder that cannot be written. */
   constructor(options: CatalogStoreOptions) {
     const verticals = [...new Set(options.catalogs.map(({ vertical }) => vertical))];
     this.#options = options;
@@ -259,11 +259,6 @@ export class CatalogStore {
       }
     }
   }
-}
-
-/** Opens the library with the catalogs given. Throws `InvalidCatalogError`, or the error of a folder that cannot be written. */
-export function openCatalogStore(options: CatalogStoreOptions): CatalogStore {
-  return new CatalogStore(options);
 }
 
 function readSourceText(source: CatalogSource): { ok: true; text: string } | { ok: false; faults: readonly string[] } {

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
 import type { Mode } from '../domain/mode.ts';
-import type { CompiledOffer } from '../verticals/personal-loans/offer-view.ts';
+import type { CompiledOffer } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CompiledCatalogData } from './compile-catalog.ts';
 

@@ -1,6 +1,6 @@
 import type { Mode } from '../domain/mode.ts';
-import { compileMatchTables, type MatchTables, offersById } from '../matching/match-tables.ts';
-import { type CompiledOffer, compileOffer, OfferFragments } from '../verticals/personal-loans/offer-view.ts';
+import { offersById } from '../matching/match-tables.ts';
+import { type CompiledOffer, type OfferFragments, type ProductTables, productOf } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { catalogVersion } from './identifiers.ts';
@@ -50,7 +50,7 @@ export interface CompiledCatalogData {
   readonly disclosureJson: string;
   /** In the order of their ids; a ranking names an offer by its place here. */
   readonly offers: readonly CompiledOffer[];
-  readonly tables: MatchTables;
+  readonly tables: ProductTables;
 }
 
 /** One version of a catalog, ready to be matched, answered from, and clicked on. Immutable but for its logos. */
@@ -60,7 +60,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly mode: Mode;
   readonly disclosureJson: string;
   readonly offers: readonly CompiledOffer[];
-  readonly tables: MatchTables;
+  readonly tables: ProductTables;
   /** By offer id: booked clicks in a UTC day, of the offers that have such a cap (docs/contract.md#daily-caps). */
   readonly dailyCaps: ReadonlyMap<string, number>;
   readonly #cdnUrl: () => string;
@@ -86,7 +86,12 @@ export class CompiledCatalog implements CompiledCatalogData {
 
   /** What answers are put together from. */
   get offerFragments(): OfferFragments {
-    this.#fragments ??= new OfferFragments(this.offers, this.tables, this.#cdnUrl(), this.#logoHashes);
+    this.#fragments ??= productOf(this.vertical).createOfferFragments(
+      this.offers,
+      this.tables,
+      this.#cdnUrl(),
+      this.#logoHashes,
+    );
     return this.#fragments;
   }
 
@@ -132,11 +137,12 @@ export function compileCatalog(
 }
 
 export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mode: Mode): CompiledCatalogData {
+  const product = productOf(vertical);
   return {
     version: catalogVersion(catalog, mode),
     disclosureJson: JSON.stringify(catalog.disclosure),
-    offers: offersById(catalog).map(({ lender, offer }) => compileOffer(lender, offer)),
+    offers: offersById(catalog).map(({ lender, offer }) => product.compileOffer(lender, offer)),
     // Every matching thread reads the same numbers, and one that is started late gets them without a copy.
-    tables: shareTypedArrays(compileMatchTables(catalog, vertical)),
+    tables: shareTypedArrays(product.compileTables(catalog, vertical)),
   };
 }

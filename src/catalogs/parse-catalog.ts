@@ -4,13 +4,8 @@ import { Settings } from 'typebox/system';
 import { bounds } from '../bounds.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogErrors, type CatalogPath } from './catalog-errors.ts';
-import {
-  type CatalogFile,
-  catalogValidator,
-  fileValidator,
-  lenderValidator,
-  offerValidator,
-} from './catalog-schema.ts';
+import type { CatalogFile } from './catalog-schema.ts';
+import { catalogValidators } from './catalog-validators.ts';
 import { validateSemantics } from './validate-semantics.ts';
 
 /**
@@ -150,23 +145,14 @@ type ParsedCatalog =
   /** One line a fault, `path: what is wrong`, e.g. `lenders[0].offers[2].amount.min: must be >= 1`. */
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** As `parseAndValidate`, with the faults in words. */
+/** Parses and validates the text of a catalog file. A catalog that passes can be compiled without further checks. */
 export function parseCatalog(text: string, vertical: Vertical): ParsedCatalog {
-  const inspected = parseAndValidate(text, vertical);
-  return inspected.ok ? inspected : { ok: false, faults: inspected.faults.toLines() };
+  const parsed = parseCatalogJson(text);
+  const validated = parsed.ok ? validateCatalogValue(parsed.value, vertical) : parsed;
+  return validated.ok ? validated : { ok: false, faults: validated.faults.toLines() };
 }
 
-/**
- * Reads the text of a catalog file for one vertical. Every fault is named up to `bounds.catalogFaultsMax`, those of shape
- * and those of sense together; only the sense of an offer whose shape is wrong is left unjudged, and everything else about a
- * file that holds too much. A catalog that passes can be compiled without checks.
- */
-function parseAndValidate(text: string, vertical: Vertical): ValidatedCatalog {
-  const read = parseCatalogJson(text);
-  return read.ok ? validateCatalogValue(read.value, vertical) : read;
-}
-
-/** What the text of a catalog file holds, whatever that is; not ok is one fault, of a text too large or no JSON. */
+/** Parses the text of a catalog file without validating it. Fails with one error if the text is too large or not JSON. */
 export function parseCatalogJson(
   text: string,
 ): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly faults: CatalogErrors } {
@@ -185,30 +171,28 @@ export function parseCatalogJson(
   }
 }
 
-/** As `parseAndValidate`, of what `parseCatalogJson` has read. `onShare` is told now and then which share is done, from 0 to 1. */
-export function validateCatalogValue(
-  value: unknown,
-  vertical: Vertical,
-  onShare?: (share: number) => void,
-): ValidatedCatalog {
+/**
+ * Validates a value from `parseCatalogJson`. Reports errors of shape and of semantics together, up to
+ * `bounds.catalogErrorsReportedMax`, except for the semantics of an offer with a wrong shape. A list that is too long is the only
+ * error reported.
+ */
+export function validateCatalogValue(value: unknown, vertical: Vertical): ValidatedCatalog {
   const faults = new CatalogErrors();
   checkListSizes(value, faults);
   if (faults.count > 0) return { ok: false, faults };
-  onShare?.(0.25);
-  const sound = catalogValidator.Check(value);
-  if (!sound) checkShape(value, faults);
-  onShare?.(0.5);
-  validateSemantics(value, vertical, faults, onShare && ((share) => onShare(0.5 + share / 2)));
-  return sound && faults.count === 0 ? { ok: true, catalog: value as CatalogFile } : { ok: false, faults };
+  const hasValidShape = catalogValidators(vertical).catalogValidator.Check(value);
+  if (!hasValidShape) checkShape(value, vertical, faults);
+  validateSemantics(value, vertical, faults);
+  return hasValidShape && faults.count === 0 ? { ok: true, catalog: value as CatalogFile } : { ok: false, faults };
 }
 
-/** Looks no further once there are more than will ever be named. */
-function checkShape(value: unknown, faults: CatalogErrors): void {
-  // The library stops at eight faults unless told otherwise, and can only be told for the whole process.
+/** Stops when more errors were found than are reported. */
+function checkShape(value: unknown, vertical: Vertical, faults: CatalogErrors): void {
+  // The library stops at eight errors by default, and its limit can only be set for the whole process.
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: shapeErrorsMax });
   try {
-    for (const { part, path, validator } of schemaParts(value)) {
+    for (const { part, path, validator } of schemaParts(value, vertical)) {
       if (!validator.Check(part)) addShapeErrors(part, path, validator, faults);
       if (faults.isIncomplete) break;
     }
@@ -217,15 +201,16 @@ function checkShape(value: unknown, faults: CatalogErrors): void {
   }
 }
 
-// A member that should not be there is reported twice: by its own path, and by that of the object around it.
+// The library reports an unknown member twice: at its own path, and at that of the object around it.
 const shapeErrorsMax = 2 * (bounds.catalogErrorsReportedMax + 1);
 
-interface PartValidator {
-  Check(value: unknown): boolean;
-  Errors(value: unknown): ReturnType<typeof offerValidator.Errors>;
-}
+type PartValidator = ReturnType<typeof catalogValidators>['fileValidator'];
 
-function* schemaParts(value: unknown): Generator<{ part: unknown; path: CatalogPath; validator: PartValidator }> {
+function* schemaParts(
+  value: unknown,
+  vertical: Vertical,
+): Generator<{ part: unknown; path: CatalogPath; validator: PartValidator }> {
+  const { fileValidator, lenderValidator, offerValidator } = catalogValidators(vertical);
   yield { part: value, path: [], validator: fileValidator };
   for (const [lenderAt, lender] of arrayMember(value, 'lenders').entries()) {
     const path = ['lenders', lenderAt];

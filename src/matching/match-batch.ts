@@ -1,7 +1,6 @@
 import { Decoder, Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
-import { packOrderBytes, type Ranking, sortOrders } from './matcher.ts';
-import type { RankedOffers } from './ranker.ts';
+import { packOrderBytes, type RankedOffers, type Ranking, sortOrders } from './matcher.ts';
 
 /**
  * What crosses between the front end and a matching worker: many requests in one message, and their answers in one.

@@ -81,3 +81,10 @@ export interface Ranking {
    */
   readonly orders: PackedOrders;
 }
+
+/** A ranking before it is packed. */
+export interface RankedOffers {
+  readonly total: number;
+  readonly availableOnly: boolean;
+  readonly orders: Uint16Array;
+}

@@ -1,10 +1,5 @@
 import { join } from 'node:path';
-import {
-  type CatalogChange,
-  type CatalogSource,
-  type CatalogStore,
-  openCatalogStore,
-} from '../catalogs/catalog-store.ts';
+import { type CatalogChange, type CatalogSource, CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { LogoService, type LogoSource } from '../catalogs/logo-service.ts';
 import { logoFolder } from '../catalogs/read-logos.ts';
@@ -66,7 +61,7 @@ export class CatalogStatusTracker {
 
 /** What there is to offer. */
 export function openCatalogs({ dataDir, clock, logger, catalogs }: ServiceOptions, cdnUrl: () => string): CatalogStore {
-  return openCatalogStore({
+  return new CatalogStore({
     archiveFolder: join(dataDir, 'catalogs'),
     clock,
     cdnUrl,

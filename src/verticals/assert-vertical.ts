@@ -1,5 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { assertInteger, assertKnownNames, assertObject } from '../domain/assert-options.ts';
+import { productNames } from './products.ts';
 import type { PocketField, PricingRoles, Vertical } from './vertical.ts';
 
 /** Sessions keep every value as one number of 32 bits, less than 0 where there is none. */
@@ -54,6 +55,7 @@ const verticalMembers = Object.keys({
   keyPrefix: true,
   revenueModel: true,
   status: true,
+  product: true,
   fields: true,
   required: true,
   conditional: true,
@@ -96,6 +98,9 @@ export function assertVertical(vertical: Vertical): void {
     refuse('revenueModel must be cost_per_lead or cost_per_click');
   }
   if (!['stable', 'beta'].includes(vertical.status)) refuse('status must be stable or beta');
+  if (vertical.product !== undefined && !productNames.includes(vertical.product)) {
+    refuse(`product must be one of ${productNames.join(', ')}`);
+  }
   for (const list of ['fields', 'required', 'conditional'] as const) {
     if (!Array.isArray(vertical[list])) refuse(`${list} must be a list`);
   }

@@ -1,10 +1,10 @@
 import { personalLoans } from './personal-loans/personal-loans.ts';
 import type { Vertical } from './vertical.ts';
 
-/** The verticals there are offers for. */
+/** The verticals with a folder here: their routes exist. */
 export const servedVerticals: readonly Vertical[] = [personalLoans];
 
-/** What is needed to issue a key for a vertical, served or not (docs/contract.md#verticals). */
+/** What a key names of its vertical, served or not (docs/contract.md#verticals). */
 export interface KnownVertical {
   /** As in `Vertical`: never reused or renumbered. */
   readonly number: number;
@@ -14,16 +14,11 @@ export interface KnownVertical {
 }
 
 /**
- * The verticals of docs/contract.md#verticals. The command line, which may be ahead of the server, can issue a key for one that is not
- * served yet: its own routes are unknown (404), and on any other vertical it is a valid key in the wrong place (403).
+ * All verticals of docs/contract.md#verticals. The command line also issues keys for a vertical that is not served yet: requests with
+ * such a key get 404 on the routes of its own vertical and 403 on those of another.
  */
 export const knownVerticals: readonly KnownVertical[] = [
-  {
-    number: personalLoans.number,
-    segment: personalLoans.segment,
-    keyPrefix: personalLoans.keyPrefix,
-    status: personalLoans.status,
-  },
+  ...servedVerticals,
   { number: 2, segment: 'credit-cards', keyPrefix: 'svc_cc_', status: 'beta' },
   { number: 3, segment: 'mortgage', keyPrefix: 'svc_mo_', status: 'beta' },
   { number: 4, segment: 'banking', keyPrefix: 'svc_bk_', status: 'beta' },

@@ -11,6 +11,8 @@ export interface Vertical {
   readonly keyPrefix: string;
   readonly revenueModel: 'cost_per_lead' | 'cost_per_click';
   readonly status: 'stable' | 'beta';
+  /** What its offers are; `installment_loan` if not given. */
+  readonly product?: ProductName;
   /** In a fixed order: a session keeps its values in a vector of the same order, so new fields go at the end. */
   readonly fields: readonly PocketField[];
   /** Names of the fields offers cannot be matched without, in the order `missing_required` lists them. */
@@ -25,6 +27,9 @@ export interface Vertical {
   /** Fields without influence on offers (docs/contract.md#fairness). A catalog with a criterion on one of them is refused. */
   readonly neverMatched?: readonly string[];
 }
+
+/** The kind of product that a vertical sells: `products.ts` has the rules of each. */
+export type ProductName = 'installment_loan';
 
 /** A field that raises readiness to `high` only where another field holds a value (docs/contract.md#match-readiness). */
 export interface ConditionalField {

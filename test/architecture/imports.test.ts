@@ -32,6 +32,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'sessions',
     'tls',
     'verticals',
+    'verticals/personal-loans',
   ],
   clicks: ['bounds', 'catalogs', 'domain', 'ids', 'ledger', 'matching'],
   config: ['auth', 'bounds', 'domain', 'tls'],
@@ -90,13 +91,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'sessions',
     'user-agents',
     'verticals',
+    'verticals/personal-loans',
     'widgets',
   ],
   secrets: ['files'],
   sessions: ['bounds', 'domain', 'ids', 'ledger', 'matching', 'secrets', 'verticals'],
   tls: ['bounds', 'domain'],
   'user-agents': ['ledger'],
-  verticals: ['bounds', 'catalogs', 'domain', 'matching'],
+  verticals: ['bounds', 'catalogs', 'domain', 'matching', 'verticals/personal-loans'],
+  'verticals/personal-loans': ['bounds', 'catalogs', 'domain', 'matching', 'verticals'],
   'web/widget': [],
   widgets: ['bounds', 'catalogs', 'domain', 'ledger', 'matching'],
 };
@@ -133,10 +136,10 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
 const sources = sourceFiles('src', 'workers');
 const inSrc = sources.filter(({ path }) => path.startsWith('src/'));
 
-/** The folder in the table: of `http` and `web` the one below. */
+/** The folder in the table: the one below for `http`, `verticals` and `web`. */
 function placeOf(path: string): string {
   const [, folder = '', below = '', file] = path.split('/');
-  if (file !== undefined && (folder === 'http' || folder === 'web')) return `${folder}/${below}`;
+  if (file !== undefined && ['http', 'verticals', 'web'].includes(folder)) return `${folder}/${below}`;
   return folder.replace(/\.ts$/, '');
 }
 

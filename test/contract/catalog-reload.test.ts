@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { catalogVersion } from '../../src/catalogs/identifiers.ts';
 import type { MarketplaceView } from '../../src/index.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { borrowerOf, today as someDay } from '../matching/borrower-of.ts';
 import { referenceMatches, referenceOrder } from '../matching/reference-matcher.ts';
 import { afterwards } from '../support/afterwards.ts';
@@ -26,7 +26,7 @@ interface Expected {
 }
 
 /** What anybody with the complete fields must see of a catalog, by the plain rules. */
-function expectedOf(catalog: CatalogFile): Expected {
+function expectedOf(catalog: LoanCatalog): Expected {
   const matches = referenceMatches(catalog, vertical, borrowerOf(complete), someDay);
   return { version: catalogVersion(catalog, 'live'), ids: referenceOrder(matches, 'recommended').slice(0, 20) };
 }
@@ -37,7 +37,7 @@ async function startBefore(t: TestContext, engine: Engine, options: StartOptions
   afterwards(t, () => catalogs.remove());
   const market = await RunningMarketplace.start(engine, { catalogs: catalogs.sources, ...options });
   afterwards(t, () => market.close());
-  return { market, exchange: (catalog: CatalogFile) => catalogs.write(catalog) };
+  return { market, exchange: (catalog: LoanCatalog) => catalogs.write(catalog) };
 }
 
 function assertShows(view: MarketplaceView, { version, ids }: Expected): void {

@@ -60,7 +60,7 @@ async function makeReadersFolder(folder: string): Promise<void> {
   lookLikeCheckout(folder);
   for (const name of ['backup', 'var/lib/marketplace', 'etc/marketplace'])
     mkdirSync(join(folder, name), { recursive: true });
-  cpSync(join(checkout, 'src/catalogs/personal-loans.json'), join(folder, 'offers.json'));
+  cpSync(join(checkout, 'src/verticals/personal-loans/example-catalog.json'), join(folder, 'offers.json'));
   const marketplace = await createMarketplace({ dataDir: join(folder, 'data') });
   try {
     const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });

@@ -37,7 +37,7 @@ const substitutions = (server: ServedMarketplace): readonly Substitution[] => [
 
 /** What a page takes for granted: files of the reader's, or what an earlier page has set. */
 const assumptions: Readonly<Record<string, string>> = {
-  'docs/catalog.md': `cp "$CHECKOUT/src/catalogs/personal-loans.json" offers.json`,
+  'docs/catalog.md': `cp "$CHECKOUT/src/verticals/personal-loans/example-catalog.json" offers.json`,
   'docs/confirmations.md': `printf 'click_id,txid,status,amount,occurred_at\\n' > payouts.csv`,
   'docs/ledger.md': `
     KEY=$(marketplace keys create --account acme --vertical personal-loans --mode live --raw)

@@ -17,7 +17,9 @@ import {
 import { afterwards } from '../support/afterwards.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
-const exampleCatalog = fileURLToPath(new URL('../../src/catalogs/personal-loans.json', import.meta.url));
+const exampleCatalog = fileURLToPath(
+  new URL('../../src/verticals/personal-loans/example-catalog.json', import.meta.url),
+);
 const newKey: NewPartnerKey = { account: 'embedded', vertical: 'personal-loans', mode: 'live' };
 
 function folderFor(t: TestContext): string {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import {
   createMarketplace,
   type Marketplace,
@@ -10,6 +9,7 @@ import {
   type Partner,
   type Result,
 } from '../../src/index.ts';
+import type { LoanCatalog as CatalogFile } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { withDailyCap } from '../support/capped-catalogs.ts';
 import { withoutOffers } from '../support/changeable-catalogs.ts';

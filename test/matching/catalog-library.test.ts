@@ -6,15 +6,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
-import type { CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
 import {
   type CatalogChange,
   type CatalogSource,
-  type CatalogStore,
+  CatalogStore,
   InvalidCatalogError,
-  openCatalogStore,
 } from '../../src/catalogs/catalog-store.ts';
 import { catalogVersion } from '../../src/catalogs/identifiers.ts';
+import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -33,7 +32,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const textWith = (...ids: string[]) => JSON.stringify(catalogOf(ids.map((id) => plainOffer({ id }))));
 const versionOf = (text: string) => {
-  const catalog = JSON.parse(text) as CatalogFile;
+  const catalog = JSON.parse(text) as LoanCatalog;
   return { catalog, version: catalogVersion(catalog, 'live') };
 };
 const fileOfOffers = () => join(folder, 'offers.json');
@@ -48,7 +47,7 @@ function change(library: CatalogStore, text: string): Promise<CatalogChange> {
 const idsOf = (catalog: { offers: readonly { id: string }[] }) => catalog.offers.map(({ id }) => id);
 
 function open(catalogs: CatalogSource[], onArchiveError?: (problem: string) => void) {
-  return openCatalogStore({
+  return new CatalogStore({
     archiveFolder,
     clock,
     cdnUrl: () => 'https://cdn.example',
@@ -196,10 +195,7 @@ describe('a running library keeps its catalog, and changes again later, after a 
     ['nothing', ''],
     ['binary garbage', Buffer.from(Array.from({ length: 4_096 }, (_, at) => (at * 7_919) % 256))],
     ['a catalog cut short', plainText.slice(0, -3)],
-    [
-      '2,500 offers without members',
-      JSON.stringify(catalogOf(Array.from({ length: 2_500 }, () => ({}) as CatalogOffer))),
-    ],
+    ['2,500 offers without members', JSON.stringify(catalogOf(Array.from({ length: 2_500 }, () => ({}) as LoanOffer)))],
     ['a million nested arrays', nested],
     ['five million lenders that are none', `{"format":1,"lenders":[${'0,'.repeat(5e6)}0]}`],
     ['Latin-1', Buffer.from(plainText.replace('"disclosure":"', '"disclosure":"Cr\u00e9dit '), 'latin1')],

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
-import { openCatalogStore } from '../../src/catalogs/catalog-store.ts';
+import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
+import type { RankedOffers } from '../../src/matching/matcher.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
-import { type RankedOffers, rankOffers } from '../../src/matching/ranker.ts';
+import { rankOffers } from '../../src/matching/ranker.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -20,7 +21,7 @@ import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
 import { catalogOf, plainOffer } from './one-offer-catalog.ts';
 import { packed } from './packed.ts';
 
-const compile = (catalog: CatalogFile) => compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => '' });
+const compile = (catalog: LoanCatalog) => compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => '' });
 
 function bitsOf(offers: readonly number[], { offers: all }: CompiledCatalog): Int32Array {
   const bits = new Int32Array((all.length + 31) >>> 5);
@@ -41,7 +42,7 @@ function shown(catalog: CompiledCatalog, { total, orders }: RankedOffers, closed
 }
 
 /** Without these offers; there must be others. */
-function without(catalog: CatalogFile, ids: ReadonlySet<string>): CatalogFile {
+function without(catalog: LoanCatalog, ids: ReadonlySet<string>): LoanCatalog {
   const lenders = catalog.lenders.map(({ offers, ...lender }) => ({
     ...lender,
     offers: offers.filter(({ id }) => !ids.has(id)),
@@ -80,7 +81,7 @@ test('without its closed offers, a ranking is one of a catalog that does not hav
 async function openMatcher(t: TestContext, threads: number) {
   const folder = mkdtempSync(join(tmpdir(), 'closed-'));
   afterwards(t, () => rmSync(folder, { recursive: true }));
-  const catalogs = openCatalogStore({
+  const catalogs = new CatalogStore({
     archiveFolder: folder,
     clock: new ManualClock(),
     cdnUrl: () => '',
@@ -113,13 +114,17 @@ for (const threads of [0, 1, 2]) {
       });
       const requests = Array.from({ length: 200 }, (_, at) => {
         const catalog = catalogs[at % 2]!;
-        return { catalog, closed: sets[at % 2]![(at >> 1) % 4]!, borrower: randomBorrower(random, personalLoans, 0) };
+        return {
+          catalog,
+          unavailable: sets[at % 2]![(at >> 1) % 4]!,
+          borrower: randomBorrower(random, personalLoans, 0),
+        };
       });
       const rankings = await Promise.all(
         requests.map(({ catalog, ...rest }) => matcher.match({ catalogVersion: catalog.version, today, ...rest })),
       );
-      for (const [at, { catalog, borrower, closed }] of requests.entries()) {
-        const expected = rankOffers(catalog.tables, borrower, today, closed);
+      for (const [at, { catalog, borrower, unavailable }] of requests.entries()) {
+        const expected = rankOffers(catalog.tables, borrower, today, unavailable);
         assert.deepEqual(rankings[at], { catalogVersion: catalog.version, ...packed(expected) });
         if ((at >> 1) % 4 === 3) assert.equal(expected.total, 0);
       }
@@ -132,7 +137,7 @@ for (const threads of [0, 1, 2]) {
         unavailable: bitsOf([best!], live!),
       });
       const { orders } = packed(open);
-      assert.deepEqual(fewer, { catalogVersion: live!.version, total: open.total - 1, openOnly: false, orders });
+      assert.deepEqual(fewer, { catalogVersion: live!.version, total: open.total - 1, availableOnly: false, orders });
     });
   });
 }

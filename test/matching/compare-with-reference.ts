@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import type { CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { recountAvailable } from '../../src/matching/eligibility.ts';
 import { noUnavailableOffers, type SortOrder, sortOrders, type UnavailableOffers } from '../../src/matching/matcher.ts';
 import { countOffers } from '../../src/matching/offer-set.ts';
-import type { RankOffers } from '../../src/matching/ranker.ts';
 import { absentValue, fieldIndex } from '../../src/verticals/field-vector.ts';
+import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
+import type { RankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { today } from './borrower-of.ts';
@@ -49,7 +49,7 @@ export const draws: fc.Arbitrary<Draw> = fc.record({
  * those of the plain rules.
  * Answers how many matches were compared.
  */
-export function compareWithReference(rank: RankOffers, vertical: Vertical, draw: Draw, borrowers: number): number {
+export function compareWithReference(rank: RankLoans, vertical: Vertical, draw: Draw, borrowers: number): number {
   const catalog = catalogOf(draw, vertical);
   // The rules know no caps: they tell the ranker that offers may close.
   if (draw.catalogSeed % 2 === 0) catalog.lenders[0]!.offers[0]!.daily_cap = 1;
@@ -69,12 +69,12 @@ export function compareWithReference(rank: RankOffers, vertical: Vertical, draw:
     const bestOf = (matches: readonly ReferenceMatch[], sort: SortOrder) =>
       referenceOrder(matches, sort).slice(0, hasCaps ? bounds.offersRankedMax : bounds.offersShownMax);
     const wanted = Math.min(open.length, bounds.offersShownMax);
-    const openOnly = sortOrders.some((sort) => bestOf(plain, sort).filter((id) => isOpen(id)).length < wanted);
-    assert.equal(ranked.availableOnly, openOnly);
+    const availableOnly = sortOrders.some((sort) => bestOf(plain, sort).filter((id) => isOpen(id)).length < wanted);
+    assert.equal(ranked.availableOnly, availableOnly);
     const orders = [...ranked.orders].map((offer) => compiled.offers[offer]!.id);
     assert.deepEqual(
       orders,
-      sortOrders.flatMap((sort) => bestOf(openOnly ? open : plain, sort)),
+      sortOrders.flatMap((sort) => bestOf(availableOnly ? open : plain, sort)),
     );
     compareAnswers(compiled, borrower, ranked.orders, plain);
 
@@ -82,7 +82,7 @@ export function compareWithReference(rank: RankOffers, vertical: Vertical, draw:
     const ranking = { catalogVersion: compiled.version, ...packed(ranked) };
     const total = recountAvailable(compiled.tables, ranking, borrower, today, closedOf(closed), closedOf(later));
     const reopened = plain.some(({ id }) => !isOpen(id) && isOpen(id, later));
-    assert.equal(total, openOnly && reopened ? null : plain.filter(({ id }) => isOpen(id, later)).length);
+    assert.equal(total, availableOnly && reopened ? null : plain.filter(({ id }) => isOpen(id, later)).length);
     compared += plain.length;
   }
   return compared;
@@ -110,23 +110,23 @@ function compareAnswers(
   }
 }
 
-function catalogOf({ catalogSeed, offers, market }: Draw, vertical: Vertical): CatalogFile {
+function catalogOf({ catalogSeed, offers, market }: Draw, vertical: Vertical): LoanCatalog {
   const catalog = generateCatalog(catalogSeed, offers, vertical);
   if (market === 'varied') return catalog;
   const random = seededRandom(catalogSeed);
   const changed = {
-    crowded: (offer: CatalogOffer) => crowdedOffer(offer, random),
-    alike: (offer: CatalogOffer) => alikeOffer(offer, random),
-    split: (offer: CatalogOffer) => crowdedOffer(offer, random),
-    fine: (offer: CatalogOffer) => fineOffer(offer, vertical, random),
-    free: (offer: CatalogOffer) => freeOffer(offer, random),
+    crowded: (offer: LoanOffer) => crowdedOffer(offer, random),
+    alike: (offer: LoanOffer) => alikeOffer(offer, random),
+    split: (offer: LoanOffer) => crowdedOffer(offer, random),
+    fine: (offer: LoanOffer) => fineOffer(offer, vertical, random),
+    free: (offer: LoanOffer) => freeOffer(offer, random),
   }[market];
   const lenders = catalog.lenders.map((lender) => ({ ...lender, offers: lender.offers.map(changed) }));
   const rules = market === 'split' ? splitRules(vertical, random) : catalog.state_rules;
   return { ...catalog, state_rules: rules, lenders };
 }
 
-function crowdedOffer(offer: CatalogOffer, random: Random): CatalogOffer {
+function crowdedOffer(offer: LoanOffer, random: Random): LoanOffer {
   return {
     ...offer,
     stars: Math.round(offer.stars),
@@ -145,7 +145,7 @@ function crowdedOffer(offer: CatalogOffer, random: Random): CatalogOffer {
   };
 }
 
-function alikeOffer(offer: CatalogOffer, random: Random): CatalogOffer {
+function alikeOffer(offer: LoanOffer, random: Random): LoanOffer {
   const { id, features, prequalification, landing_url, payout_usd } = offer;
   const band = {
     note_rate_percent: { min: 9, max: 12 },
@@ -169,7 +169,7 @@ function alikeOffer(offer: CatalogOffer, random: Random): CatalogOffer {
   };
 }
 
-function fineOffer(offer: CatalogOffer, vertical: Vertical, random: Random): CatalogOffer {
+function fineOffer(offer: LoanOffer, vertical: Vertical, random: Random): LoanOffer {
   const max = 20_000 + Math.floor(random() * 160) * 500;
   return {
     ...offer,
@@ -179,7 +179,7 @@ function fineOffer(offer: CatalogOffer, vertical: Vertical, random: Random): Cat
   };
 }
 
-function freeOffer(offer: CatalogOffer, random: Random): CatalogOffer {
+function freeOffer(offer: LoanOffer, random: Random): LoanOffer {
   const alike = alikeOffer(offer, random);
   return {
     ...alike,
@@ -191,7 +191,7 @@ function freeOffer(offer: CatalogOffer, random: Random): CatalogOffer {
 }
 
 /** Gives the borrower an income, debts and an amount whose payment over one of the terms is all that some offer allows. */
-function spendToTheLimit(borrower: number[], catalog: CatalogFile, random: Random, vertical: Vertical): void {
+function spendToTheLimit(borrower: number[], catalog: LoanCatalog, random: Random, vertical: Vertical): void {
   const { amount, annualIncome, monthlyDebt } = vertical.roles;
   if (monthlyDebt === undefined) return;
   const offers = catalog.lenders.flatMap((lender) => lender.offers);
@@ -208,13 +208,13 @@ function spendToTheLimit(borrower: number[], catalog: CatalogFile, random: Rando
 }
 
 function changeBands(
-  offer: CatalogOffer,
-  change: (band: CatalogOffer['bands'][string]) => Partial<CatalogOffer['bands'][string]>,
-): CatalogOffer['bands'] {
+  offer: LoanOffer,
+  change: (band: LoanOffer['bands'][string]) => Partial<LoanOffer['bands'][string]>,
+): LoanOffer['bands'] {
   return Object.fromEntries(Object.entries(offer.bands).map(([name, band]) => [name, { ...band, ...change(band) }]));
 }
 
-function splitRules(vertical: Vertical, random: Random): CatalogFile['state_rules'] {
+function splitRules(vertical: Vertical, random: Random): LoanCatalog['state_rules'] {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.state);
   assert.equal(field?.kind, 'choice');
   return Object.fromEntries(

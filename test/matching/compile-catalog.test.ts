@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
 
 const band = (name: string) => ['300-579', '580-619', '620-659', '660-699', '700-749', '750-799', '800+'].indexOf(name);
 
-function compile(catalog: CatalogFile, mode: 'live' | 'test' = 'live') {
+function compile(catalog: LoanCatalog, mode: 'live' | 'test' = 'live') {
   return compileCatalog(catalog, personalLoans, { mode, cdnUrl: () => 'https://cdn.example' });
 }
 
@@ -57,7 +57,7 @@ test('where a click itself earns, it is worth the payout', () => {
 test('an offer may be paid otherwise than its vertical: by the click among leads, by the lead among clicks', () => {
   const click = plainOffer({ payout_model: 'cost_per_click', payout_usd: 2.25 });
   assert.equal(compile(catalogOf([click])).clickValueMicros(0, band('700-749')), 2_250_000);
-  const leases = JSON.parse(equipmentLeaseCatalog('live')) as CatalogFile;
+  const leases = JSON.parse(equipmentLeaseCatalog('live')) as LoanCatalog;
   const lease = leases.lenders[0]!.offers[0]!;
   lease.payout_model = 'cost_per_lead';
   lease.payout_usd = 100;
@@ -68,7 +68,7 @@ test('an offer may be paid otherwise than its vertical: by the click among leads
 
 test('the version names the content, whatever its layout', () => {
   const catalog = catalogOf([plainOffer()]);
-  const shuffled = Object.fromEntries(Object.entries(catalog).reverse()) as unknown as CatalogFile;
+  const shuffled = Object.fromEntries(Object.entries(catalog).reverse()) as unknown as LoanCatalog;
   assert.equal(compile(catalog).version, compile(shuffled).version);
   assert.match(compile(catalog).version, /^[0-9a-f]{12}$/);
 });

@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
-import { meetsAgeOfContract } from '../../src/matching/eligibility.ts';
+import { meetsAgeOfContract } from '../../src/matching/age-of-contract.ts';
 import { rankOffers } from '../../src/matching/ranker.ts';
 import { absentValue } from '../../src/verticals/field-vector.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
 import { quote } from './quote.ts';
 
-function read(name: string): CatalogFile {
+function read(name: string): LoanCatalog {
   const parsed = parseCatalog(
-    readFileSync(new URL(`../../src/catalogs/${name}.json`, import.meta.url), 'utf8'),
+    readFileSync(new URL(`../../src/verticals/personal-loans/${name}`, import.meta.url), 'utf8'),
     personalLoans,
   );
   assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
-  return parsed.catalog;
+  return parsed.catalog as LoanCatalog;
 }
 
-const compile = (catalog: CatalogFile) => compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => '' });
-const offersOf = (catalog: CatalogFile) => catalog.lenders.flatMap(({ offers }) => offers);
+const compile = (catalog: LoanCatalog) => compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => '' });
+const offersOf = (catalog: LoanCatalog) => catalog.lenders.flatMap(({ offers }) => offers);
 
 describe('the example catalog', () => {
-  const catalog = read('personal-loans');
+  const catalog = read('example-catalog.json');
   const compiled = compile(catalog);
   const totalFor = (fields: Readonly<Record<string, unknown>>) =>
     rankOffers(compiled.tables, borrowerOf(fields), today).total;
@@ -102,7 +102,7 @@ describe('the example catalog', () => {
 });
 
 describe('the sandbox catalog', () => {
-  const catalog = read('personal-loans-sandbox');
+  const catalog = read('sandbox-catalog.json');
   const compiled = compile(catalog);
 
   test('has at least 12 offers that are plainly not real', () => {

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import type { CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
 import { type Explanation, explainOffers } from '../../src/matching/explain-offers.ts';
-import { compileMatchTables, offersById } from '../../src/matching/match-tables.ts';
+import { offersById } from '../../src/matching/match-tables.ts';
 import { rankOffers } from '../../src/matching/ranker.ts';
 import { absentValue, type FieldVector } from '../../src/verticals/field-vector.ts';
+import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
+import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
@@ -14,15 +15,15 @@ import { generateCatalog, randomBorrower, seededRandom } from '../support/random
 import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
 import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
 
-function explain(catalog: CatalogFile, borrower: FieldVector, vertical: Vertical = personalLoans) {
-  return explainOffers(compileMatchTables(catalog, vertical), vertical, borrower, today);
+function explain(catalog: LoanCatalog, borrower: FieldVector, vertical: Vertical = personalLoans) {
+  return explainOffers(compileLoanTables(catalog, vertical), vertical, borrower, today, null);
 }
 
 /** Why an offer changed this way is not made to a good borrower with these fields changed, as `reason field`. */
 async function against(
-  offer: Partial<CatalogOffer>,
+  offer: Partial<LoanOffer>,
   fields: object = {},
-  catalog: Partial<CatalogFile> = {},
+  catalog: Partial<LoanCatalog> = {},
 ): Promise<string[]> {
   const borrower = borrowerOf({ ...goodBorrower, ...fields });
   const { reasons } = await explain(catalogOf([plainOffer(offer)], catalog), borrower);
@@ -45,7 +46,7 @@ describe('an offer', () => {
     [{ field: 'citizenship_status', not_in: ['visa'] }, { citizenship_status: 'visa' }, {}],
   ] as const) {
     const { field } = criterion;
-    const offer = { criteria: [{ ...criterion }] } as unknown as Partial<CatalogOffer>;
+    const offer = { criteria: [{ ...criterion }] } as unknown as Partial<LoanOffer>;
 
     test(`whose criterion on ${field} is not met names not_accepted and the field`, async () => {
       assert.deepEqual(await against(offer, told), [`not_accepted ${field}`]);
@@ -137,7 +138,7 @@ test('an offer counts under each reason, and alone where it has but one; the com
 });
 
 test('an offer at its daily cap is kept away by that, and by nothing a field could change', async () => {
-  const tables = compileMatchTables(catalogOf([plainOffer({ id: 'a' }), plainOffer({ id: 'b' })]), personalLoans);
+  const tables = compileLoanTables(catalogOf([plainOffer({ id: 'a' }), plainOffer({ id: 'b' })]), personalLoans);
   const { matched, reasons } = await explainOffers(
     tables,
     personalLoans,
@@ -165,7 +166,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.integer({ min: 1, max: 90 }), fc.nat(), async (catalogSeed, offers, seed) => {
         const catalog = generateCatalog(catalogSeed, offers, vertical);
-        const tables = compileMatchTables(catalog, vertical);
+        const tables = compileLoanTables(catalog, vertical);
         const random = seededRandom(seed);
         for (let i = 0; i < 4; i++) {
           const borrower = randomBorrower(random, vertical, 0.2);
@@ -200,7 +201,7 @@ test('an offer has a reason exactly when it does not match, and a catalog the re
     for (const { lender, offer } of offersById(catalog)) {
       const alone = { ...catalog, lenders: [{ ...lender, offers: [offer] }] };
       const explained = await explain(alone, borrower);
-      const { total } = rankOffers(compileMatchTables(alone, personalLoans), borrower, today);
+      const { total } = rankOffers(compileLoanTables(alone, personalLoans), borrower, today);
       assert.equal(explained.reasons.length === 0, total === 1, offer.id);
       matched += total;
       for (const { reason, field } of explained.reasons) {
@@ -219,7 +220,7 @@ test('an offer has a reason exactly when it does not match, and a catalog the re
 
 test('of a large catalog, others get their turn every few hundred offers', async () => {
   const offers = 10 * bounds.explainedOffersPerTurn;
-  const tables = compileMatchTables(generateCatalog(1, offers), personalLoans);
+  const tables = compileLoanTables(generateCatalog(1, offers), personalLoans);
   let turns = 0;
   let explaining = true;
   const takeTurns = (): void => {
@@ -227,7 +228,7 @@ test('of a large catalog, others get their turn every few hundred offers', async
     if (explaining) setImmediate(takeTurns);
   };
   setImmediate(takeTurns);
-  const { matched, not_matched } = await explainOffers(tables, personalLoans, borrowerOf(goodBorrower), today);
+  const { matched, not_matched } = await explainOffers(tables, personalLoans, borrowerOf(goodBorrower), today, null);
   explaining = false;
   assert.equal(matched + not_matched, offers);
   assert.ok(turns >= 9, `${turns} turns`);

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { explainOffers } from '../../src/matching/explain-offers.ts';
 import { type SortOrder, sortOrders } from '../../src/matching/matcher.ts';
 import { addOffer, emptyOfferSet } from '../../src/matching/offer-set.ts';
-import { createRanker, type RankOffers, rankOffers } from '../../src/matching/ranker.ts';
+import { rankOffers } from '../../src/matching/ranker.ts';
 import { type FieldVector, fieldIndex } from '../../src/verticals/field-vector.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import type { RankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
+import { createRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { recommendedScore, type ScoreOffer } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog, type Random, randomBorrower, randomValue, seededRandom } from '../support/random-catalog.ts';
 import { today } from './borrower-of.ts';
@@ -20,7 +22,7 @@ import { today } from './borrower-of.ts';
  * is unfair in just this, built of the same parts, and must find that out: a search that finds nothing proves nothing.
  */
 interface Market {
-  readonly rank: RankOffers;
+  readonly rank: RankLoans;
   /** The catalog this borrower is priced and answered from. The fair market has one for everybody. */
   readonly catalogFor: (catalogs: Catalogs, borrower: Readonly<FieldVector>) => CompiledCatalog;
 }
@@ -44,10 +46,10 @@ const markets = {
 type Size = keyof typeof markets;
 const sizes = Object.keys(markets) as Size[];
 
-const compile = (catalog: CatalogFile) =>
+const compile = (catalog: LoanCatalog) =>
   compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example' });
 
-function fileOf(seed: number, size: Size): CatalogFile {
+function fileOf(seed: number, size: Size): LoanCatalog {
   const file = generateCatalog(seed, markets[size].offers);
   if (size === 'small') return file;
   const random = seededRandom(seed);
@@ -71,7 +73,7 @@ function catalogsOf(seed: number, size: Size): Catalogs {
   return catalogs;
 }
 
-function makeCatalogs(file: CatalogFile): Catalogs {
+function makeCatalogs(file: LoanCatalog): Catalogs {
   const dearer = structuredClone(file);
   for (const { offers } of dearer.lenders) {
     for (const { bands } of offers) {
@@ -260,7 +262,7 @@ async function assertNoDifference(market: Market, trait: string, size: Size): Pr
       const other = one.with(position, randomValue(random, personalLoans.fields[position]!));
       assert.deepEqual(show(market, catalogs, other), show(market, catalogs, one), `${trait} makes a difference`);
       const explained = [one, other].map((borrower) =>
-        explainOffers(market.catalogFor(catalogs, borrower).tables, personalLoans, borrower, today),
+        explainOffers(market.catalogFor(catalogs, borrower).tables, personalLoans, borrower, today, null),
       );
       assert.deepEqual(await explained[1], await explained[0], `${trait} makes a difference`);
     }
@@ -343,7 +345,7 @@ describe('the retired', () => {
 
 describe('a payout', () => {
   /** The same catalogs with other payouts and confirm rates recommend in the same order; returns how often revenue did not. */
-  function assertNoPart(rank: RankOffers, size: Size): number {
+  function assertNoPart(rank: RankLoans, size: Size): number {
     const random: Random = seededRandom(11);
     let revenueDiffered = 0;
     for (let seed = 0; seed < markets[size].catalogs; seed++) {

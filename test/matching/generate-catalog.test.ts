@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { generateCatalog } from '../../bench/catalogs/generate-catalog.ts';
 import { bounds } from '../../src/bounds.ts';
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { quote } from './quote.ts';
 
-const offersOf = (catalog: CatalogFile) => catalog.lenders.flatMap(({ offers }) => offers);
+const offersOf = (catalog: LoanCatalog) => catalog.lenders.flatMap(({ offers }) => offers);
 
 for (const vertical of [personalLoans, equipmentLeases]) {
   describe(`catalogs generated for ${vertical.segment}`, () => {
@@ -50,7 +50,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
       ]) {
         assert.ok(text.includes(member), member);
       }
-      const catalog = JSON.parse(text) as CatalogFile;
+      const catalog = JSON.parse(text) as LoanCatalog;
       assert.ok(catalog.lenders.some(({ state_rules }) => state_rules !== undefined));
       assert.ok(offersOf(catalog).some(({ state_rules }) => state_rules !== undefined));
     });

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import fc from 'fast-check';
-import type { RankOffers } from '../../src/matching/ranker.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import type { RankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { compareWithReference, draws } from './compare-with-reference.ts';
 
 /**
@@ -76,7 +76,7 @@ const folder = mkdtempSync(join(tmpdir(), 'mutants-'));
 after(() => rmSync(folder, { recursive: true }));
 
 /** The ranking of a copy of the sources in which one text is replaced. */
-async function mutant(name: string, file: string, from: string, to: string): Promise<RankOffers> {
+async function mutant(name: string, file: string, from: string, to: string): Promise<RankLoans> {
   const copy = join(folder, name);
   for (const part of ['bounds.ts', 'domain', 'offers', 'verticals']) {
     cpSync(fileURLToPath(new URL(`../../src/${part}`, import.meta.url)), join(copy, 'src', part), { recursive: true });

@@ -15,7 +15,7 @@ test('a matching thread is loaded by import alone, since one that is ended withi
   const program = `
     const { MatchThread } = await import('${new URL('../../src/matching/match-thread.ts', import.meta.url)}');
     const thread = new MatchThread({ archiveFolder: ${JSON.stringify(archiveFolder)}, verticals: [] }, () => console.log('ended'));
-    await thread.match({ requests: [], closed: [] }).then((answers) => console.log(answers.length, 'answers'));
+    await thread.match({ requests: [], unavailable: [] }).then((answers) => console.log(answers.length, 'answers'));
     await thread.close();`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     encoding: 'utf8',

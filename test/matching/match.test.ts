@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { CatalogCriterion, CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
+import type { CatalogCriterion } from '../../src/catalogs/catalog-schema.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
 import { type SortOrder, sortOrders } from '../../src/matching/matcher.ts';
 import { rankOffers } from '../../src/matching/ranker.ts';
 import { absentValue } from '../../src/verticals/field-vector.ts';
+import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
@@ -15,7 +16,7 @@ import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
 import { quote } from './quote.ts';
 import { referenceMatches, referenceOrder } from './reference-matcher.ts';
 
-function compiled(catalog: CatalogFile): CompiledCatalog {
+function compiled(catalog: LoanCatalog): CompiledCatalog {
   const parsed = parseCatalog(JSON.stringify(catalog), personalLoans);
   assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
   return compileCatalog(parsed.catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example' });
@@ -30,9 +31,9 @@ function orderOf(catalog: CompiledCatalog, borrower: number[], sort: SortOrder, 
 
 /** Whether an offer changed this way is made to a good borrower with these fields changed. */
 function matches(
-  offer: Partial<CatalogOffer>,
+  offer: Partial<LoanOffer>,
   fields: object = {},
-  catalog: Partial<CatalogFile> = {},
+  catalog: Partial<LoanCatalog> = {},
   on = today,
 ): boolean {
   const compiledCatalog = compiled(catalogOf([plainOffer(offer)], catalog));
@@ -173,7 +174,7 @@ describe('eligibility', () => {
   });
 
   /** Whether an offer is made under these rules of the catalog, its lender and itself. */
-  function shownUnder(rules: readonly (CatalogFile['state_rules'] | null)[], fields: object = {}): boolean {
+  function shownUnder(rules: readonly (LoanCatalog['state_rules'] | null)[], fields: object = {}): boolean {
     const [all, lender, offer] = rules.map((own) => own ?? {});
     const catalog = catalogOf([plainOffer({ state_rules: offer! })], { state_rules: all! });
     catalog.lenders[0]!.state_rules = lender!;
@@ -259,14 +260,14 @@ describe('eligibility', () => {
     const catalog = compiled(catalogOf([plainOffer()]));
     for (const missing of ['loan_amount', 'credit_score_range', 'state']) {
       const fields = Object.fromEntries(Object.entries(goodBorrower).filter(([name]) => name !== missing));
-      const nothing = { total: 0, openOnly: false, orders: new Uint16Array(0) };
+      const nothing = { total: 0, availableOnly: false, orders: new Uint16Array(0) };
       assert.deepEqual(rankOffers(catalog.tables, borrowerOf(fields), today), nothing);
     }
   });
 });
 
 describe('orders', () => {
-  const priced = (id: string, min: number, max: number, changes: Partial<CatalogOffer> = {}) =>
+  const priced = (id: string, min: number, max: number, changes: Partial<LoanOffer> = {}) =>
     plainOffer({ id, bands: { '700-749': plainBand({ note_rate_percent: { min, max } }) }, ...changes });
   const borrower = borrowerOf(goodBorrower);
 

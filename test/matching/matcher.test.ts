@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { bounds } from '../../src/bounds.ts';
-import { type CatalogChange, type CatalogStore, openCatalogStore } from '../../src/catalogs/catalog-store.ts';
-import type { MatchTables } from '../../src/matching/match-tables.ts';
+import { type CatalogChange, CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import type { Matcher } from '../../src/matching/matcher.ts';
 import type { PoolMatcher } from '../../src/matching/pool-matcher.ts';
 import { rankOffers } from '../../src/matching/ranker.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
+import type { LoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -39,7 +39,7 @@ async function openBench(threads: number): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), 'matcher-'));
   const file = join(folder, 'offers.json');
   writeFileSync(file, textOf(1));
-  const catalogs = openCatalogStore({
+  const catalogs = new CatalogStore({
     archiveFolder: folder,
     clock: new ManualClock(),
     cdnUrl: () => '',
@@ -318,7 +318,7 @@ describe('the pool', () => {
     const pool = bench.matcher as PoolMatcher;
     const { tables, version } = bench.catalogs.current(1, 'live');
     const [thread] = pool.threads;
-    const damaged = { ...tables, rangeFilters: null } as unknown as MatchTables;
+    const damaged = { ...tables, rangeFilters: null } as unknown as LoanTables;
     await assert.rejects(pool.prepare({ version: 'damaged', tables: damaged }), TypeError);
     assert.notEqual(await pool.match({ catalogVersion: version, borrower: borrowerOf(goodBorrower), today }), null);
     assert.deepEqual(bench.faults, []);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { rankOffers } from '../../src/matching/ranker.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
@@ -14,13 +14,13 @@ import { quote } from './quote.ts';
 const head = 'https://go.example/c?sub=';
 const [subId, v] = ['sub_1', 'sealed'];
 
-function compile(catalog: CatalogFile) {
+function compile(catalog: LoanCatalog) {
   return compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example/logos' });
 }
 
 /** The members of an offer (docs/contract.md#offers), put together the slow way. */
 function plainObjects(
-  catalog: CatalogFile,
+  catalog: LoanCatalog,
   indices: readonly number[],
   borrower: number[],
   clickHead = head,

@@ -1,7 +1,7 @@
-import type { CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
+import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 
 /** An offer anyone in the 700-749 band may have, changed as a test needs it. */
-export function plainOffer(changes: Partial<CatalogOffer> = {}): CatalogOffer {
+export function plainOffer(changes: Partial<LoanOffer> = {}): LoanOffer {
   return {
     id: 'plain',
     stars: 4,
@@ -17,7 +17,7 @@ export function plainOffer(changes: Partial<CatalogOffer> = {}): CatalogOffer {
   };
 }
 
-export function plainBand(changes: Partial<CatalogOffer['bands'][string]> = {}): CatalogOffer['bands'][string] {
+export function plainBand(changes: Partial<LoanOffer['bands'][string]> = {}): LoanOffer['bands'][string] {
   return {
     note_rate_percent: { min: 10, max: 12 },
     origination_fee_percent: 0,
@@ -29,7 +29,7 @@ export function plainBand(changes: Partial<CatalogOffer['bands'][string]> = {}):
 }
 
 /** A catalog of one lender with these offers. */
-export function catalogOf(offers: readonly CatalogOffer[], changes: Partial<CatalogFile> = {}): CatalogFile {
+export function catalogOf(offers: readonly LoanOffer[], changes: Partial<LoanCatalog> = {}): LoanCatalog {
   return {
     format: 1,
     vertical: 'personal-loans',

@@ -1,6 +1,5 @@
-import type { Ranking } from '../../src/matching/matcher.ts';
+import type { RankedOffers, Ranking } from '../../src/matching/matcher.ts';
 import { packOrders } from '../../src/matching/matcher.ts';
-import type { RankedOffers } from '../../src/matching/ranker.ts';
 
 /** A ranking as a matcher hands it out, but for the version of its catalog. */
 export function packed({ orders, ...ranked }: RankedOffers): Omit<Ranking, 'catalogVersion'> {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Settings } from 'typebox/system';
 import { bounds } from '../../src/bounds.ts';
-import type { CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
 import { subIdByteLength } from '../../src/ids/sub-id.ts';
 import { ledgerRecordKind } from '../../src/ledger/ledger-record.ts';
 import { parseLedgerRecord } from '../../src/ledger/parse-ledger-record.ts';
+import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
@@ -181,7 +181,7 @@ describe('a criterion is refused', () => {
   }
 
   test('a field of digits even where nothing forbids it', () => {
-    const catalog = JSON.parse(equipmentLeaseCatalog('live')) as CatalogFile;
+    const catalog = JSON.parse(equipmentLeaseCatalog('live')) as LoanCatalog;
     catalog.lenders[0]!.offers[0]!.criteria = [{ field: 'site_code', min: 1 }];
     assert.deepEqual(faultsOf(catalog, equipmentLeases), [
       `${at}.criteria[0].field: names a field that cannot be a criterion`,
@@ -243,7 +243,7 @@ test('very many faults are named up to the bound, and the rest counted', () => {
 });
 
 test('misshapen offers are not looked at closer, however many there are', () => {
-  const faults = faultsOf(catalogOf(Array.from({ length: 2_500 }, () => ({}) as CatalogOffer)));
+  const faults = faultsOf(catalogOf(Array.from({ length: 2_500 }, () => ({}) as LoanOffer)));
   assert.equal(faults.length, bounds.catalogErrorsReportedMax + 1);
   assert.ok(faults[0]!.startsWith(`${at}: must have required properties`));
   assert.match(faults.at(-1)!, /^and at least \d+ more$/);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { explainOffers } from '../../src/matching/explain-offers.ts';
-import { compileMatchTables } from '../../src/matching/match-tables.ts';
 import { rankOffers } from '../../src/matching/ranker.ts';
+import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
+import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import {
   emptyApplicant,
@@ -17,7 +17,7 @@ import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
 import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
 import { quote } from './quote.ts';
 
-function quoteOf(offer: Partial<CatalogOffer>, fields: object = {}, catalog: Partial<CatalogFile> = {}) {
+function quoteOf(offer: Partial<LoanOffer>, fields: object = {}, catalog: Partial<LoanCatalog> = {}) {
   const compiled = compileCatalog(catalogOf([plainOffer(offer)], catalog), personalLoans, {
     mode: 'live',
     cdnUrl: () => '',
@@ -144,10 +144,10 @@ describe('debts up to the very limit', () => {
   });
 
   test('are no reason that an explanation gives', async () => {
-    const tables = compileMatchTables(catalogOf([plainOffer(offer)]), personalLoans);
+    const tables = compileLoanTables(catalogOf([plainOffer(offer)]), personalLoans);
     const reasonsFor = async (fields: object) => {
       const borrower = borrowerOf({ ...goodBorrower, ...fields });
-      return (await explainOffers(tables, personalLoans, borrower, today)).reasons.map(({ reason }) => reason);
+      return (await explainOffers(tables, personalLoans, borrower, today, null)).reasons.map(({ reason }) => reason);
     };
     assert.deepEqual(await reasonsFor(owing(1_850)), []);
     assert.deepEqual(await reasonsFor(owing(1_851)), ['debt_to_income']);
@@ -155,7 +155,7 @@ describe('debts up to the very limit', () => {
 
   test('leave it open however many offers are ranked', () => {
     const many = Array.from({ length: 60 }, (_, at) => plainOffer({ ...offer, id: `o${at}` }));
-    const tables = compileMatchTables(catalogOf(many), personalLoans);
+    const tables = compileLoanTables(catalogOf(many), personalLoans);
     const totalFor = (fields: object) => rankOffers(tables, borrowerOf({ ...goodBorrower, ...fields }), today).total;
     assert.equal(totalFor(owing(1_850)), 60);
     assert.equal(totalFor(owing(1_851)), 0);
@@ -191,7 +191,7 @@ test('an amount whose payment just fits is among the amounts the borrower can ge
     term_months: [12],
     bands: { '700-749': plainBand({ note_rate_percent: { min: 0, max: 0 } }) },
   });
-  const tables = compileMatchTables(catalogOf([offer]), personalLoans);
+  const tables = compileLoanTables(catalogOf([offer]), personalLoans);
   const applicant = emptyApplicant();
   const price = emptyOfferPrice();
   assert.ok(readApplicant(tables, borrowerOf(goodBorrower), applicant));

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
-import { compileMatchTables } from '../../src/matching/match-tables.ts';
-import { createRanker } from '../../src/matching/ranker.ts';
 import type { FieldVector } from '../../src/verticals/field-vector.ts';
+import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
+import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { createRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { recommendedScore, recommendedWeights } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
@@ -14,20 +14,20 @@ import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
 
 const document = readFileSync(new URL('../../docs/ranking.md', import.meta.url), 'utf8');
 
-function scoresOf(catalog: CatalogFile, borrower: FieldVector): number[] {
+function scoresOf(catalog: LoanCatalog, borrower: FieldVector): number[] {
   const scores: number[] = [];
   const rank = createRanker((...priced) => {
     const score = recommendedScore(...priced);
     scores.push(score);
     return score;
   });
-  rank(compileMatchTables(catalog, personalLoans), borrower, today);
+  rank(compileLoanTables(catalog, personalLoans), borrower, today);
   return scores;
 }
 
 /** The example of docs/ranking.md. */
 const borrower = borrowerOf({ ...goodBorrower, loan_amount: 18_000, loan_term_months: 48 });
-const offer: Partial<CatalogOffer> = {
+const offer: Partial<LoanOffer> = {
   amount: { min: 1_000, max: 20_000 },
   term_months: [24, 36],
   stars: 4.2,

@@ -1,7 +1,8 @@
-import type { CatalogCriterion, CatalogFile, CatalogLender, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
+import type { CatalogCriterion } from '../../src/catalogs/catalog-schema.ts';
 import type { SortOrder } from '../../src/matching/matcher.ts';
 import type { FieldVector } from '../../src/verticals/field-vector.ts';
 import { aprPercent, paymentFactor } from '../../src/verticals/loan-math.ts';
+import type { LoanCatalog, LoanLender, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { recommendedWeights } from '../../src/verticals/personal-loans/sort-keys.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import type { Quote } from './quote.ts';
@@ -19,7 +20,7 @@ export interface ReferenceMatch {
  * any table: what the fast matcher is compared with.
  */
 export function referenceMatches(
-  catalog: CatalogFile,
+  catalog: LoanCatalog,
   vertical: Vertical,
   borrower: Readonly<FieldVector>,
   today: number,
@@ -44,7 +45,7 @@ export function referenceOrder(matches: readonly ReferenceMatch[], sort: SortOrd
   return [...matches].sort((one, other) => compare(one, other) || (one.id < other.id ? -1 : 1)).map(({ id }) => id);
 }
 
-type Band = CatalogOffer['bands'][string];
+type Band = LoanOffer['bands'][string];
 type Values = ReadonlyMap<string, unknown>;
 
 function valuesOf(vertical: Vertical, borrower: Readonly<FieldVector>): Values {
@@ -60,9 +61,9 @@ function valuesOf(vertical: Vertical, borrower: Readonly<FieldVector>): Values {
 }
 
 function referenceMatch(
-  catalog: CatalogFile,
-  lender: CatalogLender,
-  offer: CatalogOffer,
+  catalog: LoanCatalog,
+  lender: LoanLender,
+  offer: LoanOffer,
   vertical: Vertical,
   values: Values,
   today: number,
@@ -178,7 +179,7 @@ function ageOn(born: number, today: number): number {
 }
 
 /** Of the band's scores, one by one, the share that the offer takes. */
-function shareOfBand(offer: CatalogOffer, vertical: Vertical, bandName: string): number {
+function shareOfBand(offer: LoanOffer, vertical: Vertical, bandName: string): number {
   const bands = vertical.fields.find(({ name }) => name === vertical.roles.creditBand) as { values: readonly string[] };
   const scores = vertical.creditScores?.[bands.values.indexOf(bandName)];
   if (offer.min_credit_score === undefined || scores === undefined) return 1;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { shareTypedArrays } from '../../src/catalogs/compile-catalog.ts';
-import { compileMatchTables } from '../../src/matching/match-tables.ts';
+import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 
 test('shared tables are the same tables, and another thread would see the same memory', () => {
-  const tables = compileMatchTables(generateCatalog(1, 50), personalLoans);
+  const tables = compileLoanTables(generateCatalog(1, 50), personalLoans);
   const shared = shareTypedArrays(tables);
   assert.deepEqual(shared, tables);
   const sent = structuredClone(shared);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openCatalogStore } from '../../src/catalogs/catalog-store.ts';
+import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import { rankOffers } from '../../src/matching/ranker.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
@@ -19,7 +19,7 @@ const smallOffers = 60;
 async function openBench(context: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'split-matcher-'));
   context.after(() => rmSync(folder, { recursive: true }));
-  const catalogs = openCatalogStore({
+  const catalogs = new CatalogStore({
     archiveFolder: folder,
     clock: new ManualClock(),
     cdnUrl: () => '',

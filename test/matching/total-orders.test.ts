@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
-import { openCatalogStore } from '../../src/catalogs/catalog-store.ts';
+import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { type SortOrder, sortOrders } from '../../src/matching/matcher.ts';
 import { rankOffers } from '../../src/matching/ranker.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
+import type { LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -19,7 +19,7 @@ import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
 
 const borrower = borrowerOf({ ...goodBorrower, loan_term_months: 48 });
 
-function orderOf(offers: readonly CatalogOffer[], sort: SortOrder): string[] {
+function orderOf(offers: readonly LoanOffer[], sort: SortOrder): string[] {
   const { offers: compiled, tables } = compileCatalog(catalogOf(offers), personalLoans, {
     mode: 'live',
     cdnUrl: () => '',
@@ -44,7 +44,7 @@ const content = fc
     stars: fc.constantFrom(3, 4),
   })
   .map(
-    ({ rate, width, fee, most, terms, limited, payout, confirmed, approved, stars }): Partial<CatalogOffer> => ({
+    ({ rate, width, fee, most, terms, limited, payout, confirmed, approved, stars }): Partial<LoanOffer> => ({
       amount: { min: 1_000, max: most },
       term_months: [...terms],
       payout_usd: payout,
@@ -82,7 +82,7 @@ for (const sort of sortOrders) {
   test(`${sort}: what comes before an offer comes before all that the offer comes before`, () => {
     fc.assert(
       fc.property(offersOf(5), (offers) => {
-        const before = (one: CatalogOffer, other: CatalogOffer) => orderOf([one, other], sort)[0] === one.id;
+        const before = (one: LoanOffer, other: LoanOffer) => orderOf([one, other], sort)[0] === one.id;
         for (const first of offers) {
           for (const second of offers) {
             if (first === second || !before(first, second)) continue;
@@ -124,13 +124,13 @@ for (const sort of sortOrders) {
 test('the matcher in the calling thread and the pool answer alike, and every time, where most offers are equal', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'orders-'));
   afterwards(t, () => rmSync(folder, { recursive: true }));
-  const [offers] = fc.sample(offersOf(60), { numRuns: 1, seed: 5 }) as [CatalogOffer[]];
+  const [offers] = fc.sample(offersOf(60), { numRuns: 1, seed: 5 }) as [LoanOffer[]];
   const creditBands = ['300-579', '580-619', '620-659', '660-699', '700-749', '750-799', '800+'];
   for (const offer of offers) {
     const band = offer.bands['700-749']!;
     offer.bands = Object.fromEntries(creditBands.map((name) => [name, band]));
   }
-  const catalogs = openCatalogStore({
+  const catalogs = new CatalogStore({
     archiveFolder: folder,
     clock: new ManualClock(),
     cdnUrl: () => '',

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
-import { type CatalogStore, openCatalogStore } from '../../src/catalogs/catalog-store.ts';
+import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
 import { SharedTimeout } from '../../src/clicks/shared-timeout.ts';
@@ -18,6 +17,7 @@ import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { CachedRanking } from '../../src/sessions/session-store.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
+import type { LoanCatalog as CatalogFile } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { browsers } from '../support/browsers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -116,7 +116,7 @@ class Bench {
     this.ledger = ledger;
     this.catalogFile = join(archiveFolder, 'live.json');
     writeFileSync(this.catalogFile, JSON.stringify(liveCatalog));
-    this.catalogs = openCatalogStore({
+    this.catalogs = new CatalogStore({
       archiveFolder: join(archiveFolder, 'archive'),
       clock: this.clock,
       cdnUrl: () => 'https://cdn.example',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { openCatalogStore } from '../../src/catalogs/catalog-store.ts';
+import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import type { CancelSignal } from '../../src/domain/async.ts';
 import { SerialQueue } from '../../src/domain/async.ts';
@@ -52,7 +52,7 @@ async function setUp(
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-'));
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const ledger = await openTemporaryLedger(t);
-  const catalogs = openCatalogStore({
+  const catalogs = new CatalogStore({
     ...{ archiveFolder: folder, clock, cdnUrl: () => 'https://cdn.example' },
     catalogs: sources,
   });

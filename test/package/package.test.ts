@@ -130,19 +130,19 @@ test('a catalog that is replaced, and a pool of matchers, find their threads', a
   const program = `
     import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
     import { createMarketplace, personalLoans } from 'svc-marketplace';
-    const at = new URL('node_modules/svc-marketplace/dist/src/catalogs/', import.meta.url);
-    for (const name of ['personal-loans', 'personal-loans-sandbox']) copyFileSync(new URL(name + '.json', at), name + '.json');
+    const at = new URL('node_modules/svc-marketplace/dist/src/verticals/personal-loans/', import.meta.url);
+    for (const name of ['example-catalog.json', 'sandbox-catalog.json']) copyFileSync(new URL(name, at), name);
     const marketplace = await createMarketplace({
       dataDir: './data-of-threads',
       matcherThreads: 1,
       catalogs: [
-        { vertical: personalLoans, mode: 'live', file: 'personal-loans.json' },
-        { vertical: personalLoans, mode: 'test', file: 'personal-loans-sandbox.json' },
+        { vertical: personalLoans, mode: 'live', file: 'example-catalog.json' },
+        { vertical: personalLoans, mode: 'test', file: 'sandbox-catalog.json' },
       ],
     });
-    const catalog = JSON.parse(readFileSync('personal-loans.json', 'utf8'));
+    const catalog = JSON.parse(readFileSync('example-catalog.json', 'utf8'));
     catalog.lenders.pop();
-    writeFileSync('personal-loans.json', JSON.stringify(catalog));
+    writeFileSync('example-catalog.json', JSON.stringify(catalog));
     const changes = await marketplace.reloadCatalogs();
     const { key } = marketplace.keys.create({ account: 'demo', vertical: 'personal-loans', mode: 'live' });
     const partner = marketplace.partner(key);

@@ -1,9 +1,9 @@
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import type { CatalogSource, Mode } from '../../src/index.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 
 /** A catalog with another daily cap for some of its offers, or all of them; null for none. */
-export function withDailyCap(catalog: CatalogFile, cap: number | null, ids?: readonly string[]): CatalogFile {
+export function withDailyCap(catalog: LoanCatalog, cap: number | null, ids?: readonly string[]): LoanCatalog {
   return {
     ...catalog,
     lenders: catalog.lenders.map((lender) => ({

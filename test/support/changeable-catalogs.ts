@@ -1,15 +1,15 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import type { CatalogSource } from '../../src/index.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 
 /** The catalogs of a fixture with the live one in a file that a test can change. */
 export class ChangeableCatalogs {
   readonly sources: readonly CatalogSource[];
   /** What the file held at first. */
-  readonly first: CatalogFile;
+  readonly first: LoanCatalog;
   readonly #folder = mkdtempSync(join(tmpdir(), 'changeable-catalogs-'));
   readonly #file = join(this.#folder, 'live.json');
 
@@ -22,7 +22,7 @@ export class ChangeableCatalogs {
     ];
   }
 
-  write(catalog: CatalogFile): void {
+  write(catalog: LoanCatalog): void {
     writeFileSync(this.#file, JSON.stringify(catalog));
   }
 
@@ -38,7 +38,7 @@ export class ChangeableCatalogs {
 }
 
 /** A catalog without some of its offers. */
-export function withoutOffers(catalog: CatalogFile, ids: readonly string[]): CatalogFile {
+export function withoutOffers(catalog: LoanCatalog, ids: readonly string[]): LoanCatalog {
   const lenders = catalog.lenders.map((lender) => ({
     ...lender,
     offers: lender.offers.filter(({ id }) => !ids.includes(id)),
@@ -47,7 +47,7 @@ export function withoutOffers(catalog: CatalogFile, ids: readonly string[]): Cat
 }
 
 /** The same offers at another address and for three times the payout, without some of them. */
-export function movedCatalog(catalog: CatalogFile, withoutIds: readonly string[]): CatalogFile {
+export function movedCatalog(catalog: LoanCatalog, withoutIds: readonly string[]): LoanCatalog {
   const rest = withoutOffers(catalog, withoutIds);
   const lenders = rest.lenders.map((lender) => ({
     ...lender,

@@ -1,7 +1,7 @@
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 
 /** A catalog with every offer so many times, each copy under an id of its own: large enough for the matching workers. */
-export function enlargedCatalog(catalog: CatalogFile, times: number): CatalogFile {
+export function enlargedCatalog(catalog: LoanCatalog, times: number): LoanCatalog {
   return {
     ...catalog,
     lenders: catalog.lenders.map((lender) => ({

@@ -1,4 +1,4 @@
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from './equipment-leases.ts';
 import { choiceCases, flagCases, integerCases, integerChoiceCases } from './field-cases.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
@@ -20,7 +20,7 @@ export const equipmentLeasesFixture: VerticalFixture = {
     { vertical: equipmentLeases, mode: 'live', text: texts.live },
     { vertical: equipmentLeases, mode: 'test', text: texts.test },
   ],
-  catalogFiles: { live: JSON.parse(texts.live) as CatalogFile, test: JSON.parse(texts.test) as CatalogFile },
+  catalogFiles: { live: JSON.parse(texts.live) as LoanCatalog, test: JSON.parse(texts.test) as LoanCatalog },
   complete,
   unmatched: { ...complete, machine_price: 60_000 },
   required: ['machine_kind', 'machine_price', 'trade_record', 'yearly_takings', 'site_state'],

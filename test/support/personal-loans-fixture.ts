@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
-import { examplePersonalLoanCatalogs } from '../../src/catalogs/example-catalogs.ts';
+import { exampleCatalogs } from '../../src/verticals/example-catalogs.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { choiceCases, flagCases, integerCases, integerChoiceCases } from './field-cases.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 
-const catalogs = examplePersonalLoanCatalogs();
-const read = (mode: 'live' | 'test'): CatalogFile => {
+const catalogs = exampleCatalogs();
+const read = (mode: 'live' | 'test'): LoanCatalog => {
   const source = catalogs.find((candidate) => candidate.mode === mode);
   if (source === undefined || !('file' in source)) throw new Error('the example catalogs are files');
-  return JSON.parse(readFileSync(source.file, 'utf8')) as CatalogFile;
+  return JSON.parse(readFileSync(source.file, 'utf8')) as LoanCatalog;
 };
 
 const states =

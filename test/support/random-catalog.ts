@@ -1,14 +1,14 @@
 import { generateCatalog as generate } from '../../bench/catalogs/generate-catalog.ts';
 import { type Random, randomElement, randomInteger, seededRandom } from '../../bench/catalogs/seeded-random.ts';
-import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { absentValue, type FieldVector } from '../../src/verticals/field-vector.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
 
 export { type Random, seededRandom };
 
 /** A catalog as the command line generates it. */
-export function generateCatalog(seed: number, offers: number, vertical: Vertical = personalLoans): CatalogFile {
+export function generateCatalog(seed: number, offers: number, vertical: Vertical = personalLoans): LoanCatalog {
   return generate({ seed, offers, vertical });
 }
 

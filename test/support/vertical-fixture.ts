@@ -1,5 +1,5 @@
-import type { CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
 import type { CatalogSource, Mode, Vertical } from '../../src/index.ts';
+import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,7 @@ export interface FieldCases {
 export interface VerticalFixture {
   readonly vertical: Vertical;
   readonly catalogs: readonly CatalogSource[];
-  readonly catalogFiles: Readonly<Record<Mode, CatalogFile>>;
+  readonly catalogFiles: Readonly<Record<Mode, LoanCatalog>>;
   /** Required and conditional fields, in the order of `missing_required`; more than 20 live offers match. */
   readonly complete: Fields;
   /** As complete, and no live offer matches. */
@@ -37,13 +37,13 @@ export interface VerticalFixture {
   /** A term that some offers matching `complete` have and others do not. */
   readonly someTerm: number;
   /** What a click on an offer by a borrower of this band is worth to us, in micro-dollars (docs/contract.md#click-revenue). */
-  clickMicros(offer: CatalogOffer, band: string): number;
+  clickMicros(offer: LoanOffer, band: string): number;
 }
 
 interface ListedOffer {
   readonly lender: string;
   readonly logo: string;
-  readonly offer: CatalogOffer;
+  readonly offer: LoanOffer;
 }
 
 /** The offer of this id as its catalog file has it. */

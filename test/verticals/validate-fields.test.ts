@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { InvalidField } from '../../src/domain/outcome.ts';
 import { absentValue, fieldIndex } from '../../src/verticals/field-vector.ts';
-import { personalLoans, usStateCodes } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { usStateCodes } from '../../src/verticals/us-states.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 
 const today = 2026_05_20;

@@ -1,16 +1,17 @@
 import { bounds } from '../../bounds.ts';
 import { type CatalogError, CatalogErrors, type CatalogPath, formatPath } from '../../catalogs/catalog-errors.ts';
 import type { CatalogFile } from '../../catalogs/catalog-schema.ts';
+import { catalogVersionsByMode } from '../../catalogs/identifiers.ts';
+import { parseCatalogJson, readCatalogText, validateCatalogValue } from '../../catalogs/parse-catalog.ts';
+import { logoFolder, readLogos } from '../../catalogs/read-logos.ts';
 import {
   type BandStatistics,
   type CatalogStatistics,
   computeCatalogStatistics,
   type FieldCoverage,
   type NumberSummary,
-} from '../../catalogs/catalog-statistics.ts';
-import { catalogVersionsByMode } from '../../catalogs/identifiers.ts';
-import { parseCatalogJson, readCatalogText, validateCatalogValue } from '../../catalogs/parse-catalog.ts';
-import { logoFolder, readLogos } from '../../catalogs/read-logos.ts';
+} from '../../verticals/personal-loans/catalog-statistics.ts';
+import type { LoanCatalog } from '../../verticals/personal-loans/offer-schema.ts';
 import { servedVerticals } from '../../verticals/registry.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
 import { CommandLineError } from '../command-line-error.ts';
@@ -161,7 +162,7 @@ export function printCatalogStats(file: string, options: { readonly json?: true 
     );
   }
   const summary = summarizeCatalog(catalog);
-  const statistics = computeCatalogStatistics(catalog, vertical);
+  const statistics = computeCatalogStatistics(catalog as LoanCatalog, vertical);
   if (options.json) printJson({ file, ...summary, ...statistics });
   else printResult(formatCatalogStats(file, summary, statistics));
 }

@@ -1,9 +1,10 @@
-import { exampleCatalogFile } from '../../catalogs/example-catalogs.ts';
 import { type Config, detectMachine, loadConfig, type Machine, type PublicUrls } from '../../config/config.ts';
 import { configRisks } from '../../config/config-risks.ts';
 import { readEnv, type SettingName } from '../../config/env.ts';
 import { resolveUrls } from '../../config/resolve-urls.ts';
 import { tlsMinVersionDefault } from '../../tls/certificate.ts';
+import { exampleCatalogFile } from '../../verticals/example-catalogs.ts';
+import { personalLoans } from '../../verticals/personal-loans/personal-loans.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
 export function printConfig({ json }: { readonly json?: true }): void {
@@ -47,7 +48,7 @@ function settingValues(
     SVC_CDN_URL: urls.cdn,
     SVC_DATA_DIR: config.dataDir,
     SVC_SECRET_FILE: config.secretFile,
-    SVC_CATALOG: config.catalog.kind === 'example' ? exampleCatalogFile : config.catalog.path,
+    SVC_CATALOG: config.catalog.kind === 'example' ? exampleCatalogFile(personalLoans) : config.catalog.path,
     SVC_LISTENER: config.engine,
     SVC_DRAIN_DELAY_SECONDS: config.drain.delayMs / 1000,
     SVC_DRAIN_DEADLINE_SECONDS: config.drain.deadlineMs / 1000,

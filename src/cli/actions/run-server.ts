@@ -6,7 +6,6 @@ import type { Logger } from 'pino';
 import { isKeyFileBusy } from '../../auth/key-file.ts';
 import { noLimitOverrides } from '../../auth/rate-limits.ts';
 import { bounds } from '../../bounds.ts';
-import { examplePersonalLoanCatalogs } from '../../catalogs/example-catalogs.ts';
 import { type Config, loadConfig } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { resolveUrls } from '../../config/resolve-urls.ts';
@@ -19,6 +18,7 @@ import { createStandardErrorLog } from '../../logging/standard-error-log.ts';
 import type { Service } from '../../server/service.ts';
 import { startService } from '../../server/start-service.ts';
 import { version } from '../../server/version.ts';
+import { catalogsWithSandbox, exampleCatalogs } from '../../verticals/example-catalogs.ts';
 import { personalLoans } from '../../verticals/personal-loans/personal-loans.ts';
 import { printResult } from '../output.ts';
 import { createRecoveryProgress } from '../progress-bar.ts';
@@ -150,7 +150,8 @@ async function startServer(config: Config, logger: Logger, startAbortSignal: Abo
     return await startService({
       dataDir: config.dataDir,
       secretFile: config.secretFile,
-      catalogs: examplePersonalLoanCatalogs(config.catalog.kind === 'file' ? config.catalog.path : undefined),
+      catalogs:
+        config.catalog.kind === 'file' ? catalogsWithSandbox(personalLoans, config.catalog.path) : exampleCatalogs(),
       durability: config.durability,
       retentionDays: config.retentionDays,
       matcher: config.matcher,

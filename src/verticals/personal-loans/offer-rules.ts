@@ -1,16 +1,10 @@
 import { bounds } from '../../bounds.ts';
-import type {
-  CatalogBand,
-  CatalogCriterion,
-  CatalogFile,
-  CatalogLender,
-  CatalogOffer,
-} from '../../catalogs/catalog-schema.ts';
-import { choiceValues } from '../field-vector.ts';
+import type { FieldRule } from '../../matching/match-tables.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
+import type { LoanBand, LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
 
 /** What an offer pays for: its own word, or else what its vertical is paid for (docs/contract.md#click-revenue). */
-export function offerPayoutModel(offer: CatalogOffer, vertical: Vertical): Vertical['revenueModel'] {
+export function offerPayoutModel(offer: LoanOffer, vertical: Vertical): Vertical['revenueModel'] {
   return offer.payout_model ?? vertical.revenueModel;
 }
 
@@ -19,7 +13,7 @@ export function offerPayoutModel(offer: CatalogOffer, vertical: Vertical): Verti
  * Nothing is known of a borrower's place inside a band, so each of its scores counts the same.
  */
 export function servedScoreShare(
-  { min_credit_score: least }: CatalogOffer,
+  { min_credit_score: least }: LoanOffer,
   { creditScores }: Vertical,
   band: number,
 ): number {
@@ -30,39 +24,32 @@ export function servedScoreShare(
 }
 
 /** What a band asks for at one term, in percent: the rates of the term where it has some, else those of the band. */
-export function termPrice(band: CatalogBand, months: number): { min: number; max: number; feePercent: number } {
+export function termPrice(band: LoanBand, months: number): { min: number; max: number; feePercent: number } {
   const own = band.terms?.[months];
   const { min, max } = own?.note_rate_percent ?? band.note_rate_percent;
   return { min, max, feePercent: own?.origination_fee_percent ?? band.origination_fee_percent };
 }
 
-/**
- * Whether an offer can be made to borrowers with this value of a field of few values; `undefined` is one who has not told it.
- * A criterion on a field that was not told is not met, whatever it asks for (docs/contract.md#eligibility).
- */
-export function admitsValue(offer: CatalogOffer, field: PocketField, value: unknown, vertical: Vertical): boolean {
+/** The rules of loans on choice fields, besides the criteria of their offers. */
+export function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): FieldRule<LoanOffer>[] {
   const { creditBand, coBorrower } = vertical.roles;
-  if (field.name === creditBand && value !== undefined && !servesBand(offer, value as string, field, vertical))
-    return false;
-  if (field.name === coBorrower && !acceptsCoBorrower(offer, value)) return false;
-  return offer.criteria.every(
-    (criterion) => criterion.field !== field.name || (value !== undefined && criterionIncludes(criterion, value)),
-  );
+  const bandRule: FieldRule<LoanOffer> = {
+    field: creditBand,
+    admits: (offer, value, field) => value === undefined || servesBand(offer, value as string, field, vertical),
+  };
+  const hasJointRules = offers.some(({ joint_applications }) => joint_applications !== undefined);
+  return hasJointRules ? [bandRule, { field: coBorrower, admits: acceptsCoBorrower }] : [bandRule];
 }
 
-function servesBand(offer: CatalogOffer, band: string, field: PocketField, vertical: Vertical): boolean {
+function servesBand(offer: LoanOffer, band: string, field: PocketField, vertical: Vertical): boolean {
   if (offer.bands[band] === undefined || field.kind !== 'choice') return false;
   return servedScoreShare(offer, vertical, field.values.indexOf(band)) > 0;
 }
 
-/** Without a value the borrower applies alone: only `true` unlocks a joint offer or closes a single one (docs/contract.md#eligibility). */
-function acceptsCoBorrower({ joint_applications }: CatalogOffer, value: unknown): boolean {
+/** A borrower without a value applies alone. Only `true` admits to joint offers and excludes from single ones (docs/contract.md#eligibility). */
+function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): boolean {
   if (joint_applications === 'required') return value === true;
   return joint_applications !== 'not_accepted' || value !== true;
-}
-
-function criterionIncludes(criterion: CatalogCriterion, value: unknown): boolean {
-  return (criterion.in?.includes(value) ?? true) && !(criterion.not_in?.includes(value) ?? false);
 }
 
 /**
@@ -75,19 +62,16 @@ export interface StateRuleTables {
   readonly stateAprCap: Float64Array;
   /** By set and state: least amount of a loan there, in USD. */
   readonly stateAmountMin: Float64Array;
-  /** By state: age of contract in completed years; 0 where the catalog names none. */
-  readonly stateAgeMin: Uint8Array;
   /** By offer: its set. */
   readonly stateRuleSet: Uint16Array;
 }
 
 export function compileStateRules(
-  catalog: CatalogFile,
-  numbered: readonly { readonly lender: CatalogLender; readonly offer: CatalogOffer }[],
-  vertical: Vertical,
+  catalog: LoanCatalog,
+  numbered: readonly { readonly lender: LoanLender; readonly offer: LoanOffer }[],
+  states: readonly string[],
 ): StateRuleTables {
-  const states = choiceValues(vertical, vertical.roles.state);
-  const sets: Pick<CatalogFile, 'state_rules'>['state_rules'][][] = [[catalog.state_rules]];
+  const sets: LoanCatalog['state_rules'][][] = [[catalog.state_rules]];
   const numberOfSet = new Map([['', 0]]);
   const stateRuleSet = Uint16Array.from(numbered, ({ lender, offer }) => {
     const own = [lender.state_rules ?? {}, offer.state_rules ?? {}].filter((rules) => Object.keys(rules).length > 0);
@@ -108,7 +92,6 @@ export function compileStateRules(
       Math.min(everywhere, ...rules.map(({ max_apr_percent }) => max_apr_percent ?? everywhere)),
     ),
     stateAmountMin: Float64Array.from(perState, (rules) => Math.max(...rules.map(({ min_amount }) => min_amount ?? 0))),
-    stateAgeMin: Uint8Array.from(states, (state) => catalog.state_rules[state]?.min_age ?? 0),
     stateRuleSet,
   };
 }

@@ -2,8 +2,8 @@ import { bounds } from '../../bounds.ts';
 import type { CatalogLender, CatalogOffer } from '../../catalogs/catalog-schema.ts';
 import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
 import { flattenString } from '../../domain/text.ts';
-import type { MatchTables } from '../../matching/match-tables.ts';
 import type { FieldVector } from '../field-vector.ts';
+import type { LoanTables as MatchTables } from './loan-tables.ts';
 import { emptyApplicant, emptyOfferPrice, monthlyPaymentCents, priceOffer, readApplicant } from './price-offer.ts';
 
 /** What is known of an offer without a borrower and without our own addresses: for clicks, for records, and for answers. */

@@ -1,6 +1,6 @@
 import { roundHalfUp } from '../../domain/money.ts';
-import type { MatchTables } from '../../matching/match-tables.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
+import type { LoanTables } from './loan-tables.ts';
 
 /** The unit in which tables keep the share of income that debt may take: four decimals of a percent. */
 export const debtShareScale = 1_000_000;
@@ -68,7 +68,7 @@ export function emptyOfferPrice(): OfferPrice {
 }
 
 /** Reads the borrower's part in pricing into `applicant`; false when amount, credit band or state is absent: nothing can be priced. */
-export function readApplicant(tables: MatchTables, borrower: Readonly<FieldVector>, applicant: Applicant): boolean {
+export function readApplicant(tables: LoanTables, borrower: Readonly<FieldVector>, applicant: Applicant): boolean {
   const { roles } = tables;
   const amount = borrower[roles.amount]!;
   const creditBand = borrower[roles.creditBand]!;
@@ -91,7 +91,7 @@ export function readApplicant(tables: MatchTables, borrower: Readonly<FieldVecto
  * income, the payment on the amount asked for fits beside the debts already running. An offer with such a limit is not made
  * to an applicant whose income or debt is unknown: it is never guessed (docs/contract.md#eligibility).
  */
-export function priceOffer(tables: MatchTables, offer: number, applicant: Applicant, price: OfferPrice): boolean {
+export function priceOffer(tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice): boolean {
   const { amount } = applicant;
   const row = offer * tables.bandCount + applicant.creditBand;
   const stateRule = tables.stateRuleSet[offer]! * tables.stateCount + applicant.state;
@@ -134,12 +134,12 @@ export function priceOffer(tables: MatchTables, offer: number, applicant: Applic
 }
 
 /** The monthly payment on the amount asked for, at the midpoint note rate over the term quoted, in whole cents. */
-export function monthlyPaymentCents(tables: MatchTables, price: OfferPrice, amount: number): number {
+export function monthlyPaymentCents(tables: LoanTables, price: OfferPrice, amount: number): number {
   return roundHalfUp(amount * tables.paymentFactor[price.slot]! * 100, 0);
 }
 
 /** The term asked for if it is open, else the open one nearest to 36 months. */
-function quotedTerm(tables: MatchTables, openTerms: number, wanted: number): number {
+function quotedTerm(tables: LoanTables, openTerms: number, wanted: number): number {
   if (wanted >= 0 && (openTerms & (1 << wanted)) !== 0) return wanted;
   for (const term of tables.termPreference) if ((openTerms & (1 << term)) !== 0) return term;
   return wanted;

@@ -1,10 +1,10 @@
 import { bounds } from '../../bounds.ts';
-import type { MatchTables } from '../../matching/match-tables.ts';
 import { absentValue } from '../field-vector.ts';
+import type { LoanTables } from './loan-tables.ts';
 import type { Applicant, OfferPrice } from './price-offer.ts';
 
 /** Weighs one priced offer for one applicant; more is better. */
-export type ScoreOffer = (tables: MatchTables, offer: number, applicant: Applicant, price: OfferPrice) => number;
+export type ScoreOffer = (tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice) => number;
 
 /**
  * Weights of the parts of `recommended`, in percent (docs/contract.md#sort-orders). The payout of an offer is not among
@@ -56,12 +56,12 @@ function ratioMillionths(part: number, whole: number): number {
  */
 
 /** `lowest_apr`: the lower end of the range as answered, then the upper one; below 2^24. */
-export function aprKey(tables: MatchTables, slot: number): number {
+export function aprKey(tables: LoanTables, slot: number): number {
   return tables.aprMin[slot]! * 4_096 + tables.aprMax[slot]!;
 }
 
 /** `highest_amount`: the most the borrower can get, then `lowest_apr`. */
-export function amountKey(tables: MatchTables, slot: number, amountMax: number): number {
+export function amountKey(tables: LoanTables, slot: number, amountMax: number): number {
   return aprKey(tables, slot) - amountMax * 2 ** 24;
 }
 
@@ -71,6 +71,6 @@ export function maxAmountFromKey(key: number): number {
 }
 
 /** `svc_revenue`. */
-export function revenueKey(tables: MatchTables, row: number): number {
+export function revenueKey(tables: LoanTables, row: number): number {
   return -tables.expectedRevenueMicros[row]!;
 }

@@ -1,16 +1,10 @@
-import { bounds } from '../bounds.ts';
-import { absentValue } from '../verticals/field-vector.ts';
-import {
-  type Applicant,
-  emptyApplicant,
-  emptyOfferPrice,
-  priceOffer,
-} from '../verticals/personal-loans/price-offer.ts';
-import type { ScoreOffer } from '../verticals/personal-loans/sort-keys.ts';
-import { aprKey, revenueKey } from '../verticals/personal-loans/sort-keys.ts';
-import type { MatchTables } from './match-tables.ts';
-import { addOffer, emptyOfferSet, hasOffer, type OfferSet } from './offer-set.ts';
-import { RangeIndex } from './range-index.ts';
+import { bounds } from '../../bounds.ts';
+import { addOffer, emptyOfferSet, hasOffer, type OfferSet } from '../../matching/offer-set.ts';
+import { RangeIndex } from '../../matching/range-index.ts';
+import { absentValue } from '../field-vector.ts';
+import type { LoanTables } from './loan-tables.ts';
+import { type Applicant, emptyApplicant, emptyOfferPrice, priceOffer } from './price-offer.ts';
+import { aprKey, revenueKey, type ScoreOffer } from './sort-keys.ts';
 
 /** What matching knows beforehand of one credit band. */
 export interface BandIndex {
@@ -79,7 +73,7 @@ export class MatchIndex {
   readonly ranges: readonly RangeIndex[];
   /** Of completed years. */
   readonly ageRanges: readonly RangeIndex[];
-  readonly #tables: MatchTables;
+  readonly #tables: LoanTables;
   readonly #score: ScoreOffer | null;
   readonly #bands: BandIndex[];
   /** By band, then by index of the term asked for, plus 1. */
@@ -92,7 +86,7 @@ export class MatchIndex {
   #bytes = 0;
 
   /** Without a score there are no orders by it. */
-  constructor(tables: MatchTables, score: ScoreOffer | null, bytesMax: number = bounds.matchIndexBytesMax) {
+  constructor(tables: LoanTables, score: ScoreOffer | null, bytesMax: number = bounds.matchIndexBytesMax) {
     this.#tables = tables;
     this.#score = score;
     this.#bytesMax = bytesMax;
@@ -309,7 +303,7 @@ function totalBytes(columns: readonly { readonly byteLength: number }[]): number
   return columns.reduce((sum, column) => sum + column.byteLength, 0);
 }
 
-function allowedOffers(tables: MatchTables, field: number, value: number): OfferSet | null {
+function allowedOffers(tables: LoanTables, field: number, value: number): OfferSet | null {
   return tables.choiceFilters.find((filter) => filter.field === field)?.allowed.get(value) ?? null;
 }
 

@@ -1,9 +1,10 @@
-import { compileMatchTables, encodeChoice, type MatchTables, offersById } from '../matching/match-tables.ts';
-import { hasOffer } from '../matching/offer-set.ts';
-import { absentValue, choiceValues, enumValues, fieldIndex } from '../verticals/field-vector.ts';
-import { admitsValue, offerPayoutModel } from '../verticals/personal-loans/offer-rules.ts';
-import type { PocketField, Vertical } from '../verticals/vertical.ts';
-import type { CatalogFile, CatalogOffer } from './catalog-schema.ts';
+import { encodeChoice, meetsCriteria, offersById } from '../../matching/match-tables.ts';
+import { hasOffer } from '../../matching/offer-set.ts';
+import { absentValue, choiceValues, enumValues, fieldIndex } from '../field-vector.ts';
+import type { PocketField, Vertical } from '../vertical.ts';
+import { compileLoanTables, type LoanTables } from './loan-tables.ts';
+import { offerPayoutModel } from './offer-rules.ts';
+import type { LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
 
 /** The least, the middle and the greatest of some numbers; null of none. */
 export interface NumberSummary {
@@ -48,19 +49,15 @@ export interface CatalogStatistics {
   readonly never_shown: readonly string[];
 }
 
-/** Describes a catalog that was accepted for this vertical. `onShare` is told now and then which share is done, from 0 to 1. */
-export function computeCatalogStatistics(
-  catalog: CatalogFile,
-  vertical: Vertical,
-  onShare?: (share: number) => void,
-): CatalogStatistics {
-  const numbered = offersById(catalog);
+/** Computes the statistics of a catalog that `parseCatalog` accepted for this vertical. */
+export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertical): CatalogStatistics {
+  const numbered = offersById<LoanLender>(catalog);
   const offers = numbered.map(({ offer }) => offer);
-  const tables = compileMatchTables(catalog, vertical, onShare && ((share) => onShare(share * tablesProgressShare)));
+  const tables = compileLoanTables(catalog, vertical);
   const bandNames = choiceValues(vertical, vertical.roles.creditBand);
   const states = choiceValues(vertical, vertical.roles.state);
   const shownIn = offers.map((_offer, at) => states.map((_state, state) => stateRulesAllowOffer(tables, at, state)));
-  const count = (holds: (offer: CatalogOffer, at: number) => boolean) => offers.filter(holds).length;
+  const count = (holds: (offer: LoanOffer, at: number) => boolean) => offers.filter(holds).length;
   const paid = (model: Vertical['revenueModel']) => {
     const some = offers.filter((offer) => offerPayoutModel(offer, vertical) === model);
     return { offers: some.length, usd: summarizeNumbers(some.map(({ payout_usd }) => payout_usd)) };
@@ -114,14 +111,11 @@ export function computeCatalogStatistics(
   };
 }
 
-/** About how much of the time goes into the tables. */
-const tablesProgressShare = 0.7;
-
 function computeBandStatistics(
   band: string,
   at: number,
-  offers: readonly CatalogOffer[],
-  tables: MatchTables,
+  offers: readonly LoanOffer[],
+  tables: LoanTables,
   aprCapPercent: number,
 ): BandStatistics {
   const rows = offers.map((_offer, offer) => offer * tables.bandCount + at).filter((row) => tables.amountMax[row]! > 0);
@@ -153,7 +147,7 @@ function computeBandStatistics(
 }
 
 /** Whether the rules of a state leave the offer at least one term and amount in a band it serves. */
-function stateRulesAllowOffer(tables: MatchTables, offer: number, state: number): boolean {
+function stateRulesAllowOffer(tables: LoanTables, offer: number, state: number): boolean {
   const rule = tables.stateRuleSet[offer]! * tables.stateCount + state;
   const least = Math.max(tables.amountMin[offer]!, tables.stateAmountMin[rule]!);
   const termCount = tables.termMonths.length;
@@ -166,9 +160,9 @@ function stateRulesAllowOffer(tables: MatchTables, offer: number, state: number)
   return false;
 }
 
-function isOfferedInState(offer: CatalogOffer, state: string, vertical: Vertical): boolean {
+function isOfferedInState(offer: LoanOffer, state: string, vertical: Vertical): boolean {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.state);
-  return field !== undefined && admitsValue(offer, field, state, vertical);
+  return field !== undefined && meetsCriteria(offer, field, state);
 }
 
 function isCoverageField(field: PocketField, { neverMatched }: Vertical): boolean {

@@ -1,0 +1,14 @@
+import { completedYears } from '../domain/calendar.ts';
+import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
+import type { MatchTables } from './match-tables.ts';
+
+/**
+ * Whether a borrower is old enough to sign a contract in their state. An absent birthdate excludes nobody
+ * (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
+ */
+export function meetsAgeOfContract(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
+  const state = borrower[tables.roles.state]!;
+  const born = tables.roles.birthdate < 0 ? absentValue : borrower[tables.roles.birthdate]!;
+  if (state === absentValue || born === absentValue) return true;
+  return completedYears(born, today) >= tables.stateAgeMin[state]!;
+}

@@ -1,0 +1,27 @@
+import type { VerticalProduct } from '../products.ts';
+import { findPriceMismatches } from './explain-price.ts';
+import { compileLoanTables, type LoanTables } from './loan-tables.ts';
+import { loanSchema } from './offer-schema.ts';
+import { compileOffer, OfferFragments } from './offer-view.ts';
+import { emptyApplicant, emptyOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
+import { prepareRanking, rankLoans } from './rank-loans.ts';
+import { validateLoanOffer, validateTerms } from './validate-offer.ts';
+
+/** Loans of a fixed amount that equal monthly payments repay. */
+export const installmentLoan = {
+  schema: loanSchema,
+  validateOffer: validateLoanOffer,
+  validateOffers: validateTerms,
+  compileTables: compileLoanTables,
+  compileOffer,
+  createOfferFragments: (...args) => new OfferFragments(...args),
+  prepareRanking,
+  rank: rankLoans,
+  priceTest(tables: LoanTables, borrower) {
+    const applicant = emptyApplicant();
+    const price = emptyOfferPrice();
+    if (!readApplicant(tables, borrower, applicant)) return null;
+    return (offer) => priceOffer(tables, offer, applicant, price);
+  },
+  mismatchFinder: findPriceMismatches,
+} satisfies VerticalProduct;

@@ -1,0 +1,67 @@
+import { completedYears } from '../../domain/calendar.ts';
+import {
+  countOffers,
+  intersectOffers,
+  lowestBitIndex,
+  type OfferSet,
+  removeOffer,
+  subtractOffers,
+} from '../../matching/offer-set.ts';
+import { absentValue, type FieldVector } from '../field-vector.ts';
+import type { LoanTables } from './loan-tables.ts';
+import type { MatchIndex, StateIndex } from './match-index.ts';
+import { type Applicant, emptyOfferPrice, priceOffer } from './price-offer.ts';
+
+const raisedMinimumPrice = emptyOfferPrice();
+
+/**
+ * Leaves in `eligible` the offers that every rule allows this borrower but those on debts, and answers how many. `applicant`
+ * is the borrower's.
+ */
+export function selectEligible(
+  tables: LoanTables,
+  index: MatchIndex,
+  borrower: Readonly<FieldVector>,
+  applicant: Applicant,
+  today: number,
+  eligible: OfferSet,
+): number {
+  const { roles, choiceFilters, rangeFilters, ageFilters } = tables;
+  const ofState = index.indexForState(borrower[roles.state]!, applicant);
+  eligible.set(ofState.offered);
+  for (let at = 0; at < choiceFilters.length; at++) {
+    const { field, allowed } = choiceFilters[at]!;
+    // Where an offer is open depends on state and credit band already.
+    if (field !== roles.state && field !== roles.creditBand) intersectOffers(eligible, allowed.get(borrower[field]!)!);
+  }
+  for (let at = 0; at < rangeFilters.length; at++) {
+    index.ranges[at]!.filter(eligible, borrower[rangeFilters[at]!.field]!);
+  }
+  for (let at = 0; at < ageFilters.length; at++) {
+    const born = borrower[ageFilters[at]!.field]!;
+    index.ageRanges[at]!.filter(eligible, born === absentValue ? absentValue : completedYears(born, today));
+  }
+  index.indexForBand(applicant.creditBand).amounts.filter(eligible, applicant.amount);
+  excludeRaisedMinimums(tables, ofState, applicant, eligible);
+  return countOffers(eligible);
+}
+
+/** Strikes out the offers that start at a higher amount in this state than elsewhere, and than was asked for. */
+function excludeRaisedMinimums(
+  tables: LoanTables,
+  { raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum }: StateIndex,
+  applicant: Applicant,
+  eligible: OfferSet,
+): void {
+  if (applicant.amount >= highestRaisedMinimum) return;
+  if (applicant.amount < lowestRaisedMinimum) {
+    subtractOffers(eligible, raisedMinimum);
+    return;
+  }
+  for (let word = 0; word < eligible.length; word++) {
+    for (let bits = eligible[word]! & raisedMinimum[word]!; bits !== 0; bits &= bits - 1) {
+      const offer = (word << 5) + lowestBitIndex(bits);
+      if (!priceOffer(tables, offer, applicant, raisedMinimumPrice)) removeOffer(eligible, offer);
+    }
+  }
+}
