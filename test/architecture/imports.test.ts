@@ -37,7 +37,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: ['auth', 'bounds', 'domain', 'tls'],
   confirmations: ['bounds', 'domain', 'ids'],
   domain: ['bounds'],
-  embedded: ['auth', 'bounds', 'domain', 'http/routes', 'matching', 'operations', 'verticals'],
+  embedded: ['auth', 'bounds', 'config', 'domain', 'matching', 'operations', 'verticals'],
   'event-log': ['bounds', 'files', 'ledger'],
   files: [],
   'http/engines': ['bounds', 'domain', 'tls'],

@@ -69,7 +69,7 @@ function options(port = 0): ListenerOptions {
   return {
     host: '127.0.0.1',
     port,
-    handler: (exchange) => exchange.reply({ status: 200, headers: '', body: '' }),
+    handler: (context) => context.reply({ status: 200, headers: '', body: '' }),
     errorReply,
     onHandlerError: (fault) => assert.fail(String(fault)),
     bodyBytesMax: 1_000,

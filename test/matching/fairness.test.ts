@@ -8,7 +8,7 @@ import { type SortOrder, sortOrders } from '../../src/matching/matcher.ts';
 import { addOffer, emptyOfferSet } from '../../src/matching/offer-set.ts';
 import { createRanker, type RankOffers, rankOffers } from '../../src/matching/ranker.ts';
 import { type FieldVector, fieldIndex } from '../../src/verticals/field-vector.ts';
-import { renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
+import { priceRankedOffers, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { recommendedScore, type ScoreOffer } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog, type Random, randomBorrower, randomValue, seededRandom } from '../support/random-catalog.ts';
@@ -96,7 +96,10 @@ function show(market: Market, catalogs: Catalogs, borrower: FieldVector): Shown 
   const idsFrom = (at: number) => orders[at]!.map((offer) => catalog.offers[offer]!.id);
   const texts = orders[0]!.map((offer): [string, string] => [
     catalog.offers[offer]!.id,
-    renderOffersJson(catalog, Uint16Array.of(offer), 1, borrower, 'https://go.example/c?sub=', 'sub', 'v'),
+    renderOffersJson(
+      { catalog, offers: priceRankedOffers(catalog, [offer], borrower), subId: 'sub', clickToken: 'v' },
+      'https://go.example/c?sub=',
+    ),
   ]);
   return {
     orders: Object.fromEntries(sortOrders.map((sort, at) => [sort, idsFrom(at)])) as unknown as Shown['orders'],

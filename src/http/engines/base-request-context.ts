@@ -49,7 +49,7 @@ export class BodyBuffer {
 
 export const headerReadTooLateMessage = 'a request header can only be read before the handler returns or first awaits';
 
-/** What an exchange needs of the listener it came in through. */
+/** What an context needs of the listener it came in through. */
 export interface ListenerState {
   readonly options: ListenerOptions;
   readonly inFlightRequests: InFlightRequests;
@@ -67,7 +67,7 @@ export interface ListenerState {
  *     an abort leads from everywhere to: over, released
  *
  * An engine starts it with `handle`, puts it among the listener's deadlines while it is pending or lingering, and ends it
- * with `release`. An exchange lingers when it is answered and its unwanted body is still going by. It is unsent when it is answered
+ * with `release`. An context lingers when it is answered and its unwanted body is still going by. It is unsent when it is answered
  * and its client has not read enough for all of the answer to be handed to the system.
  */
 export abstract class BaseRequestContext<L extends ListenerState>
@@ -111,13 +111,13 @@ export abstract class BaseRequestContext<L extends ListenerState>
   /** The header or other part that a proxy before us may have read otherwise, if any: no handler sees such a request. */
   protected abstract findMalformedPart(): RequestParam | undefined;
 
-  /** Hands the body to `deliver` when all of it is here, unless the exchange is over by then. */
+  /** Hands the body to `deliver` when all of it is here, unless the context is over by then. */
   protected abstract collectBody(onBody: (body: Buffer) => void | Promise<void>): void;
 
   /** Calls `settle` and sends the answer. Throws, with nothing settled or sent, when the answer is not fit to be sent. */
   protected abstract writeReply(reply: Reply): void;
 
-  /** Closes the connection of an exchange that is answered. */
+  /** Closes the connection of an context that is answered. */
   abstract closeConnection(): void;
 
   readBody(onBody: (body: Buffer) => void | Promise<void>, onBodyUnavailable?: () => void): void {
@@ -203,7 +203,7 @@ export abstract class BaseRequestContext<L extends ListenerState>
     }
   }
 
-  /** The exchange is over: a body still awaited will not come. */
+  /** The context is over: a body still awaited will not come. */
   protected markEnded(): void {
     const { onBodyUnavailable } = this;
     this.ended = true;
@@ -226,7 +226,7 @@ export abstract class BaseRequestContext<L extends ListenerState>
     if (!this.ended) this.sendError({ code: 'INTERNAL_ERROR' });
   }
 
-  /** Answers 413. Does nothing if the exchange is over. */
+  /** Answers 413. Does nothing if the context is over. */
   protected rejectLargeBody(): void {
     if (!this.ended) this.sendError({ code: 'PAYLOAD_TOO_LARGE' });
   }

@@ -68,7 +68,7 @@ export interface LoggedRequest {
  * Answers one request, now or later. It may throw or reject: the listener answers 500 and reports it. It must not touch
  * `header` or `readBody` after its first await.
  */
-export type Handler = (exchange: RequestContext) => void | Promise<void>;
+export type Handler = (context: RequestContext) => void | Promise<void>;
 
 export interface ListenerOptions {
   readonly host: string;
@@ -87,7 +87,7 @@ export interface ListenerOptions {
   readonly onDeadline?: () => void;
   /**
    * Told of every answer once, as it is handed to the engine, with the microseconds since the request's head was here. What
-   * the engine refuses by itself is not told: such a request never was an exchange.
+   * the engine refuses by itself is not told: such a request never was an context.
    */
   readonly onReply?: (route: number, status: number, elapsedUs: number) => void;
   readonly bodyBytesMax: number;

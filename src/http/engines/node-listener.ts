@@ -139,11 +139,11 @@ class NodeListener implements Listener, ListenerState {
   }
 
   private onConnection(socket: Socket): void {
-    const exchanges = new Set<NodeRequestContext>();
-    this.connections.set(socket, exchanges);
+    const contexts = new Set<NodeRequestContext>();
+    this.connections.set(socket, contexts);
     socket.once('close', () => {
       this.connections.delete(socket);
-      for (const exchange of exchanges) exchange.release();
+      for (const context of contexts) context.release();
     });
   }
 
@@ -154,22 +154,22 @@ class NodeListener implements Listener, ListenerState {
       request.resume();
       return;
     }
-    const exchanges = this.connections.get(socket);
-    if (exchanges === undefined || exchanges.size >= bounds.pipelinedRequestsMax) {
+    const contexts = this.connections.get(socket);
+    if (contexts === undefined || contexts.size >= bounds.pipelinedRequestsMax) {
       socket.destroy();
       return;
     }
-    const exchange = new NodeRequestContext(this, request, response);
-    exchanges.add(exchange);
+    const context = new NodeRequestContext(this, request, response);
+    contexts.add(context);
     response.once('finish', () => {
-      exchanges.delete(exchange);
-      exchange.release();
-      const [next] = exchanges;
+      contexts.delete(context);
+      context.release();
+      const [next] = contexts;
       // The answer may have been the last one of its connection.
       if (next !== undefined && socket.writable && !this.closingSockets.has(socket)) next.run();
     });
     // A pipelined request waits until the answer before it has been sent.
-    if (exchanges.size === 1) exchange.run();
+    if (contexts.size === 1) context.run();
   }
 
   /** What the parser refused by itself, or a request that took too long to arrive. */
@@ -180,17 +180,17 @@ class NodeListener implements Listener, ListenerState {
       socket.destroy();
       return;
     }
-    const exchanges = [...known];
-    if (exchanges.length > 0 && exchanges.every(({ ended }) => ended)) {
+    const contexts = [...known];
+    if (contexts.length > 0 && contexts.every(({ ended }) => ended)) {
       // Answered already, and the body that was to go by is malformed.
-      for (const exchange of exchanges) exchange.endResponse();
+      for (const context of contexts) context.endResponse();
       return;
     }
     const silent = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
     const malformed = !silent && error.code !== 'HPE_INVALID_EOF_STATE';
-    if (malformed && exchanges.length === 1 && exchanges[0]?.rejectUnreadableBody()) return;
+    if (malformed && contexts.length === 1 && contexts[0]?.rejectUnreadableBody()) return;
     // Whatever else is written while a request is pending would be taken for its answer.
-    if (exchanges.length > 0 || silent || !socket.writable) {
+    if (contexts.length > 0 || silent || !socket.writable) {
       socket.destroy();
       return;
     }

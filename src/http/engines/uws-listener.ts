@@ -241,25 +241,25 @@ class UwsListener implements Listener, ListenerState {
 const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 
 /**
- * The exchange whose native callback was entered last. Its socket may still hold the one cork buffer of the process, also
+ * The context whose native callback was entered last. Its socket may still hold the one cork buffer of the process, also
  * in the microtasks after the callback; while it does, no other socket can be corked, and each piece of an answer written
  * to one would be a system call of its own (measured: six times the cost of the whole request).
  */
 let corkHolder: UwsRequestContext | undefined;
 
-/** Exchanges with something to write or to close as soon as no native callback can be running. */
+/** Request contexts with something to write or to close as soon as no native callback can be running. */
 let postponedContexts: UwsRequestContext[] = [];
 
-function postpone(exchange: UwsRequestContext): void {
+function postpone(context: UwsRequestContext): void {
   if (postponedContexts.length === 0) setImmediate(runPostponed);
-  postponedContexts.push(exchange);
+  postponedContexts.push(context);
 }
 
 function runPostponed(): void {
   const due = postponedContexts;
   postponedContexts = [];
   corkHolder = undefined;
-  for (const exchange of due) exchange.resume();
+  for (const context of due) context.resume();
 }
 
 /**
@@ -300,7 +300,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   private declaredBytes = 0;
   /**
    * The body comes in chunks. This engine takes a chunk extension for digits of the size and a trailer for the next request, so where
-   * such a body ends is not certain: the connection ends with this exchange, and nothing behind the body is carried out.
+   * such a body ends is not certain: the connection ends with this context, and nothing behind the body is carried out.
    */
   private isChunked = false;
   /** All chunks are here, and the callback that brought the last one has returned. */
@@ -325,7 +325,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     if (requestsThisTurn === turnCheckInterval) setImmediate(resetTurnCount);
     this.runHandler();
     this.req = undefined;
-    // No abort can reach us before here, since the engine is waiting for this very call; and an exchange already answered
+    // No abort can reach us before here, since the engine is waiting for this very call; and an context already answered
     // needs no watching. That is a twentieth of a small request's cost.
     if (this.res === undefined) return;
     this.res.onAborted(() => this.release());

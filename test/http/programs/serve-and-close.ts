@@ -11,7 +11,7 @@ const { startListener } = (await import(
 const listener = await startListener(kind as ChooseListener.EngineChoice, {
   host: '127.0.0.1',
   port: 0,
-  handler: (exchange) => exchange.reply({ status: 200, headers: '', body: 'served' }),
+  handler: (context) => context.reply({ status: 200, headers: '', body: 'served' }),
   errorReply: () => ({ status: 500, headers: '', body: '' }),
   onHandlerError: (fault) => console.error(fault),
   bodyBytesMax: 1_000,
