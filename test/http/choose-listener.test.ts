@@ -8,8 +8,9 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
+import type { EngineChoice } from '../../src/config/config.ts';
 import type { ListenerOptions } from '../../src/http/engines/listener.ts';
-import { type EngineChoice, startListener } from '../../src/http/engines/start-listener.ts';
+import { startListener } from '../../src/http/engines/start-listener.ts';
 import { errorReply } from './listener-cases.ts';
 
 const run = promisify(execFile);
