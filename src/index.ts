@@ -27,8 +27,7 @@ import { assertInteger, assertKnownNames, assertObject } from './domain/assert-o
 import { type Clock, systemClock } from './domain/clock.ts';
 import type { Mode } from './domain/mode.ts';
 import { PartnerApi, type Result, toResult } from './embedded/partner-api.ts';
-import { parseClickUrl } from './http/routes/click-routes.ts';
-import { isPrefetchPurpose } from './http/routes/request-parsing.ts';
+import { isPrefetchPurpose, parseClickUrl } from './operations/click-url.ts';
 import type { ConfirmationsView } from './operations/confirm-revenue.ts';
 import type { ClickResult } from './operations/follow-click.ts';
 import { startService } from './server/start-service.ts';
@@ -53,10 +52,11 @@ export type { DailyView, DayView, RowsView, RowView, SummaryView } from './opera
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
 export type { SessionView } from './operations/create-session.ts';
 export type { WidgetEmbedView } from './operations/embed-widget.ts';
-export type { MarketplaceView, OfferView } from './operations/show-offers.ts';
+export type { MarketplaceView } from './operations/marketplace-view.ts';
 export type { InputsView } from './operations/submit-inputs.ts';
 export { FolderMissingError as FolderMissing } from './server/missing-folder.ts';
 export { InvalidCertificateError as CertificateFaulty } from './tls/certificate.ts';
+export type { OfferView } from './verticals/personal-loans/offer-view.ts';
 export { personalLoans } from './verticals/personal-loans/personal-loans.ts';
 export type { ConditionalField, PocketField, PricingRoles, Vertical } from './verticals/vertical.ts';
 export type {

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { statusLine } from '../../src/http/engines/response-head.ts';
-import { loadNativeEngine } from '../../src/http/engines/uws-listener.ts';
+import { loadNativeEngine } from '../../src/http/engines/uws-engine.ts';
 import { announcePort, type BaselineResponse, groupByRoute, readResponses } from './baseline-response.ts';
 
 /** Writes an answer; only in a handler of the engine, or corked. */

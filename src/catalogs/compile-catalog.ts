@@ -46,8 +46,8 @@ interface CompileCatalogOptions {
 /** What compiling makes of a catalog: plain values, so that another thread may make them. */
 export interface CompiledCatalogData {
   readonly version: string;
-  /** The short advertiser disclosure, as the text of a JSON string. */
-  readonly disclosureJson: string;
+  /** The short advertiser disclosure. */
+  readonly disclosure: string;
   /** In the order of their ids; a ranking names an offer by its place here. */
   readonly offers: readonly CompiledOffer[];
   readonly tables: ProductTables;
@@ -58,7 +58,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly version: string;
   readonly vertical: Vertical;
   readonly mode: Mode;
-  readonly disclosureJson: string;
+  readonly disclosure: string;
   readonly offers: readonly CompiledOffer[];
   readonly tables: ProductTables;
   /** By offer id: booked clicks in a UTC day, of the offers that have such a cap (docs/contract.md#daily-caps). */
@@ -69,14 +69,14 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly #indexById: ReadonlyMap<string, number>;
 
   constructor(
-    { version, disclosureJson, offers, tables }: CompiledCatalogData,
+    { version, disclosure, offers, tables }: CompiledCatalogData,
     vertical: Vertical,
     options: CompileCatalogOptions,
   ) {
     this.version = version;
     this.vertical = vertical;
     this.mode = options.mode;
-    this.disclosureJson = disclosureJson;
+    this.disclosure = disclosure;
     this.offers = offers;
     this.tables = tables;
     this.dailyCaps = new Map(offers.flatMap(({ id, dailyCap }) => (dailyCap === null ? [] : [[id, dailyCap]])));
@@ -86,12 +86,7 @@ export class CompiledCatalog implements CompiledCatalogData {
 
   /** What answers are put together from. */
   get offerFragments(): OfferFragments {
-    this.#fragments ??= productOf(this.vertical).createOfferFragments(
-      this.offers,
-      this.tables,
-      this.#cdnUrl(),
-      this.#logoHashes,
-    );
+    this.#fragments ??= productOf(this.vertical).createOfferFragments(this, this.#cdnUrl(), this.#logoHashes);
     return this.#fragments;
   }
 
@@ -140,7 +135,7 @@ export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mod
   const product = productOf(vertical);
   return {
     version: catalogVersion(catalog, mode),
-    disclosureJson: JSON.stringify(catalog.disclosure),
+    disclosure: catalog.disclosure,
     offers: offersById(catalog).map(({ lender, offer }) => product.compileOffer(lender, offer)),
     // Every matching thread reads the same numbers, and one that is started late gets them without a copy.
     tables: shareTypedArrays(product.compileTables(catalog, vertical)),

@@ -1,30 +1,32 @@
 import type { Admission, Authenticator } from '../auth/authenticator.ts';
 import type { Caller, Operation } from '../auth/key-usage.ts';
 import { bounds } from '../bounds.ts';
+import type { PublicUrls } from '../config/config.ts';
 import { assertKnownNames } from '../domain/assert-options.ts';
+import { type ErrorBody, errorBody } from '../domain/error-body.ts';
 import { errorTable } from '../domain/errors.ts';
 import { invalidRequest, type Outcome, type Refusal, refusedWith, succeeded, unavailable } from '../domain/outcome.ts';
-import { type ErrorBody, errorBody } from '../http/routes/replies.ts';
 import type { SortOrder } from '../matching/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';
+import { clickUrlPrefix } from '../operations/click-url.ts';
 import type { SessionView } from '../operations/create-session.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
-import { collectIgnoredNames, type IgnoredNames, knownRequestNames } from '../operations/ignored-names.ts';
+import { collectIgnoredNames, knownRequestNames, withIgnoredNames } from '../operations/ignored-names.ts';
+import { type MarketplaceView, toMarketplaceView } from '../operations/marketplace-view.ts';
 import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analytics.ts';
-import type { MarketplaceView } from '../operations/show-offers.ts';
 import type { InputsView } from '../operations/submit-inputs.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 
-/** An error as the API answers it: the body's members and the status they came with. */
+/** An error of the API: its HTTP status and the members of its body. */
 export interface ApiError extends ErrorBody {
   readonly status: number;
-  /** Whole seconds to wait (429, 503). */
+  /** Seconds to wait before a retry (429, 503). */
   readonly retry_after?: number;
 }
 
-/** What an operation comes to, in one union: look at `ok` first. */
+/** The result of an operation: a value or an error. */
 export type Result<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly error: ApiError };
@@ -42,7 +44,7 @@ export interface WidgetQuery extends OffersQuery {
 
 /** Parameters of GET /marketplace; `format` is `json` here. */
 export interface MarketplaceQuery extends OffersQuery {
-  /** Whether to say why offers do not match; test keys only. */
+  /** Whether to explain why offers do not match; test keys only. */
   readonly explain?: boolean;
 }
 
@@ -61,23 +63,24 @@ export interface AnalyticsQuery extends AnalyticsFilters {
 /** Parameters of GET /analytics for a page of days or of sessions. */
 export interface AnalyticsPageQuery<Granularity extends 'daily' | 'row'> extends AnalyticsFilters {
   readonly granularity: Granularity;
-  /** 1 to 100, the default. */
+  /** 1 to 100; default 100. */
   readonly limit?: number;
-  /** The `next_cursor` of the page before, with the same filters. */
+  /** The `next_cursor` of the previous page with the same filters. */
   readonly cursor?: string;
 }
 
 interface PartnerApiDeps {
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
-  /** Whether it is closed, or closing: then no operation is begun. */
+  readonly urls: Pick<PublicUrls, 'click'>;
+  /** Whether the service is closing or closed, so that no operation may start. */
   isStopping(): boolean;
 }
 
 /**
- * The door for the program that embeds the service: the four operations as async functions for one API key and vertical, with
- * the same checks in the same order as over HTTP, and the same limits. Programs without types call it too, so an argument of
- * the wrong type is a refusal (INVALID_REQUEST with its `param`) and never an exception.
+ * The API for the program that embeds the service: the operations as async functions for one API key and vertical, with the same checks
+ * and limits as over HTTP. An argument of the wrong type is an error (INVALID_REQUEST with its `param`) and not an exception, because
+ * programs without types call it too.
  */
 export class PartnerApi {
   readonly #deps: PartnerApiDeps;
@@ -91,8 +94,8 @@ export class PartnerApi {
   }
 
   /**
-   * POST /session (docs/contract.md#idempotency). The key makes a retry safe: it gets the first answer and creates nothing. An empty key
-   * is no key, like an empty header. An option of another name is a RangeError: a key misspelt would make no retry safe.
+   * POST /session (docs/contract.md#idempotency). With an idempotency key, a retry gets the first response and creates no second session.
+   * An empty key counts as none. Throws a RangeError for an unknown option, because a misspelt key would make no retry safe.
    */
   async createSession(
     body: {
@@ -104,16 +107,19 @@ export class PartnerApi {
   ): Promise<Result<SessionView>> {
     assertKnownNames('', options ?? {}, ['idempotencyKey']);
     const { operations } = this.#deps;
-    const given: unknown = options?.idempotencyKey ?? '';
-    const idempotencyKey = typeof given === 'string' && given !== '' ? given : null;
+    const keyOption: unknown = options?.idempotencyKey ?? '';
+    const idempotencyKey = typeof keyOption === 'string' && keyOption !== '' ? keyOption : null;
     const admission = this.#admit('create_session', operations.repeatCheckFor(idempotencyKey));
     if (!admission.ok) return toErrorResult(admission.refusal);
-    if (typeof given !== 'string') {
+    if (typeof keyOption !== 'string') {
       return toErrorResult(operations.refuseAdmitted(admission, invalidRequest('Idempotency-Key').refusal).refusal);
     }
     const outcome = await operations.createSession(admission, pickKnownSessionMembers(body), idempotencyKey);
     if (!outcome.ok) return toErrorResult(outcome.refusal);
-    return { ok: true, value: withIgnoredNames(admission, 'create_session', body, outcome.value.session) };
+    return {
+      ok: true,
+      value: withIgnoredNames(outcome.value.session, ignoredMembers(admission, 'create_session', body)),
+    };
   }
 
   /** POST /inputs (docs/contract.md#submitting-fields). */
@@ -125,10 +131,10 @@ export class PartnerApi {
     if (!admission.ok) return toErrorResult(admission.refusal);
     const outcome = await this.#deps.operations.submitInputs(admission, body);
     if (!outcome.ok) return toErrorResult(outcome.refusal);
-    return { ok: true, value: withIgnoredNames(admission, 'submit_inputs', body, outcome.value) };
+    return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, 'submit_inputs', body)) };
   }
 
-  /** GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Each answer is a view. */
+  /** GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Each response counts as a view. */
   async getMarketplace(query: MarketplaceQuery): Promise<Result<MarketplaceView>> {
     const admission = this.#admit('get_marketplace');
     if (!admission.ok) return toErrorResult(admission.refusal);
@@ -136,13 +142,13 @@ export class PartnerApi {
     if (!request.ok) return toErrorResult(request.refusal);
     const outcome = await this.#deps.operations.getMarketplace(admission, request.value, true, null);
     if (!outcome.ok) return toErrorResult(outcome.refusal);
-    const value = JSON.parse(outcome.value) as MarketplaceView;
-    return { ok: true, value: withIgnoredNames(admission, 'get_marketplace', query, value) };
+    const view = toMarketplaceView(outcome.value, clickUrlPrefix(this.#deps.urls.click));
+    return { ok: true, value: withIgnoredNames(view, ignoredMembers(admission, 'get_marketplace', query)) };
   }
 
   /**
-   * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code): what to put on the page that shows this session's
-   * offers. The widget then asks the public listener, at `urls.widget`; the view is counted there.
+   * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code): the HTML for the page that shows this session's
+   * offers. The widget then loads its offers from the public listener at `urls.widget`, which counts the view.
    */
   async getWidget(query: WidgetQuery): Promise<Result<WidgetEmbedView>> {
     const admission = this.#admit('get_marketplace');
@@ -151,10 +157,10 @@ export class PartnerApi {
     const request = toMarketplaceRequest(query, typeof format === 'string' ? format : undefined);
     const outcome = request.ok ? this.#deps.operations.embedWidget(admission, request.value) : request;
     if (!outcome.ok) return toErrorResult(outcome.refusal);
-    return { ok: true, value: withIgnoredNames(admission, 'get_marketplace', query, outcome.value) };
+    return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, 'get_marketplace', query)) };
   }
 
-  /** GET /analytics (docs/contract.md#analytics). The granularity decides what comes back; the default is the summary. */
+  /** GET /analytics (docs/contract.md#analytics). The granularity selects the result; the default is the summary. */
   async queryAnalytics(query: AnalyticsQuery): Promise<Result<SummaryView>>;
   async queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<Result<DailyView>>;
   async queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<Result<RowsView>>;
@@ -165,7 +171,7 @@ export class PartnerApi {
     if (!request.ok) return toErrorResult(request.refusal);
     const outcome = await this.#deps.operations.queryAnalytics(admission, request.value, null);
     if (!outcome.ok) return toErrorResult(outcome.refusal);
-    return { ok: true, value: withIgnoredNames(admission, 'query_analytics', query, outcome.value) };
+    return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, 'query_analytics', query)) };
   }
 
   #admit(operation: Operation, isRepeat?: (caller: Caller) => boolean) {
@@ -174,7 +180,6 @@ export class PartnerApi {
   }
 }
 
-/** An operation's outcome as an embedding program gets it. */
 export function toResult<Value>(outcome: Outcome<Value>): Result<Value> {
   return outcome.ok ? outcome : toErrorResult(outcome.refusal);
 }
@@ -191,19 +196,12 @@ function toErrorResult(refusal: Refusal): { readonly ok: false; readonly error: 
   };
 }
 
-/** Adds `ignored` to the answer of a test key where the argument has unknown members. */
-function withIgnoredNames<View extends IgnoredNames>(
-  { caller }: Admission,
-  operation: Operation,
-  argument: object,
-  view: View,
-): View {
-  if (caller.mode === 'live') return view;
-  const ignored = collectIgnoredNames(Object.keys(argument), knownRequestNames[operation]);
-  return ignored.length === 0 ? view : { ...view, ignored };
+/** Unknown members of an argument; empty for live keys. */
+function ignoredMembers({ caller }: Admission, operation: Operation, argument: object): readonly string[] {
+  return caller.mode === 'live' ? [] : collectIgnoredNames(Object.keys(argument), knownRequestNames[operation]);
 }
 
-/** The members that mean something, if they are there: what else a JavaScript object may hold need not have a JSON text. */
+/** Picks the known members of a session request, because other members of a JavaScript object may have no JSON text. */
 function pickKnownSessionMembers(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   return Object.fromEntries(
@@ -213,7 +211,7 @@ function pickKnownSessionMembers(body: unknown): unknown {
   );
 }
 
-/** Parameters as a query string would bring them; over HTTP they are text, so their types are judged only here. */
+/** Converts the arguments to text, as a query string holds them, and checks their types. */
 function toMarketplaceRequest(query: unknown, format: string | undefined): Outcome<MarketplaceRequest> {
   const { sub_id, max_offers, sort, explain } = (query ?? {}) as Record<keyof MarketplaceQuery, unknown>;
   if (typeof sub_id !== 'string') return invalidRequest('sub_id');
@@ -255,5 +253,5 @@ function isOptionalString(value: unknown): value is string | undefined {
 }
 
 function isOptionalStringArray(value: unknown): value is readonly string[] | undefined {
-  return value === undefined || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
+  return value === undefined || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
 }

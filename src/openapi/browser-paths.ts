@@ -2,7 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
 import type { RequestParam } from '../domain/errors.ts';
-import { clickPath } from '../http/routes/click-routes.ts';
+import { clickPath } from '../operations/click-url.ts';
 import { widgetBeaconSchema, widgetOffersSchema } from './marketplace-schemas.ts';
 import type { Content, Headers, MediaType, PathItem, Response, Responses, Server } from './openapi-types.ts';
 import {

@@ -1,8 +1,8 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
+import { type ErrorBody, errorBody } from '../domain/error-body.ts';
 import { type ErrorCode, errorTable, type RequestParam } from '../domain/errors.ts';
 import { type InvalidField, invalidRequest, type Refusal } from '../domain/outcome.ts';
-import { type ErrorBody, errorBody } from '../http/routes/replies.ts';
 import type { Examples, Header, Headers, Response, Responses } from './openapi-types.ts';
 import { schemaFor, stringEnum } from './schema-parts.ts';
 

@@ -13,6 +13,7 @@ import {
   type QueryAnalyticsDeps,
   queryAnalytics,
 } from './query-analytics.ts';
+import type { OffersResult } from './show-offers.ts';
 import { type InputsView, type SubmitInputsDeps, submitInputs } from './submit-inputs.ts';
 
 type ApiOperationsDeps = CreateSessionDeps &
@@ -22,8 +23,8 @@ type ApiOperationsDeps = CreateSessionDeps &
   QueryAnalyticsDeps;
 
 /**
- * The four operations of the contract for a caller the gatekeeper has admitted, whichever face it came through. What it
- * adds is the day's slot (docs/contract.md#sessions-per-day): reserved at the gate, kept by a new session, given back by everything else.
+ * The operations of the API for a caller that the authenticator admitted, shared by the HTTP routes and the embedded API. A request that
+ * creates no session releases the place that it reserved in the day's limit (docs/contract.md#sessions-per-day).
  */
 export class ApiOperations {
   readonly #deps: ApiOperationsDeps;
@@ -32,7 +33,7 @@ export class ApiOperations {
     this.#deps = deps;
   }
 
-  /** For the gatekeeper; undefined where there is no Idempotency-Key. */
+  /** The check that `Authenticator.admit` needs for a request with an Idempotency-Key. */
   repeatCheckFor(idempotencyKey: string | null): ((caller: Caller) => boolean) | undefined {
     return idempotencyKey === null ? undefined : (caller) => isIdempotentRepeat(this.#deps, caller, idempotencyKey);
   }
@@ -49,17 +50,15 @@ export class ApiOperations {
     return submitInputs(this.#deps, admission.caller, body);
   }
 
-  /** The value is the JSON text of the envelope; `counts` says whether it is a view. At once where nothing is to be ranked. */
   getMarketplace(
     admission: Admission,
     request: MarketplaceRequest,
-    counts: boolean,
+    countsAsView: boolean,
     signal: CancelSignal | null,
-  ): Outcome<string> | Promise<Outcome<string>> {
-    return getMarketplace(this.#deps, admission.caller, request, counts, signal);
+  ): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
+    return getMarketplace(this.#deps, admission.caller, request, countsAsView, signal);
   }
 
-  /** What a page embeds, for `format=iframe` and `format=js`. */
   embedWidget(admission: Admission, request: MarketplaceRequest): Outcome<WidgetEmbedView> {
     return embedWidget(this.#deps, admission.caller, request);
   }
@@ -72,7 +71,7 @@ export class ApiOperations {
     return queryAnalytics(this.#deps, admission.caller, request, signal);
   }
 
-  /** The request was admitted, but there is nothing to operate on. */
+  /** Refuses a request after its admission, before an operation. */
   refuseAdmitted(admission: Admission, refusal: Refusal): Refused {
     admission.quotaReservation?.release();
     return refused(refusal);

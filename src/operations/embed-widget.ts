@@ -15,48 +15,47 @@ const embedFormats = ['iframe', 'js'] as const;
 export interface EmbedWidgetDeps extends FindSessionDeps {
   readonly tokens: WidgetTokens;
   readonly random: RandomPool;
-  /** `{widget_url}` of the contract. */
+  /** URL of the iframe's page without its query. */
   readonly widgetUrl: string;
-  /** Address of the widget's script. */
   readonly widgetScriptUrl: string;
 }
 
-/** The answer to `format=iframe` and `format=js` as JSON (docs/contract.md#embed-code). */
+/** The JSON response to `format=iframe` and `format=js` (docs/contract.md#embed-code). */
 export interface WidgetEmbedView extends IgnoredNames {
   readonly sub_id: string;
   readonly format: 'iframe' | 'js';
-  /** What to put on the page. */
+  /** HTML to put on the page. */
   readonly html: string;
-  /** Address of the iframe's page, or of the script. */
+  /** URL of the iframe's page, or of the script. */
   readonly src: string;
-  /** Opens the widget of this session, and nothing else. */
+  /** Widget token, which gives access to this session's widget only. */
   readonly token: string;
-  /** When session and token end. */
+  /** When session and token expire. */
   readonly expires_at: string;
 }
 
 /**
- * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code): what a partner puts on its page for this session,
- * after the same checks as for JSON. It shows nobody anything yet, so it is no view: the widget's own request is.
+ * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code): builds the HTML that a partner puts on its page. It is
+ * no view, because the widget's own request for offers is.
  */
 export function embedWidget(
-  ports: EmbedWidgetDeps,
+  deps: EmbedWidgetDeps,
   tenant: Tenant,
   request: MarketplaceRequest,
 ): Outcome<WidgetEmbedView> {
-  const opened = validateMarketplaceRequest(ports, tenant, request, embedFormats);
-  if (!opened.ok) return opened;
-  const { subId, format, session, sort, maxOffers } = opened.value;
-  const expiresMs = session.createdMs + ports.sessionTtlMs;
-  const token = ports.tokens.issue(ports.subIds.toBytes(subId), expiresMs);
+  const valid = validateMarketplaceRequest(deps, tenant, request, embedFormats);
+  if (!valid.ok) return valid;
+  const { subId, format, session, sort, maxOffers } = valid.value;
+  const expiresMs = session.createdMs + deps.sessionTtlMs;
+  const token = deps.tokens.issue(deps.subIds.toBytes(subId), expiresMs);
   const widget = { sub: subId, token, sort, maxOffers };
-  const inFrame = format === 'iframe';
-  const src = inFrame ? widgetPageUrl(ports.widgetUrl, widget) : ports.widgetScriptUrl;
-  const html = inFrame ? iframeHtml(src) : scriptHtml(src, createContainerId(ports.random), widget);
+  const isIframe = format === 'iframe';
+  const src = isIframe ? widgetPageUrl(deps.widgetUrl, widget) : deps.widgetScriptUrl;
+  const html = isIframe ? iframeHtml(src) : scriptHtml(src, createContainerId(deps.random), widget);
   return succeeded({ sub_id: subId, format, html, src, token, expires_at: isoTimestamp(expiresMs) });
 }
 
-/** Two widgets on one page must not share a container. */
+/** The id is random because two widgets on one page must not share a container. */
 function createContainerId(random: RandomPool): string {
   return `svc-offers-${random.randomBytes(bounds.widgetMountIdBytes).toString('hex')}`;
 }

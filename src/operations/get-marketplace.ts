@@ -8,7 +8,7 @@ import type { Session } from '../sessions/session-store.ts';
 import type { FieldVector } from '../verticals/field-vector.ts';
 import { computeReadiness, type Readiness } from '../verticals/readiness.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import { type ShowOffersDeps, showOffers } from './show-offers.ts';
+import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
 
 /** Query parameters as sent, undefined when absent (docs/contract.md#marketplace-parameters). */
 export interface MarketplaceRequest {
@@ -16,11 +16,10 @@ export interface MarketplaceRequest {
   readonly format?: string | undefined;
   readonly max_offers?: string | undefined;
   readonly sort?: string | undefined;
-  /** `true` or `false`; only a test key may ask for `true`, and only for `format=json`. */
+  /** `true` or `false`; `true` needs a test key and `format=json`. */
   readonly explain?: string | undefined;
 }
 
-/** How many offers, and in which order. */
 interface OfferSelection {
   readonly sort: SortOrder;
   readonly maxOffers: number;
@@ -34,13 +33,13 @@ export function parseOfferSelection(request: Pick<MarketplaceRequest, 'max_offer
   return succeeded({ sort, maxOffers });
 }
 
-/** Whether the reasons why offers do not match are asked for. */
+/** `explain` is allowed only with a test key and `format=json`. */
 function parseExplain({ format, explain }: MarketplaceRequest, mode: Mode): Outcome<boolean> {
   if (explain === undefined || explain === 'false') return succeeded(false);
   return explain === 'true' && mode === 'test' && format === 'json' ? succeeded(true) : invalidRequest('explain');
 }
 
-/** 1 to 20 in plain digits; null for anything else. */
+/** Parses 1 to 20 in decimal digits; null for anything else. */
 function parseMaxOffers(text: string | undefined): number | null {
   if (text === undefined) return bounds.offersShownDefault;
   if (!/^[1-9][0-9]?$/.test(text)) return null;
@@ -50,25 +49,24 @@ function parseMaxOffers(text: string | undefined): number | null {
 
 type ResponseFormat = 'json' | 'iframe' | 'js';
 
-/** A request for offers that may be answered, in whichever format. */
-interface ValidMarketplaceRequest<Answered extends ResponseFormat> extends OfferSelection {
+interface ValidMarketplaceRequest<Format extends ResponseFormat> extends OfferSelection {
   readonly subId: string;
-  readonly format: Answered;
+  readonly format: Format;
   readonly session: Session;
-  /** The borrower, as it was when the request came. */
+  /** The session's fields when the request came. */
   readonly borrower: Readonly<FieldVector>;
   readonly revision: number;
   readonly readiness: Readiness;
   readonly explain: boolean;
 }
 
-/** Checks shared by all formats of GET /marketplace (docs/contract.md#marketplace-parameters). `formats` are those answered here. */
-export function validateMarketplaceRequest<Answered extends ResponseFormat>(
-  ports: FindSessionDeps,
+/** Validates GET /marketplace for the given formats (docs/contract.md#marketplace-parameters). */
+export function validateMarketplaceRequest<Format extends ResponseFormat>(
+  deps: FindSessionDeps,
   tenant: Tenant,
   request: MarketplaceRequest,
-  formats: readonly Answered[],
-): Outcome<ValidMarketplaceRequest<Answered>> {
+  formats: readonly Format[],
+): Outcome<ValidMarketplaceRequest<Format>> {
   const { sub_id: subId } = request;
   if (subId === undefined) return invalidRequest('sub_id');
   const format = formats.find((each) => each === request.format);
@@ -78,7 +76,7 @@ export function validateMarketplaceRequest<Answered extends ResponseFormat>(
   const explain = parseExplain(request, tenant.mode);
   if (!explain.ok) return explain;
 
-  const found = findSession(ports, tenant, subId);
+  const found = findSession(deps, tenant, subId);
   if (!found.ok) return found;
   const session = found.value;
   const { fields: borrower, revision } = session;
@@ -95,21 +93,32 @@ const jsonFormats = ['json'] as const;
 export interface GetMarketplaceDeps extends FindSessionDeps, ShowOffersDeps {}
 
 /**
- * GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). The value is the envelope's JSON text. `counts` is false for
- * HEAD, which shows nothing to anybody and so is no view. Like `sendOffers` it answers at once where it can. `signal` is null for a
- * caller that cannot cancel.
+ * GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Returns a value or a promise, as `showOffers` does.
+ *
+ * @param countsAsView false for HEAD
+ * @param signal null for a caller that cannot cancel
  */
 export function getMarketplace(
-  ports: GetMarketplaceDeps,
+  deps: GetMarketplaceDeps,
   tenant: Tenant,
   request: MarketplaceRequest,
-  counts: boolean,
+  countsAsView: boolean,
   signal: CancelSignal | null,
-): Outcome<string> | Promise<Outcome<string>> {
-  const opened = validateMarketplaceRequest(ports, tenant, request, jsonFormats);
-  if (!opened.ok) return opened;
-  // Each by its name: a rest of the others would cost a twentieth of the thread's own work on a known ranking.
-  const { subId, session, borrower, revision, readiness, sort, maxOffers, explain } = opened.value;
-  const asked = { subId, borrower, revision, readiness, sort, maxOffers, explain, counts, load: null, signal };
-  return showOffers(ports, session, asked);
+): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
+  const valid = validateMarketplaceRequest(deps, tenant, request, jsonFormats);
+  if (!valid.ok) return valid;
+  // A rest pattern would cost a twentieth of this thread's time for a cached ranking.
+  const { subId, session, borrower, revision, readiness, sort, maxOffers, explain } = valid.value;
+  return showOffers(deps, session, {
+    subId,
+    borrower,
+    revision,
+    readiness,
+    sort,
+    maxOffers,
+    explain,
+    countsAsView,
+    load: null,
+    signal,
+  });
 }

@@ -1,11 +1,8 @@
 import { bounds } from '../bounds.ts';
 
-/** What an answer to a test key has beside its own members, so that a misspelt name is noticed during development. */
+/** An extra member of responses to test keys, which helps developers notice misspelt names. */
 export interface IgnoredNames {
-  /**
-   * Names of members and query parameters in the request that the operation does not know: at most 64, each cut to 64 characters.
-   * Absent when there are none.
-   */
+  /** Unknown members and query parameters of the request: at most 64, each cut to 64 characters. Absent if there are none. */
   readonly ignored?: readonly string[];
 }
 
@@ -17,12 +14,12 @@ export const knownRequestNames = {
   query_analytics: ['referrer_tag', 'sub_id_list', 'date_from', 'date_to', 'granularity', 'limit', 'cursor'],
 } as const;
 
-/** Lists the names that are not `known`, each once and in order, within the bounds of {@link IgnoredNames}. */
+/** Lists the names that are not `known`, each once and in order, within the limits of {@link IgnoredNames}. */
 export function collectIgnoredNames(names: Iterable<string>, known: readonly string[]): readonly string[] {
   const ignored = new Set<string>();
   for (const name of names) {
     if (ignored.size === bounds.ignoredNamesShownMax) break;
-    // The first slice spares the longest names from being split into characters as a whole.
+    // The first slice avoids splitting a very long name into characters.
     if (!known.includes(name)) {
       ignored.add(
         [...name.slice(0, 2 * bounds.ignoredNameCharactersShown)].slice(0, bounds.ignoredNameCharactersShown).join(''),
@@ -30,4 +27,9 @@ export function collectIgnoredNames(names: Iterable<string>, known: readonly str
     }
   }
   return [...ignored];
+}
+
+/** Adds `ignored` to a response if there are unknown names. */
+export function withIgnoredNames<View extends object>(view: View, names: readonly string[]): View & IgnoredNames {
+  return names.length === 0 ? view : { ...view, ignored: names };
 }

@@ -3,7 +3,7 @@ import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { CancelSignal, SerialQueue } from '../domain/async.ts';
-import { dayOf, isoTimestamp, toCompactDate } from '../domain/calendar.ts';
+import { dayOf, toCompactDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
 import type { EventLog } from '../event-log/event-log.ts';
@@ -24,40 +24,18 @@ import { hasOffer } from '../matching/offer-set.ts';
 import type { CachedRanking, Session } from '../sessions/session-store.ts';
 import type { WidgetUsage } from '../sessions/widget-usage.ts';
 import { type FieldVector, fieldIndex } from '../verticals/field-vector.ts';
-import { renderOffersJson } from '../verticals/personal-loans/offer-view.ts';
+import { type OfferList, priceRankedOffers } from '../verticals/personal-loans/offer-view.ts';
 import type { Readiness } from '../verticals/readiness.ts';
-import type { IgnoredNames } from './ignored-names.ts';
 
-/** One offer of the marketplace (docs/contract.md#offers), as `offers/offer-json.ts` writes it. */
-export interface OfferView {
-  readonly svc_offer_id: string;
-  readonly lender_name: string;
-  readonly logo_url: string;
-  readonly apr_range: { readonly min: number; readonly max: number };
-  /** The term, in months, that the monthly payment is for. */
-  readonly payment_term_months: number;
-  readonly monthly_payment_estimate: number;
-  readonly svc_star_rating: number;
-  readonly features: readonly string[];
-  readonly prequalification: boolean;
-  readonly click_url: string;
-  readonly loan_amount_range: { readonly min: number; readonly max: number };
-  readonly term_months: readonly number[];
-  readonly position: number;
-}
-
-/** The marketplace envelope (docs/contract.md#envelope), as `show-offers.ts` writes it. */
-export interface MarketplaceView extends IgnoredNames {
-  readonly sub_id: string;
-  readonly match_quality: 'high' | 'partial' | 'none';
-  readonly offers: readonly OfferView[];
-  readonly total_offers: number;
-  readonly generated_at: string;
+/** The offers of one response, chosen and priced. Routes render it as JSON; the embedded API turns it into objects. */
+export interface OffersResult extends OfferList {
   readonly sort: SortOrder;
-  readonly catalog_version: string;
-  readonly disclosure: string;
-  /** Where it was asked for. */
-  readonly explain?: Explanation;
+  readonly matchQuality: 'high' | 'partial' | 'none';
+  /** Number of matching offers, shown or not. */
+  readonly totalOffers: number;
+  readonly generatedMs: number;
+  /** Null unless the request asked for it. */
+  readonly explanation: Explanation | null;
 }
 
 export interface ShowOffersDeps {
@@ -68,29 +46,27 @@ export interface ShowOffersDeps {
   readonly seal: ClickTokenCipher;
   readonly caps: Pick<DailyCaps, 'unavailableOffers' | 'apply'>;
   readonly ledger: EventLog;
-  /** Explains one after the other, so that many who ask why slow down each other and nobody else. */
+  /** Runs one explanation at a time, so that requests with `explain` slow down only each other. */
   readonly explanations: SerialQueue;
-  /** Click URLs up to the sub_id, e.g. `https://go.example/c?sub=`, as they stand between the quotes of JSON. */
-  readonly clickUrlHead: string;
-  /** A view went out that the log could not take, so clicks on it will not count: an alert. */
+  /** Called for a view that the log could not take: clicks on it will not count. Raises an alert. */
   readonly onViewLost: () => void;
 }
 
-/** What is to be shown to whom, with the borrower as it was when the request came. */
+/** A validated request for offers, with the borrower's fields as they were when it came. */
 interface ShowOffersRequest {
   readonly subId: string;
   readonly borrower: Readonly<FieldVector>;
-  /** The session's, of that borrower. */
+  /** Revision of the session's fields. */
   readonly revision: number;
   readonly readiness: Readiness;
   readonly sort: SortOrder;
   readonly maxOffers: number;
   readonly explain: boolean;
-  /** Whether somebody sees the answer, so that it is put on record (docs/contract.md#views). */
-  readonly counts: boolean;
-  /** The widget load that asks, whose first answer alone is a view; null for an answer that is one by itself. */
+  /** Whether the response is a view, which goes into the ledger (docs/contract.md#views). */
+  readonly countsAsView: boolean;
+  /** The widget load of the request, which counts one view; null outside widgets, where each response is a view. */
   readonly load: WidgetLoad | null;
-  /** Of the request; null where nothing can cancel it. */
+  /** Null for a caller that cannot cancel. */
   readonly signal: CancelSignal | null;
 }
 
@@ -101,61 +77,64 @@ export interface WidgetLoad {
 }
 
 /**
- * Shows a session its offers (docs/contract.md#envelope): the value is the JSON text of the envelope, and what it shows is on record.
+ * Chooses and prices the offers of a session (docs/contract.md#envelope), and records the view.
  *
- * The answer comes at once where the ranking is known, and as a promise where it must be made: an answer given before the
- * engine gets control back needs no abort handler and no deadline. A request cancelled meanwhile is neither explained, ranked nor
- * rendered any further, and is no view.
+ * Returns a value if the session has a usable ranking, and a promise otherwise. A route that replies before it returns needs no abort
+ * handler and no deadline. A request that is cancelled while it waits is neither ranked nor explained, and is no view.
  */
 export function showOffers(
-  ports: ShowOffersDeps,
+  deps: ShowOffersDeps,
   session: Session,
-  asked: ShowOffersRequest,
-): Outcome<string> | Promise<Outcome<string>> {
-  const { vertical, mode } = session.tenant;
-  const nowMs = ports.clock.wallMs();
-  const catalog = ports.catalogs.current(vertical.number, mode);
-  const today = toCompactDate(dayOf(nowMs));
-  const closed = ports.caps.unavailableOffers(catalog, nowMs);
+  request: ShowOffersRequest,
+): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
+  const context = currentContext(deps, session);
+  const { catalog, today, unavailableOffers } = context;
   const { cachedRanking } = session;
-  if (!asked.explain && cachedRanking?.ranking.catalogVersion === catalog.version && cachedRanking.rankedOn === today) {
-    const counted = withUpdatedTotal(catalog, asked.borrower, cachedRanking, closed);
-    if (counted !== null && selectShownOffers(counted, asked)) {
-      if (counted !== cachedRanking) session.cacheRanking(counted, asked.revision);
-      return renderAnswer(ports, asked, catalog, counted, nowMs, null);
+  const isCurrent = cachedRanking?.ranking.catalogVersion === catalog.version && cachedRanking.rankedOn === today;
+  if (isCurrent && !request.explain) {
+    const ranked = withUpdatedTotal(catalog, request.borrower, cachedRanking, unavailableOffers);
+    const indexes = ranked && selectOffers(ranked, request);
+    if (indexes) {
+      if (ranked !== cachedRanking) session.cacheRanking(ranked, request.revision);
+      return createResult(deps, request, catalog, ranked, indexes, context.nowMs, null);
     }
   }
-  return rankAndAnswer(ports, asked, session, { catalog, today, closed });
+  return rankAndAnswer(deps, request, session, context);
 }
 
-/** All that a new ranking depends on besides the borrower. */
+/** Everything besides the borrower that a ranking depends on. */
 interface RankingContext {
+  readonly nowMs: number;
   readonly catalog: CompiledCatalog;
   readonly today: number;
-  readonly closed: UnavailableOffers;
+  readonly unavailableOffers: UnavailableOffers;
 }
 
-/** The offers that an answer shows, in its order: chosen and rendered in one go, by one answer after the other. */
-const shownOfferIndexes = new Uint16Array(bounds.offersShownMax);
+function currentContext({ clock, catalogs, caps }: ShowOffersDeps, { tenant }: Session): RankingContext {
+  const nowMs = clock.wallMs();
+  const catalog = catalogs.current(tenant.vertical.number, tenant.mode);
+  const today = toCompactDate(dayOf(nowMs));
+  return { nowMs, catalog, today, unavailableOffers: caps.unavailableOffers(catalog, nowMs) };
+}
 
-/** Puts the best open offers into `shownOffers`; false when the ranking has fewer of them than the answer must show. */
-function selectShownOffers(
-  { ranking, unavailableOffers }: CachedRanking,
+/** Returns the best available offers in order, or null if the ranking has fewer of them than the response must show. */
+function selectOffers(
+  { ranking, unavailableOffers: { bits } }: CachedRanking,
   { sort, maxOffers }: ShowOffersRequest,
-): boolean {
+): readonly number[] | null {
   const { orders, total } = ranking;
-  const wanted = Math.min(total, maxOffers);
-  const places = orders.length / sortOrders.length;
-  const from = sortOrders.indexOf(sort) * places;
-  let shown = 0;
-  for (let at = from; at < from + places && shown < wanted; at++) {
-    const offer = packedOfferAt(orders, at);
-    if (unavailableOffers.bits === null || !hasOffer(unavailableOffers.bits, offer)) shownOfferIndexes[shown++] = offer;
+  const count = Math.min(total, maxOffers);
+  const orderLength = orders.length / sortOrders.length;
+  const start = sortOrders.indexOf(sort) * orderLength;
+  const indexes: number[] = [];
+  for (let place = start; place < start + orderLength && indexes.length < count; place++) {
+    const offer = packedOfferAt(orders, place);
+    if (bits === null || !hasOffer(bits, offer)) indexes.push(offer);
   }
-  return shown === wanted;
+  return indexes.length === count ? indexes : null;
 }
 
-/** The ranking with a total that counts these closed offers, the same one where it does; null when it must be made again. */
+/** Returns the ranking with the total for these unavailable offers; null if the borrower must be ranked again. */
 function withUpdatedTotal(
   { tables }: CompiledCatalog,
   borrower: Readonly<FieldVector>,
@@ -168,145 +147,134 @@ function withUpdatedTotal(
   return total === null ? null : { ...ranked, unavailableOffers, ranking: { ...ranking, total } };
 }
 
-/** The answer with the offers that `selectShownOffers` has just chosen. */
-function renderAnswer(
-  ports: ShowOffersDeps,
-  asked: ShowOffersRequest,
+/** Prices the selected offers before it records the view, so that a pricing bug counts no view. */
+function createResult(
+  deps: ShowOffersDeps,
+  request: ShowOffersRequest,
   catalog: CompiledCatalog,
   { ranking, clickToken }: CachedRanking,
+  indexes: readonly number[],
   nowMs: number,
   explanation: Explanation | null,
-): Outcome<string> {
-  const { subId } = asked;
-  const shown = Math.min(ranking.total, asked.maxOffers);
-  const offers = renderOffersJson(
+): Outcome<OffersResult> {
+  const { subId, sort } = request;
+  const offers = priceRankedOffers(catalog, indexes, request.borrower);
+  if (request.countsAsView) recordView(deps, request, nowMs, catalog, indexes);
+  return succeeded({
     catalog,
-    shownOfferIndexes,
-    shown,
-    asked.borrower,
-    ports.clickUrlHead,
+    offers,
     subId,
     clickToken,
-  );
-  if (asked.counts) recordView(ports, asked, nowMs, catalog, shown);
-  return succeeded(
-    `{"sub_id":"${subId}","match_quality":"${matchQuality(asked.readiness, ranking.total)}","offers":${offers}` +
-      `,"total_offers":${ranking.total},"generated_at":"${isoTimestamp(nowMs)}","sort":"${asked.sort}"` +
-      `,"catalog_version":"${catalog.version}","disclosure":${catalog.disclosureJson}` +
-      `${explanation === null ? '' : `,"explain":${JSON.stringify(explanation)}`}}`,
-  );
+    sort,
+    matchQuality: matchQuality(request.readiness, ranking.total),
+    totalOffers: ranking.total,
+    generatedMs: nowMs,
+    explanation,
+  });
 }
 
-/** Ranks and answers. An explanation comes first, so that no view is noted without its reasons. */
+/** Explains before it ranks, so that a request whose explanation fails counts no view. */
 function rankAndAnswer(
-  ports: ShowOffersDeps,
-  asked: ShowOffersRequest,
+  deps: ShowOffersDeps,
+  request: ShowOffersRequest,
   session: Session,
-  offered: RankingContext,
-): Outcome<string> | Promise<Outcome<string>> {
-  return asked.explain
-    ? explainRankAndAnswer(ports, asked, session, offered)
-    : requestRanking(ports, asked, session, offered, null);
+  context: RankingContext,
+): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
+  return request.explain
+    ? explainRankAndAnswer(deps, request, session, context)
+    : requestRanking(deps, request, session, context, null);
 }
 
 async function explainRankAndAnswer(
-  ports: ShowOffersDeps,
-  asked: ShowOffersRequest,
+  deps: ShowOffersDeps,
+  request: ShowOffersRequest,
   session: Session,
-  offered: RankingContext,
-): Promise<Outcome<string>> {
-  const { catalog, today, closed } = offered;
-  const explanation = await ports.explanations.run(
-    () => explainOffers(catalog.tables, session.tenant.vertical, asked.borrower, today, closed.bits),
-    asked.signal,
+  context: RankingContext,
+): Promise<Outcome<OffersResult>> {
+  const { catalog, today, unavailableOffers } = context;
+  const explanation = await deps.explanations.run(
+    () => explainOffers(catalog.tables, session.tenant.vertical, request.borrower, today, unavailableOffers.bits),
+    request.signal,
   );
   if (explanation === null) return unavailable(bounds.retryAfterSeconds);
-  return requestRanking(ports, asked, session, offered, explanation);
+  return requestRanking(deps, request, session, context, explanation);
 }
 
 function requestRanking(
-  ports: ShowOffersDeps,
-  asked: ShowOffersRequest,
+  deps: ShowOffersDeps,
+  request: ShowOffersRequest,
   session: Session,
-  offered: RankingContext,
+  context: RankingContext,
   explanation: Explanation | null,
-): Outcome<string> | Promise<Outcome<string>> {
-  const { catalog, today, closed } = offered;
-  const { borrower, signal } = asked;
-  const ranking = ports.matcher.match({
-    catalogVersion: catalog.version,
+): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
+  const { borrower, signal } = request;
+  const ranking = deps.matcher.match({
+    catalogVersion: context.catalog.version,
     borrower,
-    today,
-    unavailable: closed.bits,
+    today: context.today,
+    unavailable: context.unavailableOffers.bits,
     signal,
   });
-  if (!(ranking instanceof Promise)) return cacheAndAnswer(ports, asked, session, offered, explanation, ranking);
-  return ranking.then((made) => cacheAndAnswer(ports, asked, session, offered, explanation, made));
+  if (!(ranking instanceof Promise)) return cacheAndAnswer(deps, request, session, context, explanation, ranking);
+  return ranking.then((settled) => cacheAndAnswer(deps, request, session, context, explanation, settled));
 }
 
 /**
- * Keeps the ranking unless the fields changed meanwhile, and answers with the offers that are open now. Where offers closed or
- * opened during the matching it starts again if the ranking does not serve any more, and an explanation always does.
+ * Caches the ranking unless the fields changed meanwhile, and answers with the offers that are available now. If offers became
+ * available or unavailable during the ranking, it starts again where the ranking is no longer usable, and always for an explanation.
  */
 function cacheAndAnswer(
-  ports: ShowOffersDeps,
-  asked: ShowOffersRequest,
+  deps: ShowOffersDeps,
+  request: ShowOffersRequest,
   session: Session,
-  { catalog, today: rankedOn, closed: unavailableOffers }: RankingContext,
+  { catalog, today: rankedOn, unavailableOffers }: RankingContext,
   explanation: Explanation | null,
   ranking: Ranking | null,
-): Outcome<string> | Promise<Outcome<string>> {
+): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
   if (ranking === null) return unavailable(bounds.retryAfterSeconds);
-  const { subId, borrower } = asked;
-  const { vertical, mode } = session.tenant;
-  const nowMs = ports.clock.wallMs();
-  const current = ports.catalogs.current(vertical.number, mode);
-  const closedNow = ports.caps.unavailableOffers(current, nowMs);
-  const changed = closedNow !== unavailableOffers;
+  const { subId, borrower } = request;
+  const { vertical } = session.tenant;
+  const current = currentContext(deps, session);
+  const changed = current.unavailableOffers !== unavailableOffers;
   let ranked: CachedRanking | null = null;
-  if (!changed || (current === catalog && explanation === null)) {
+  if (!changed || (current.catalog === catalog && explanation === null)) {
     const creditBand = borrower[fieldIndex(vertical, vertical.roles.creditBand)]!;
-    const basis = { catalogVersion: catalog.version, creditBand };
-    const clickToken = ports.seal.encrypt(ports.subIds.toBytes(subId), basis);
-    ranked = withUpdatedTotal(
-      catalog,
-      borrower,
-      { ranking, rankedOn, unavailableOffers, creditBand, clickToken },
-      closedNow,
-    );
+    const payload = { catalogVersion: catalog.version, creditBand };
+    const clickToken = deps.seal.encrypt(deps.subIds.toBytes(subId), payload);
+    const made = { ranking, rankedOn, unavailableOffers, creditBand, clickToken };
+    ranked = withUpdatedTotal(catalog, borrower, made, current.unavailableOffers);
   }
-  if (ranked === null || !selectShownOffers(ranked, asked)) {
-    if (!changed) throw new Error('the matcher ranked too few open offers');
-    const offered = { catalog: current, today: toCompactDate(dayOf(nowMs)), closed: closedNow };
-    return rankAndAnswer(ports, asked, session, offered);
+  const indexes = ranked && selectOffers(ranked, request);
+  if (ranked === null || indexes === null) {
+    if (!changed) throw new Error('ranking has fewer available offers than its total');
+    return rankAndAnswer(deps, request, session, current);
   }
-  session.cacheRanking(ranked, asked.revision);
-  if (asked.signal?.ended) return unavailable(bounds.retryAfterSeconds);
-  return renderAnswer(ports, asked, catalog, ranked, nowMs, explanation);
+  session.cacheRanking(ranked, request.revision);
+  if (request.signal?.ended) return unavailable(bounds.retryAfterSeconds);
+  return createResult(deps, request, catalog, ranked, indexes, current.nowMs, explanation);
 }
 
-/** Records what this answer shows (docs/contract.md#views); nobody waits for that. */
+/** Appends the view to the ledger (docs/contract.md#views) without waiting for the disk. */
 function recordView(
-  ports: ShowOffersDeps,
+  deps: ShowOffersDeps,
   { subId, load }: ShowOffersRequest,
   nowMs: number,
   catalog: CompiledCatalog,
-  shown: number,
+  indexes: readonly number[],
 ): void {
-  const offerIds: string[] = [];
-  for (let place = 0; place < shown; place++) offerIds.push(catalog.offers[shownOfferIndexes[place]!]!.id);
-  const sub = ports.subIds.toBytes(subId);
-  const shownHere = [ledgerRecordKind.offersViewed, nowMs, sub, catalog.version, offerIds] as const;
-  const view: OffersViewed = load === null ? shownHere : [...shownHere, load.id, !load.usage.shouldCountView(load.id)];
-  if (ports.ledger.appendWithoutWaiting(view)) {
-    ports.caps.apply(view);
+  const offerIds = indexes.map((index) => catalog.offers[index]!.id);
+  const sub = deps.subIds.toBytes(subId);
+  const shown = [ledgerRecordKind.offersViewed, nowMs, sub, catalog.version, offerIds] as const;
+  const view: OffersViewed = load === null ? shown : [...shown, load.id, !load.usage.shouldCountView(load.id)];
+  if (deps.ledger.appendWithoutWaiting(view)) {
+    deps.caps.apply(view);
     load?.usage.markViewCounted(load.id);
   } else {
-    ports.onViewLost();
+    deps.onViewLost();
   }
 }
 
-function matchQuality({ matchReadiness }: Readiness, total: number): 'high' | 'partial' | 'none' {
+function matchQuality({ matchReadiness }: Readiness, total: number): OffersResult['matchQuality'] {
   if (total === 0) return 'none';
   return matchReadiness === 'high' && total >= 3 ? 'high' : 'partial';
 }

@@ -1,39 +1,45 @@
 import type { CancelSignal } from '../domain/async.ts';
-import { isoTimestamp } from '../domain/calendar.ts';
-import { invalidRequest, type Outcome, refused } from '../domain/outcome.ts';
+import { invalidRequest, type Outcome, refused, succeeded } from '../domain/outcome.ts';
 import type { Session } from '../sessions/session-store.ts';
 import { fieldIndex } from '../verticals/field-vector.ts';
 import { computeReadiness } from '../verticals/readiness.ts';
 import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
 import { type MarketplaceRequest, parseOfferSelection } from './get-marketplace.ts';
-import type { MarketplaceView } from './show-offers.ts';
-import { type ShowOffersDeps, showOffers } from './show-offers.ts';
+import type { MarketplaceView } from './marketplace-view.ts';
+import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
 
 interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offers' | 'sort'> {
-  /** The id of the widget load that asks: 16 lower-case hex digits. */
+  /** Id of the widget load: 16 lower-case hex digits. */
   readonly load?: string | undefined;
 }
 
-/** What `GET /w/offers` answers: the envelope of the API without an explanation, and what the cards are for. */
+/** The response of `GET /w/offers`: the envelope of the API without an explanation, and two members about the session. */
 export interface WidgetOffersView extends Omit<MarketplaceView, 'explain' | 'ignored'> {
-  /** What the borrower asked for, in USD: every payment is for it. */
+  /** The requested loan amount in USD, which every payment is for. */
   readonly loan_amount: number;
-  /** When session and token end. */
+  /** When session and token expire. */
   readonly expires_at: string;
 }
 
+export interface WidgetOffers {
+  readonly result: OffersResult;
+  /** USD. */
+  readonly loanAmount: number;
+  readonly expiresMs: number;
+}
+
 /**
- * The offers of a widget (docs/contract.md#widget-views): the envelope, with `loan_amount`, which every payment in it is for, and
- * `expires_at` before it, as JSON text. The first answer to a load is its view; others show offers without being one.
+ * Chooses the offers of a widget (docs/contract.md#widget-views). The first response to a widget load is its view; later ones count
+ * none. Returns a value or a promise, as `showOffers` does.
  */
-export async function showWidgetOffers(
-  ports: ShowOffersDeps,
+export function showWidgetOffers(
+  deps: ShowOffersDeps,
   session: Session,
   { subId, expiresMs }: { readonly subId: string; readonly expiresMs: number },
   request: WidgetOffersRequest,
-  counts: boolean,
+  countsAsView: boolean,
   signal: CancelSignal,
-): Promise<Outcome<string>> {
+): Outcome<WidgetOffers> | Promise<Outcome<WidgetOffers>> {
   const load = parseWidgetLoadId(request.load);
   if (load === null) return invalidRequest('load');
   const selection = parseOfferSelection(request);
@@ -44,19 +50,19 @@ export async function showWidgetOffers(
   if (readiness.matchReadiness === 'insufficient') {
     return refused({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
   }
-  const outcome = await showOffers(ports, session, {
+  const loanAmount = borrower[fieldIndex(vertical, vertical.roles.amount)]!;
+  const addSessionMembers = (outcome: Outcome<OffersResult>): Outcome<WidgetOffers> =>
+    outcome.ok ? succeeded({ result: outcome.value, loanAmount, expiresMs }) : outcome;
+  const outcome = showOffers(deps, session, {
     subId,
     borrower,
     revision,
     readiness,
     ...selection.value,
     explain: false,
-    counts,
+    countsAsView,
     load: { id: load, usage: session.widgetUsage },
     signal,
   });
-  if (!outcome.ok) return outcome;
-  const amount = borrower[fieldIndex(vertical, vertical.roles.amount)]!;
-  const own = `{"loan_amount":${amount},"expires_at":"${isoTimestamp(expiresMs)}",`;
-  return { ok: true, value: own + outcome.value.slice(1) };
+  return outcome instanceof Promise ? outcome.then(addSessionMembers) : addSessionMembers(outcome);
 }

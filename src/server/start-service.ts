@@ -11,14 +11,14 @@ import { dataFiles } from '../files/data-files.ts';
 import { lockFolder } from '../files/folder-lock.ts';
 import { createPrivateFolder, restrictFolderToOwner } from '../files/private-files.ts';
 import type { Handler } from '../http/engines/listener.ts';
-import { ApiRoutes } from '../http/routes/api-routes.ts';
-import { ClickRoutes, clickPath, sandboxLandingPath } from '../http/routes/click-routes.ts';
+import { apiRoutes } from '../http/routes/api-routes.ts';
+import { clickRoutes, sandboxLandingPath } from '../http/routes/click-routes.ts';
 import { Cors } from '../http/routes/cors.ts';
 import { docsRoutes } from '../http/routes/docs-routes.ts';
 import { logoRoute } from '../http/routes/logo-routes.ts';
 import { publicRoutes } from '../http/routes/public-routes.ts';
 import { publicRouteNames } from '../http/routes/route-names.ts';
-import { WidgetRoutes } from '../http/routes/widget-routes.ts';
+import { widgetRoutes } from '../http/routes/widget-routes.ts';
 import { ClickIds } from '../ids/click-id.ts';
 import { ClickTokenCipher } from '../ids/click-token-cipher.ts';
 import { PageCursors } from '../ids/page-cursor.ts';
@@ -27,6 +27,7 @@ import { WidgetTokens } from '../ids/widget-token.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { docsFiles } from '../openapi/docs-files.ts';
 import { ApiOperations } from '../operations/api-operations.ts';
+import { clickUrlPrefix } from '../operations/click-url.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
 import { RandomPool } from '../secrets/random-pool.ts';
@@ -180,7 +181,6 @@ async function composeService(options: ServiceOptions, closers: CleanupStack): P
     ...shared,
     matcher,
     explanations: new SerialQueue(bounds.explanationQueueMax),
-    clickUrlHead: flattenString(JSON.stringify(`${urls.click}${clickPath}?sub=`).slice(1, -1)),
     sessionTtlMs: options.sessions.ttlMs,
     onSessionMissing: metrics.countMissingSession,
     onViewLost: metrics.countLostView,
@@ -209,17 +209,20 @@ async function composeService(options: ServiceOptions, closers: CleanupStack): P
     onUnrecorded: metrics.countUnrecordedClick,
   };
   const verticals = servedVerticals(options);
+  const clickUrlPrefixJson = flattenString(JSON.stringify(clickUrlPrefix(urls.click)).slice(1, -1));
   face = publicRoutes({
-    api: new ApiRoutes({
+    api: apiRoutes({
       verticals,
       authenticator,
       operations,
       cors: new Cors(options.corsOrigins),
+      clickUrlPrefixJson,
       docsHandlers: docsRoutes(docsFiles(verticals, urls)),
     }),
-    click: new ClickRoutes(clickPorts),
-    widget: new WidgetRoutes({
+    click: clickRoutes(clickPorts),
+    widget: widgetRoutes({
       ...showing,
+      clickUrlPrefixJson,
       originsOf: (account) => origins.forAccount(account),
       ownOrigin: new URL(urls.widget).origin,
       cdnOrigin: new URL(urls.cdn).origin,

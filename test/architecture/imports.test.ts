@@ -38,10 +38,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: ['auth', 'bounds', 'domain', 'tls'],
   confirmations: ['bounds', 'domain', 'ids'],
   domain: ['bounds'],
-  embedded: ['auth', 'bounds', 'domain', 'http/routes', 'matching', 'operations', 'verticals'],
+  embedded: ['auth', 'bounds', 'config', 'domain', 'matching', 'operations', 'verticals'],
   'event-log': ['bounds', 'files', 'ledger'],
   files: [],
-  'http/engines': ['bounds', 'domain', 'tls'],
+  'http/engines': ['bounds', 'config', 'domain', 'tls'],
   'http/routes': [
     'auth',
     'bounds',
@@ -122,8 +122,8 @@ const portsOnly: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that only one place may know. */
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
-  'uWebSockets.js': ['src/http/engines/uws-listener.ts'],
-  'uWebSockets.js-glibc-2.38': ['src/http/engines/uws-listener.ts'],
+  'uWebSockets.js': ['src/http/engines/uws-engine.ts', 'src/http/engines/uws-listener.ts'],
+  'uWebSockets.js-glibc-2.38': ['src/http/engines/uws-engine.ts'],
   piscina: ['src/matching/'],
   'better-sqlite3': ['src/auth/', 'src/analytics/', 'src/files/folder-lock.ts'],
   'prom-client': ['src/metrics/'],

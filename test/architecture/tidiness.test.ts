@@ -41,7 +41,7 @@ test('files have kebab-case names', () => {
 
 test('the environment is read in one file, and in the one whose library leaves no other way', () => {
   const readers = sources.filter(({ text }) => /process\.env\b/.test(text)).map(({ path }) => path);
-  assert.deepEqual(readers.sort(), ['src/config/env.ts', 'src/http/engines/uws-listener.ts']);
+  assert.deepEqual(readers.sort(), ['src/config/env.ts', 'src/http/engines/uws-engine.ts']);
 });
 
 test('time comes from the clock, not from the system', () => {

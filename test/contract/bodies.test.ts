@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertOk, assertRefused } from '../support/answers.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { onPersonalLoans } from '../support/doors.ts';
 import { marker } from '../support/http-client.ts';
 
 const maxBytes = 64 * 1024;
 
-atEveryDoor('the body of a POST', (door) => {
-  test('is taken as application/json, with or without parameters, in any case', async () => {
+onPersonalLoans('the body of a POST', (door) => {
+  test('is accepted as application/json, with or without parameters, in any case', async () => {
     const caller = door.market.caller(door.fixture);
     const types = [
       'application/json',
@@ -20,7 +20,7 @@ atEveryDoor('the body of a POST', (door) => {
     }
   });
 
-  test('is refused as anything else', async () => {
+  test('is refused with any other content type', async () => {
     const caller = door.market.caller(door.fixture);
     const { sub_id: subId } = await caller.createSession('types');
     const types = [
@@ -38,7 +38,7 @@ atEveryDoor('the body of a POST', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'types' })).sessions_total, 1);
   });
 
-  test('may be 64 KiB, and not a byte more, also in chunks', async () => {
+  test('may have up to 64 KiB, also in chunks', async () => {
     const caller = door.market.caller(door.fixture);
     const sized = (bytes: number) => JSON.stringify({ referrer_tag: 'sizes' }).padEnd(bytes, ' ');
     assertOk(await caller.post('session', sized(maxBytes)));
@@ -60,10 +60,10 @@ atEveryDoor('the body of a POST', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'sizes' })).sessions_total, 2);
   });
 
-  test('must be JSON, and an object', async () => {
+  test('must be a JSON object', async () => {
     const caller = door.market.caller(door.fixture);
-    const bads = ['', ' ', '{', '}', '{"a":1', "{'a':1}", '{"a":1,}', '\u0000', 'undefined', 'NaN', `"${marker}`];
-    for (const body of [...bads, '[]', '[{}]', '"text"', '7', 'true', 'null', `{"${marker}":1}{}`]) {
+    const invalid = ['', ' ', '{', '}', '{"a":1', "{'a':1}", '{"a":1,}', '\u0000', 'undefined', 'NaN', `"${marker}`];
+    for (const body of [...invalid, '[]', '[{}]', '"text"', '7', 'true', 'null', `{"${marker}":1}{}`]) {
       for (const operation of ['session', 'inputs'] as const) {
         assertRefused(await caller.post(operation, body), 'INVALID_REQUEST', 'body');
       }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atEveryDoor } from '../support/doors.ts';
+import { onPersonalLoans } from '../support/doors.ts';
 import type { Answer } from '../support/http-client.ts';
 
 const page = 'https://landing.example';
 const stranger = 'https://landing.example.evil.example';
 const corsHeaders = ({ headers }: Answer) => [...headers.keys()].filter((name) => name.startsWith('access-control'));
 
-atEveryDoor('calls from a browser, by default', (door) => {
-  test('are allowed to no origin', async () => {
+onPersonalLoans('CORS without configured origins', (door) => {
+  test('sends no CORS headers', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const answer = await caller.get('analytics', { referrer_tag: 'cors' }, { Origin: page });
@@ -23,10 +23,10 @@ atEveryDoor('calls from a browser, by default', (door) => {
   });
 });
 
-atEveryDoor(
-  'calls from a browser, with an origin configured',
+onPersonalLoans(
+  'CORS with a configured origin',
   (door) => {
-    test('are allowed to that origin, on answers and errors alike, and show it the limits', async () => {
+    test('lets pages of that origin read responses, errors and rate limit headers', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const answers = [
@@ -50,7 +50,7 @@ atEveryDoor(
       }
     });
 
-    test('are allowed to no other', async () => {
+    test('sends no CORS headers to other origins', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       for (const origin of [stranger, 'null', 'http://landing.example', `${page}:443`, `${page}/`, '*', '']) {
@@ -60,7 +60,7 @@ atEveryDoor(
       }
     });
 
-    test('may be asked for ahead, without a key and without cost', async () => {
+    test('answers preflight requests without a key and without charging a limit', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture, { limits: { requestsPerMinute: 1 } });
       for (const [operation, method] of [
@@ -90,7 +90,7 @@ atEveryDoor(
       assert.equal((await caller.get('analytics', { referrer_tag: 'cors' })).status, 200);
     });
 
-    test('are not allowed to another origin by asking ahead', async () => {
+    test('refuses preflight requests of other origins', async () => {
       const { market, fixture } = door;
       const preflight = await market.http.send({
         method: 'OPTIONS',

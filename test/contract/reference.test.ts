@@ -3,15 +3,15 @@ import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { openApiText } from '../../src/openapi/openapi-document.ts';
 import { assertRefused } from '../support/answers.ts';
-import { atEveryDoor, onEveryEngine } from '../support/doors.ts';
+import { onEveryEngine, onPersonalLoans } from '../support/doors.ts';
 
-atEveryDoor('the OpenAPI document', (door) => {
+onPersonalLoans('the OpenAPI document', (door) => {
   const address = () =>
     new URL(`${door.market.marketplace.urls.public}/v1/${door.fixture.vertical.segment}/openapi.json`);
   const get = (headers: Readonly<Record<string, string>> = {}) =>
     door.market.http.send({ path: address().pathname, headers });
 
-  test('is there for everybody, with the addresses of this service', async () => {
+  test('needs no key, and has the URLs of this service', async () => {
     const { status, headers, bytes } = await get();
     assert.equal(status, 200);
     assert.equal(headers.get('content-type'), 'application/json');
@@ -20,7 +20,7 @@ atEveryDoor('the OpenAPI document', (door) => {
     assert.equal(bytes.toString(), openApiText(door.fixture.vertical, door.market.marketplace.urls));
   });
 
-  test('is sent compressed to whoever takes that, and not again to whoever has it', async () => {
+  test('is compressed if the client accepts it, and 304 if the client has it', async () => {
     const { bytes: plain } = await get();
     const packed = await get({ 'Accept-Encoding': 'gzip, br' });
     assert.deepEqual([packed.headers.get('content-encoding'), packed.headers.get('vary')], ['br', 'Accept-Encoding']);
@@ -28,15 +28,6 @@ atEveryDoor('the OpenAPI document', (door) => {
     assert.deepEqual(gunzipSync((await get({ 'Accept-Encoding': 'gzip' })).bytes), plain);
     const again = await get({ 'Accept-Encoding': 'gzip, br', 'If-None-Match': packed.headers.get('etag')! });
     assert.deepEqual([again.status, again.bytes.length], [304, 0]);
-  });
-
-  test('answers HEAD, OPTIONS and nothing else but GET', async () => {
-    const { http } = door.market;
-    const path = address().pathname;
-    const head = await http.send({ method: 'HEAD', path });
-    assert.deepEqual([head.status, head.text], [200, '']);
-    assert.equal((await http.send({ method: 'OPTIONS', path })).headers.get('allow'), 'GET, HEAD, OPTIONS');
-    assertRefused(await http.send({ method: 'POST', path }), 'METHOD_NOT_ALLOWED');
   });
 });
 

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { WidgetEmbedView } from '../../src/index.ts';
 import { assertOk, assertRefused, assertShape, assertTimestamp } from '../support/answers.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { onPersonalLoans } from '../support/doors.ts';
 import { marker } from '../support/http-client.ts';
 
-atEveryDoor('GET /marketplace for a widget', (door) => {
+onPersonalLoans('GET /marketplace for a widget', (door) => {
   const readySession = async () => {
     const caller = door.market.caller(door.fixture);
     return { caller, subId: await caller.sessionWith('embedding', door.fixture.complete) };

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { assertOk, assertRefused, assertTimestamp } from '../support/answers.ts';
-import { atEveryDoor, onEveryEngine } from '../support/doors.ts';
+import { onEveryEngine, onPersonalLoans } from '../support/doors.ts';
 import { marker } from '../support/http-client.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { loadId, WidgetCaller, type WidgetOffersView } from '../support/widget-caller.ts';
 
-atEveryDoor('GET /w/offers', (door) => {
+onPersonalLoans('GET /w/offers', (door) => {
   test('answers the envelope of the API, with what its payments are for and when it ends', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('envelope', door.fixture.complete);

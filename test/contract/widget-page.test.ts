@@ -16,7 +16,7 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
         .map((directive) => [directive.slice(0, directive.indexOf(' ')), directive.slice(directive.indexOf(' ') + 1)]),
     );
 
-  test('runs the script, and nothing else, under a nonce of its own', async () => {
+  test('allows only its script, with a new nonce in each response', async () => {
     const market = running();
     const widget = await market.caller(fixture, { mode: 'test' }).widgetWith('a-page', fixture.complete);
     const nonces = new Set<string>();
@@ -56,7 +56,7 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
     assert.equal(nonces.size, 3);
   });
 
-  test('may be framed by the origins of the account; by any in the sandbox, and by none for live offers, where there are none', async () => {
+  test('allows framing by the origins of the account; without origins by any page for test keys and by none for live keys', async () => {
     const market = running();
     const origins = ['https://one.example', 'http://127.0.0.1:3000'];
     for (const [mode, allowed, ancestors] of [
@@ -74,7 +74,7 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
     }
   });
 
-  test('tells whoever has no link of ours so, and repeats nothing of it', async () => {
+  test('answers 404 to an invalid link, without repeating it', async () => {
     const market = running();
     const caller = market.caller(fixture, { mode: 'test' });
     const { http, subId, token } = await caller.widgetWith('links', fixture.complete);
@@ -101,7 +101,7 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
     assert.equal((await http.send({ path: `/w/?sub=${subId}&token=${token}` })).status, 200);
   });
 
-  test('opens no widget with any token but its own, whichever of its characters differs', async () => {
+  test('rejects a token in which any one character differs', async () => {
     const market = running();
     const { http, subId, token } = await market.caller(fixture, { mode: 'test' }).widgetWith('token', fixture.complete);
     for (let at = 0; at < token.length; at++) {
@@ -114,7 +114,7 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
     }
   });
 
-  test('says that it is over once the session is', async () => {
+  test('answers 400 when the session has expired', async () => {
     const market = running();
     const account = 'the late ones';
     market.issueKey(fixture, { account });
@@ -129,16 +129,7 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
     assert.equal(policyOf(answer).get('frame-ancestors'), 'https://one.example');
   });
 
-  test('answers HEAD, OPTIONS and nothing else but GET', async () => {
-    const widget = await running().caller(fixture, { mode: 'test' }).widgetWith('methods', fixture.complete);
-    const head = await widget.get('', {}, {}, 'HEAD');
-    assert.deepEqual([head.status, head.text], [200, '']);
-    const options = await widget.get('', {}, {}, 'OPTIONS');
-    assert.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, HEAD, OPTIONS']);
-    assertRefused(await widget.get('', {}, {}, 'POST'), 'METHOD_NOT_ALLOWED');
-  });
-
-  test('is no view, and charges no limit of the key', async () => {
+  test('counts no view, and charges no limit of the key', async () => {
     const market = running();
     const { key } = market.issueKey(fixture, { limits: { requestsPerMinute: 5 } });
     const caller = market.callerWith(fixture, key);
@@ -147,7 +138,7 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
     assert.equal((await caller.summary({ referrer_tag: 'uncharged' })).marketplace_views, 0);
   });
 
-  test('has nothing at other addresses', async () => {
+  test('answers 404 below other paths', async () => {
     for (const path of ['/w/x', '/w/offers/x', '/w//', '/w/widget.css', '/w/../w', '/widget.js']) {
       assertRefused(await running().http.send({ path }), 'NOT_FOUND');
     }

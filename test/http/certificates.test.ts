@@ -16,7 +16,7 @@ import { RawConnection } from './raw-connection.ts';
 
 const engines = { uws: startUwsListener, node: startNodeListener };
 const request = 'GET / HTTP/1.1\r\nHost: test\r\n\r\n';
-const hello: Handler = (exchange) => exchange.reply({ status: 200, headers: '', body: 'hello' });
+const hello: Handler = (context) => context.reply({ status: 200, headers: '', body: 'hello' });
 
 for (const engine of ['uws', 'node'] as const) {
   describe(`certificates of the ${engine} listener`, () => {
@@ -50,9 +50,9 @@ for (const engine of ['uws', 'node'] as const) {
 
     test('a new one is shown to new connections, with and without a server name, and old connections go on', async (t) => {
       let pending: RequestContext | undefined;
-      const { open, renew } = await secured(t, (exchange) => {
-        if (exchange.path === '/') hello(exchange);
-        else pending = exchange;
+      const { open, renew } = await secured(t, (context) => {
+        if (context.path === '/') hello(context);
+        else pending = context;
       });
       const idle = await open('localhost');
       const busy = await open();

@@ -8,8 +8,9 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
+import type { EngineChoice } from '../../src/config/config.ts';
 import type { ListenerOptions } from '../../src/http/engines/listener.ts';
-import { type EngineChoice, startListener } from '../../src/http/engines/start-listener.ts';
+import { startListener } from '../../src/http/engines/start-listener.ts';
 import { errorReply } from './listener-cases.ts';
 
 const run = promisify(execFile);
@@ -69,7 +70,7 @@ function options(port = 0): ListenerOptions {
   return {
     host: '127.0.0.1',
     port,
-    handler: (exchange) => exchange.reply({ status: 200, headers: '', body: '' }),
+    handler: (context) => context.reply({ status: 200, headers: '', body: '' }),
     errorReply,
     onHandlerError: (fault) => assert.fail(String(fault)),
     bodyBytesMax: 1_000,

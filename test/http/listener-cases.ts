@@ -50,11 +50,11 @@ const text = (body: string, status = 200): Reply => ({
   body,
 });
 
-const hello: Handler = (exchange) => exchange.reply(text('hello'));
+const hello: Handler = (context) => context.reply(text('hello'));
 
 /** Answers with the body it read, and the body's size first. */
-const echo: Handler = (exchange) =>
-  exchange.readBody((body) => exchange.reply(text(`${body.length}:${body.subarray(0, 64).toString()}`)));
+const echo: Handler = (context) =>
+  context.readBody((body) => context.reply(text(`${body.length}:${body.subarray(0, 64).toString()}`)));
 
 /** More than the system buffers for a client that does not read, and more than a third of `unsentReplyBytesMax`. */
 const unbufferedBody = Buffer.alloc(10 * 1024 * 1024, 'x');
@@ -477,12 +477,12 @@ export const listenerCases: readonly ListenerCase[] = [
       const listener = await start((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)));
       const connection = await open(listener);
       connection.send(get('/pending'));
-      const exchange = await arrived.promise;
-      assert.equal(exchange.ended, false);
+      const context = await arrived.promise;
+      assert.equal(context.ended, false);
       connection.close();
-      await until(() => exchange.ended);
+      await until(() => context.ended);
       assert.equal(listener.inFlightCount, 0);
-      exchange.reply(text('too late'));
+      context.reply(text('too late'));
       assert.equal((await ask(await open(listener), get('/'))).status, 200);
       assert.deepEqual(faults, []);
     },
@@ -504,9 +504,9 @@ export const listenerCases: readonly ListenerCase[] = [
       assert.equal(response.status, 503);
       assert.equal(errorOf(response).error, 'SERVICE_UNAVAILABLE');
       assert.equal(response.headers.get('retry-after'), String(bounds.retryAfterSeconds));
-      const exchange = await arrived.promise;
-      assert.equal(exchange.ended, true);
-      exchange.reply(text('too late'));
+      const context = await arrived.promise;
+      assert.equal(context.ended, true);
+      context.reply(text('too late'));
       assert.equal((await ask(connection, get('/'))).body.toString(), 'hello');
       assert.equal(deadlines, 1);
       assert.equal(listener.inFlightCount, 0);
@@ -919,6 +919,10 @@ export const listenerCases: readonly ListenerCase[] = [
         'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: five\r\n\r\n',
         'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: -1\r\n\r\n',
         'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 0x5\r\n\r\n',
+        'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: +5\r\n\r\nhello',
+        'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 5, 5\r\n\r\nhello',
+        'POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n',
+        'GET / HTTP/1.1\r\nHost: test\r\n: no name\r\n\r\n',
         'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 99999999999999999999999\r\n\r\n',
         'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: \r\nContent-Length: 5\r\n\r\nhello',
         'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
@@ -1100,7 +1104,7 @@ export const listenerCases: readonly ListenerCase[] = [
       const answerAll = (how: string): void => {
         const due = waiting;
         waiting = [];
-        for (const exchange of due) exchange.reply(text(how + exchange.path));
+        for (const context of due) context.reply(text(how + context.path));
       };
       const listener = await start((x) => {
         waiting.push(x);
@@ -1133,7 +1137,7 @@ export const listenerCases: readonly ListenerCase[] = [
         if (x.path === '/hello') return hello(x);
         waiting.push(x);
         if (x.path !== '/all') return;
-        for (const exchange of waiting) exchange.reply(text(exchange.path));
+        for (const context of waiting) context.reply(text(context.path));
         waiting = [];
       });
       for (let round = 0; round < 50; round += 1) {
@@ -1224,7 +1228,7 @@ export const listenerCases: readonly ListenerCase[] = [
       assert.equal((await ask(idle, get('/'))).status, 200);
       const busy = await open(listener);
       busy.send(get('/pending'));
-      const exchange = await arrived.promise;
+      const context = await arrived.promise;
       let closed = false;
       const closing = listener.close(60_000).then(() => {
         closed = true;
@@ -1232,7 +1236,7 @@ export const listenerCases: readonly ListenerCase[] = [
       await refuses(() => open(listener));
       assert.equal(closed, false);
       assert.equal(listener.inFlightCount, 1);
-      exchange.reply(text('last'));
+      context.reply(text('last'));
       const response = await busy.response();
       assert.equal(response.body.toString(), 'last');
       assert.equal(response.headers.get('connection'), 'close');
@@ -1284,7 +1288,7 @@ export const listenerCases: readonly ListenerCase[] = [
       connections[1]?.send(get('/'));
       await until(() => waiting.length === 2);
       const closing = listener.close(60_000);
-      for (const exchange of waiting) exchange.reply(exchange.method === 'HEAD' ? text('four') : text('', 204));
+      for (const context of waiting) context.reply(context.method === 'HEAD' ? text('four') : text('', 204));
       for (const connection of connections) {
         const response = await connection.response(true);
         assert.equal(response.headers.get('connection'), 'close');
@@ -1301,9 +1305,9 @@ export const listenerCases: readonly ListenerCase[] = [
       const connection = await open(listener);
       connection.socket.pause();
       connection.send(get('/'));
-      const exchange = await arrived.promise;
+      const context = await arrived.promise;
       const closing = listener.close(60_000);
-      exchange.reply({ status: 200, headers: '', body: unbufferedBody });
+      context.reply({ status: 200, headers: '', body: unbufferedBody });
       await refuses(() => open(listener));
       connection.socket.resume();
       const response = await connection.response();
@@ -1320,12 +1324,12 @@ export const listenerCases: readonly ListenerCase[] = [
       const listener = await start((x) => arrived.give(x), { deadlineMs: 60_000 });
       const connection = await open(listener);
       connection.send(get('/'));
-      const exchange = await arrived.promise;
+      const context = await arrived.promise;
       assert.equal(await listener.close(10), 1);
       await connection.closed;
-      assert.equal(exchange.ended, true);
+      assert.equal(context.ended, true);
       assert.equal(listener.inFlightCount, 0);
-      exchange.reply(text('too late'));
+      context.reply(text('too late'));
       assert.equal(connection.rest, '');
     },
   },

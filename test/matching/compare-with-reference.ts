@@ -7,13 +7,12 @@ import { noUnavailableOffers, type SortOrder, sortOrders, type UnavailableOffers
 import { countOffers } from '../../src/matching/offer-set.ts';
 import { absentValue, fieldIndex } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
+import { priceRankedOffers, toOfferViews } from '../../src/verticals/personal-loans/offer-view.ts';
 import type { RankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { today } from './borrower-of.ts';
 import { packed } from './packed.ts';
-import type { Quote } from './quote.ts';
 import { type ReferenceMatch, referenceMatches, referenceOrder } from './reference-matcher.ts';
 
 /** What a comparison draws: everything else follows from it. */
@@ -99,8 +98,8 @@ function compareAnswers(
   const shown = [...new Set(orders)];
   for (let from = 0; from < shown.length; from += bounds.offersShownMax) {
     const some = Uint16Array.from(shown.slice(from, from + bounds.offersShownMax));
-    const text = renderOffersJson(compiled, some, some.length, borrower, 'https://go.example/c?sub=', 'sub', 'v');
-    const answered = JSON.parse(text) as (Quote & { readonly svc_offer_id: string })[];
+    const offers = priceRankedOffers(compiled, some, borrower);
+    const answered = toOfferViews({ catalog: compiled, offers, subId: 'sub', clickToken: 'v' }, '');
     for (const { svc_offer_id, apr_range, payment_term_months, monthly_payment_estimate, ...terms } of answered) {
       const { loan_amount_range, term_months } = terms;
       const quote = { apr_range, payment_term_months, monthly_payment_estimate, loan_amount_range, term_months };

@@ -89,8 +89,8 @@ test('any change of content or mode is another version', () => {
 });
 
 test('the disclosure is ready as JSON', () => {
-  const { disclosureJson } = compile(catalogOf([plainOffer()], { disclosure: 'Paid "by" lenders.' }));
-  assert.equal(JSON.parse(disclosureJson), 'Paid "by" lenders.');
+  const { offerFragments } = compile(catalogOf([plainOffer()], { disclosure: 'Paid "by" lenders.' }));
+  assert.equal(JSON.parse(offerFragments.disclosureJson), 'Paid "by" lenders.');
 });
 
 test('the address of a logo names its content once that is known, and another when it has changed', () => {

@@ -8,7 +8,7 @@ import { addOffer, emptyOfferSet } from '../../src/matching/offer-set.ts';
 import { rankOffers } from '../../src/matching/ranker.ts';
 import { type FieldVector, fieldIndex } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
+import { priceRankedOffers, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { RankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { createRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
@@ -98,7 +98,10 @@ function show(market: Market, catalogs: Catalogs, borrower: FieldVector): Shown 
   const idsFrom = (at: number) => orders[at]!.map((offer) => catalog.offers[offer]!.id);
   const texts = orders[0]!.map((offer): [string, string] => [
     catalog.offers[offer]!.id,
-    renderOffersJson(catalog, Uint16Array.of(offer), 1, borrower, 'https://go.example/c?sub=', 'sub', 'v'),
+    renderOffersJson(
+      { catalog, offers: priceRankedOffers(catalog, [offer], borrower), subId: 'sub', clickToken: 'v' },
+      'https://go.example/c?sub=',
+    ),
   ]);
   return {
     orders: Object.fromEntries(sortOrders.map((sort, at) => [sort, idsFrom(at)])) as unknown as Shown['orders'],

@@ -9,6 +9,7 @@ import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import type { CancelSignal } from '../../src/domain/async.ts';
 import { SerialQueue } from '../../src/domain/async.ts';
 import { type Outcome, unavailable } from '../../src/domain/outcome.ts';
+import { renderMarketplaceJson } from '../../src/http/routes/offers-json.ts';
 import { ClickTokenCipher } from '../../src/ids/click-token-cipher.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import {
@@ -24,7 +25,9 @@ import { rankOffers } from '../../src/matching/ranker.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
 import type { MarketplaceRequest } from '../../src/operations/get-marketplace.ts';
 import { type GetMarketplaceDeps, getMarketplace } from '../../src/operations/get-marketplace.ts';
-import type { MarketplaceView } from '../../src/operations/show-offers.ts';
+import { withIgnoredNames } from '../../src/operations/ignored-names.ts';
+import { type MarketplaceView, toMarketplaceView } from '../../src/operations/marketplace-view.ts';
+import type { OffersResult } from '../../src/operations/show-offers.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { fieldIndex } from '../../src/verticals/field-vector.ts';
@@ -41,8 +44,14 @@ import { testTenant } from '../support/tenants.ts';
 
 const { vertical } = testTenant;
 const sessionTtlMs = 4 * 60 * 60 * 1000;
+const clickUrlPrefix = 'https://go.example/c?sub=';
 
-/** A test session with all fields, and what shows it its offers, with a matcher of so many threads. */
+function viewOf(outcome: Outcome<OffersResult>): MarketplaceView {
+  assert(outcome.ok);
+  return toMarketplaceView(outcome.value, clickUrlPrefix);
+}
+
+/** Starts the operation with a matcher of `threads` threads, and creates a test session with all fields. */
 async function setUp(
   t: TestContext,
   threads: number,
@@ -64,56 +73,53 @@ async function setUp(
   });
   afterwards(t, () => sessions.close());
   const subIds = new SubIds(ringOf('ours'), new RandomPool());
-  /** The closed offers, for the test to change, and the rankings made. */
-  const shelf: { closed: UnavailableOffers; rankings: number } = { closed: noUnavailableOffers, rankings: 0 };
+  /** The test changes `unavailable`; `rankings` counts calls of the matcher. */
+  const state: { unavailable: UnavailableOffers; rankings: number } = { unavailable: noUnavailableOffers, rankings: 0 };
   const counting: Matcher = Object.create(matcher, {
     match: {
       value: (request: MatchRequest) => {
-        shelf.rankings++;
+        state.rankings++;
         return matcher.match(request);
       },
     },
   });
-  const ports: GetMarketplaceDeps = {
+  const deps: GetMarketplaceDeps = {
     ...{ clock, catalogs, matcher: counting, sessions, subIds, sessionTtlMs, ledger: ledger.log },
     seal: new ClickTokenCipher(ringOf('ours'), new RandomPool()),
-    caps: { unavailableOffers: () => shelf.closed, apply: () => {} },
+    caps: { unavailableOffers: () => state.unavailable, apply: () => {} },
     explanations: new SerialQueue(1),
-    clickUrlHead: 'https://go.example/c?sub=',
-    onViewLost: () => assert.fail('a view was lost'),
-    onSessionMissing: () => assert.fail('a session was lost'),
+    onViewLost: () => assert.fail('unexpected lost view'),
+    onSessionMissing: () => assert.fail('unexpected missing session'),
   };
   const subId = subIds.issue(clock.wallMs(), testTenant.account, vertical.number, testTenant.mode);
   sessions.add(subId, testTenant);
   const session = sessions.get(subId)!;
   session.mergeFields(validateFields(vertical, personalLoansFixture.complete, 2026_05_20).changes);
   const ask = (more: Partial<MarketplaceRequest>, signal: CancelSignal | null = null) =>
-    getMarketplace(ports, testTenant, { sub_id: subId, format: 'json', ...more }, true, signal);
+    getMarketplace(deps, testTenant, { sub_id: subId, format: 'json', ...more }, true, signal);
   const show = (explain: boolean, signal: CancelSignal | null = null) => ask({ explain: `${explain}` }, signal);
   const catalog = catalogs.current(vertical.number, testTenant.mode);
-  return { clock, ledger, sessions, session, catalog, shelf, ask, show };
+  return { clock, ledger, sessions, session, catalog, state, ask, show };
 }
 
 const amount = fieldIndex(vertical, vertical.roles.amount);
 
-/** What must be waited for between the fields and their ranking. */
+/** The two reasons why a response must wait. */
 for (const { threads, explain, what } of [
-  { threads: 0, explain: true, what: 'the reasons why other offers do not match' },
+  { threads: 0, explain: true, what: 'an explanation' },
   { threads: 1, explain: false, what: 'a matching worker' },
 ]) {
   describe(`getMarketplace, waiting for ${what}`, () => {
-    it('keeps the ranking that it shows', async (t) => {
+    it('caches the ranking', async (t) => {
       const { session, show } = await setUp(t, threads);
-      const shown = await show(explain);
-      assert(shown.ok);
-      assert.equal(session.cachedRanking!.ranking.total, JSON.parse(shown.value).total_offers);
-      const again = show(false);
-      assert(!(again instanceof Promise));
-      assert(again.ok);
-      assert.deepEqual(JSON.parse(again.value).offers, JSON.parse(shown.value).offers);
+      const first = viewOf(await show(explain));
+      assert.equal(session.cachedRanking!.ranking.total, first.total_offers);
+      const second = show(false);
+      assert(!(second instanceof Promise));
+      assert.deepEqual(viewOf(second).offers, first.offers);
     });
 
-    it('ranks nothing for a request that is over before its turn', async (t) => {
+    it('does not rank for a request that is cancelled before its turn', async (t) => {
       const { ledger, session, show } = await setUp(t, threads);
       const signal = { ended: false };
       const showing = show(explain, signal);
@@ -124,39 +130,34 @@ for (const { threads, explain, what } of [
       assert.equal((await ledger.records()).length, 1);
     });
 
-    it('keeps no ranking of fields that were merged over meanwhile, and shows the offers of those it began with', async (t) => {
+    it('does not cache a ranking of fields that changed meanwhile, and answers with the offers for the old fields', async (t) => {
       const { session, show } = await setUp(t, threads);
-      const before = await show(explain);
-      assert(before.ok);
+      const before = viewOf(await show(explain));
       session.mergeFields([amount, session.fields[amount]!]);
       const showing = show(explain);
       assert(showing instanceof Promise);
       session.mergeFields([amount, 100_000]);
-      const shown = await showing;
-      assert(shown.ok);
+      const after = viewOf(await showing);
       assert.equal(session.cachedRanking, null);
-      const idsOf = (json: string) =>
-        JSON.parse(json).offers.map(({ svc_offer_id: id }: { svc_offer_id: string }) => id);
-      assert(idsOf(before.value).length > 0);
-      assert.deepEqual(idsOf(shown.value), idsOf(before.value));
+      const idsOf = ({ offers }: MarketplaceView) => offers.map(({ svc_offer_id: id }) => id);
+      assert(idsOf(before).length > 0);
+      assert.deepEqual(idsOf(after), idsOf(before));
     });
 
-    it('answers a session all the same that is swept away meanwhile, and keeps nothing', async (t) => {
+    it('answers a session that expires meanwhile, and caches nothing', async (t) => {
       const { clock, sessions, session, show } = await setUp(t, threads);
       const showing = show(explain);
       assert(showing instanceof Promise);
       clock.advance(sessionTtlMs);
       sessions.sweepNextShard();
       assert.equal(sessions.size, 0);
-      const shown = await showing;
-      assert(shown.ok);
-      assert(JSON.parse(shown.value).offers.length > 0);
+      assert(viewOf(await showing).offers.length > 0);
       assert.equal(session.cachedRanking, null);
     });
   });
 }
 
-it('counts no view for a request that is over before a worker has answered, and keeps the ranking for its retry', async (t) => {
+it('counts no view for a request that is cancelled during the matching, and caches the ranking', async (t) => {
   const { ledger, session, show } = await setUp(t, 1);
   const signal = { ended: false };
   const showing = show(false, signal);
@@ -167,68 +168,64 @@ it('counts no view for a request that is over before a worker has answered, and 
   assert.deepEqual(await ledger.records(), []);
 });
 
-describe('getMarketplace, while offers close and open', () => {
+describe('getMarketplace, with changing availability of offers', () => {
   const [live, sandbox] = personalLoansFixture.catalogs;
   const large = {
     ...sandbox!,
     text: JSON.stringify(withDailyCap(enlargedCatalog(personalLoansFixture.catalogFiles.live, 2), 1)),
   };
   const setUpLarge = (t: TestContext, threads = 0) => setUp(t, threads, new ManualClock(), [live!, large]);
-  const closing = (offers: readonly number[], { offers: all }: CompiledCatalog): UnavailableOffers => {
+  const unavailableFrom = (offers: readonly number[], { offers: all }: CompiledCatalog): UnavailableOffers => {
     if (offers.length === 0) return noUnavailableOffers;
     const bits = emptyOfferSet(all.length);
     for (const offer of offers) addOffer(bits, offer);
     return { count: countOffers(bits), bits };
   };
-  const parse = (shown: Outcome<string>): MarketplaceView => {
-    assert(shown.ok);
-    return JSON.parse(shown.value);
-  };
 
-  it('leaves closed offers out without another ranking, and has them back when they open', async (t) => {
-    const { session, catalog, shelf, ask } = await setUpLarge(t);
-    const before = parse(await ask({ max_offers: '20' }));
+  it('omits unavailable offers without a new ranking, and shows them again once available', async (t) => {
+    const { session, catalog, state, ask } = await setUpLarge(t);
+    const before = viewOf(await ask({ max_offers: '20' }));
     assert.ok(before.total_offers > bounds.offersRankedMax);
     const first = before.offers.slice(0, 12).map(({ svc_offer_id: id }) => catalog.offerIndex(id));
     for (let count = 1; count <= first.length; count++) {
-      shelf.closed = closing(first.slice(0, count), catalog);
+      state.unavailable = unavailableFrom(first.slice(0, count), catalog);
       for (let again = 0; again < 2; again++) {
-        const { offers, total_offers: total } = parse(await ask({ max_offers: '20' }));
+        const { offers, total_offers: total } = viewOf(await ask({ max_offers: '20' }));
         assert.deepEqual([total, offers.length], [before.total_offers - count, 20]);
         assert.deepEqual(
           offers.slice(0, 20 - count).map(({ svc_offer_id: id }) => id),
           before.offers.slice(count).map(({ svc_offer_id: id }) => id),
         );
-        assert.equal(session.cachedRanking!.unavailableOffers, shelf.closed);
+        assert.equal(session.cachedRanking!.unavailableOffers, state.unavailable);
       }
     }
-    shelf.closed = noUnavailableOffers;
-    assert.deepEqual(parse(await ask({ max_offers: '20' })), before);
-    assert.equal(shelf.rankings, 1);
+    state.unavailable = noUnavailableOffers;
+    assert.deepEqual(viewOf(await ask({ max_offers: '20' })), before);
+    assert.equal(state.rankings, 1);
   });
 
-  it('ranks again where too few are left, where one opens that the ranking leaves out, and where many changed', async (t) => {
-    const { session, catalog, shelf, ask } = await setUpLarge(t);
+  it('ranks again if too few offers are left, an omitted offer becomes available, or many changed', async (t) => {
+    const { session, catalog, state, ask } = await setUpLarge(t);
     await ask({});
     const first = session.cachedRanking!.ranking.orders;
     const best = Array.from({ length: 13 }, (_, place) => packedOfferAt(first, place));
     const shown = async (closed: readonly number[], maxOffers: string) => {
-      shelf.closed = closing(closed, catalog);
-      const { offers } = parse(await ask({ max_offers: maxOffers }));
-      return { rankings: shelf.rankings, offers: offers.map(({ svc_offer_id: id }) => catalog.offerIndex(id)) };
+      state.unavailable = unavailableFrom(closed, catalog);
+      const { offers } = viewOf(await ask({ max_offers: maxOffers }));
+      return { rankings: state.rankings, offers: offers.map(({ svc_offer_id: id }) => catalog.offerIndex(id)) };
     };
     assert.equal((await shown(best, '19')).rankings, 1);
     const { rankings, offers } = await shown(best, '20');
     assert.deepEqual([rankings, offers.length, session.cachedRanking!.ranking.availableOnly], [2, 20, true]);
     assert.equal((await shown([...best, offers[0]!], '20')).rankings, 2);
     assert.deepEqual(await shown(best.slice(1), '1'), { rankings: 3, offers: [best[0]] });
-    // More changes at once than are counted one by one.
+    // More changes than are recounted one by one.
     const others = catalog.offers.map((_, offer) => offer).filter((offer) => !best.includes(offer));
     assert.equal((await shown([...best, ...others.slice(0, bounds.offersRecountedMax)], '1')).rankings, 4);
   });
 
-  it('shows what a new ranking would, in every order, after any changes', async (t) => {
-    const { session, catalog, shelf, ask } = await setUpLarge(t);
+  it('equals a new ranking after random changes, in every sort order', async (t) => {
+    const { session, catalog, state, ask } = await setUpLarge(t);
     const random = seededRandom(1);
     const steps = 400;
     const closed = new Set<number>();
@@ -238,11 +235,11 @@ describe('getMarketplace, while offers close and open', () => {
         if (!closed.delete(offer) && random() < step / 200) closed.add(offer);
       }
       if (step === 300) session.mergeFields([amount, 12_000]);
-      shelf.closed = closing([...closed], catalog);
+      state.unavailable = unavailableFrom([...closed], catalog);
       const sort = sortOrders[step % sortOrders.length]!;
       const maxOffers = 1 + Math.floor(random() * 20);
-      const view = parse(await ask({ sort, max_offers: String(maxOffers) }));
-      const plain = rankOffers(catalog.tables, session.fields, session.cachedRanking!.rankedOn, shelf.closed.bits);
+      const view = viewOf(await ask({ sort, max_offers: String(maxOffers) }));
+      const plain = rankOffers(catalog.tables, session.fields, session.cachedRanking!.rankedOn, state.unavailable.bits);
       const places = plain.orders.length / sortOrders.length;
       const from = sortOrders.indexOf(sort) * places;
       const open = [...plain.orders.subarray(from, from + places)].filter((offer) => !closed.has(offer));
@@ -253,34 +250,62 @@ describe('getMarketplace, while offers close and open', () => {
       assert.equal(view.total_offers, plain.total);
       assert.equal(view.match_quality === 'none', plain.total === 0);
     }
-    assert.ok(shelf.rankings > 5 && shelf.rankings < steps / 2, `${shelf.rankings} rankings`);
+    assert.ok(state.rankings > 5 && state.rankings < steps / 2, `${state.rankings} rankings`);
   });
 
-  it('answers a ranking that was under way when offers closed, with those still open', async (t) => {
-    const { catalog, shelf, ask, session } = await setUpLarge(t, 1);
-    const before = parse(await ask({}));
+  it('omits offers that become unavailable during the matching', async (t) => {
+    const { catalog, state, ask, session } = await setUpLarge(t, 1);
+    const before = viewOf(await ask({}));
     session.mergeFields([amount, session.fields[amount]!]);
     const asked = ask({});
-    shelf.closed = closing([catalog.offerIndex(before.offers[0]!.svc_offer_id)], catalog);
-    const after = parse(await asked);
+    state.unavailable = unavailableFrom([catalog.offerIndex(before.offers[0]!.svc_offer_id)], catalog);
+    const after = viewOf(await asked);
     assert.deepEqual(after.offers[0]!.svc_offer_id, before.offers[1]!.svc_offer_id);
     assert.equal(after.total_offers, before.total_offers - 1);
-    assert.equal(shelf.rankings, 2);
+    assert.equal(state.rankings, 2);
   });
 });
 
-it('ranks anew on the next day, when a borrower may have come of age', async (t) => {
+it('ranks again on the next day, because eligibility depends on age', async (t) => {
   const { clock, session, show } = await setUp(t, 0, new ManualClock(Date.UTC(2026, 4, 20, 23)));
-  // In Alabama a borrower of 18 is too young.
+  // A borrower in Alabama must be older than 18.
   session.mergeFields(validateFields(vertical, { state: 'AL', birthdate: '2007-05-21' }, 2026_05_20).changes);
-  const totalNow = async () => {
-    const shown = await show(false);
-    assert(shown.ok);
-    return JSON.parse(shown.value).total_offers;
-  };
+  const totalNow = async () => viewOf(await show(false)).total_offers;
   assert.equal(await totalNow(), 0);
   clock.advance(60 * 60 * 1000 - 1);
   assert.equal(await totalNow(), 0);
   clock.advance(1);
   assert.ok((await totalNow()) > 0);
+});
+
+it('renders the same JSON text as JSON.stringify of the view', async (t) => {
+  const { ask } = await setUp(t, 0);
+  for (const [parameters, ignored] of [
+    [{}, []],
+    [{ sort: 'lowest_apr', max_offers: '2' }, ['Sort']],
+    [{ explain: 'true' }, ['a', '"']],
+  ] as const) {
+    const outcome = await ask(parameters);
+    assert(outcome.ok);
+    assert.equal(
+      renderMarketplaceJson(outcome.value, clickUrlPrefix, ignored),
+      JSON.stringify(withIgnoredNames(viewOf(outcome), ignored)),
+    );
+  }
+});
+
+it('gives each of several results of one turn its own offers', async (t) => {
+  const { session, ask } = await setUp(t, 1);
+  const alone = [];
+  for (const sort of sortOrders) {
+    session.mergeFields([amount, session.fields[amount]!]);
+    alone.push(viewOf(await ask({ sort, max_offers: '20' })).offers);
+  }
+  assert.equal(new Set(alone.map((offers) => JSON.stringify(offers))).size, sortOrders.length);
+  session.mergeFields([amount, session.fields[amount]!]);
+  const outcomes = await Promise.all(sortOrders.map((sort) => ask({ sort, max_offers: '20' })));
+  assert.deepEqual(
+    outcomes.map((outcome) => viewOf(outcome).offers.map(({ click_url: _url, ...offer }) => offer)),
+    alone.map((offers) => offers.map(({ click_url: _url, ...offer }) => offer)),
+  );
 });

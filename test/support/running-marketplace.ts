@@ -16,8 +16,10 @@ import { ManualClock } from './manual-clock.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 import { allFixtures } from './vertical-fixtures.ts';
 
-export const engines = ['uws', 'node'] as const;
-export type Engine = (typeof engines)[number];
+export type Engine = 'uws' | 'node';
+
+/** The engines of the contract suites. On node:http run the listener suite and `test/contract/engine-smoke.test.ts` only. */
+export const engines: readonly Engine[] = ['uws'];
 
 export interface WantedKey {
   /** Default: an account that nobody else has. */

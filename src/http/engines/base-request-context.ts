@@ -6,18 +6,18 @@ import type { DeadlineEntry, DeadlineQueue } from './deadline-queue.ts';
 import type { InFlightRequests, UnsentReplies, UnsentReply } from './in-flight-requests.ts';
 import type { CallerIds, ListenerOptions, LoggedRequest, Reply, RequestContext } from './listener.ts';
 
-// 72 random bits make the prefix unique among processes and threads; the counter makes the id unique within one. Sixteen
-// bytes of randomness for each request would cost several times as much as the rest of the id.
+// The prefix of 72 random bits is unique among processes and threads, the counter within one. 16 random bytes per request would cost
+// several times as much.
 const requestIdPrefix = `${randomBytes(9).toString('base64url')}-`;
 let issuedRequestIds = 0;
 
-/** A new request id: 14 or more characters of `[A-Za-z0-9_-]`, never repeated by any process. */
+/** Returns a new request id, unique among all processes: 14 or more characters of `[A-Za-z0-9_-]`. */
 export function nextRequestId(): string {
   issuedRequestIds += 1;
   return requestIdPrefix + issuedRequestIds.toString(36);
 }
 
-/** Gathers the pieces of a request body in one buffer, which grows with them up to a bound. */
+/** Collects the chunks of a request body in a buffer that grows up to a limit. */
 export class BodyBuffer {
   readonly #bytesMax: number;
   #buffer = Buffer.alloc(0);
@@ -27,21 +27,21 @@ export class BodyBuffer {
     this.#bytesMax = bytesMax;
   }
 
-  /** Appends a copy of a piece. Returns false, and appends nothing, if the body would exceed the bound. */
-  append(piece: Uint8Array): boolean {
-    const bytes = this.#byteLength + piece.byteLength;
+  /** Appends a copy of a chunk. Returns false, and appends nothing, if the body would exceed the limit. */
+  append(chunk: Uint8Array): boolean {
+    const bytes = this.#byteLength + chunk.byteLength;
     if (bytes > this.#bytesMax) return false;
     if (bytes > this.#buffer.length) {
       const larger = Buffer.allocUnsafe(Math.min(this.#bytesMax, Math.max(bytes, 2 * this.#buffer.length)));
       larger.set(this.bytes);
       this.#buffer = larger;
     }
-    this.#buffer.set(piece, this.#byteLength);
+    this.#buffer.set(chunk, this.#byteLength);
     this.#byteLength = bytes;
     return true;
   }
 
-  /** Everything appended so far; valid until the next piece. */
+  /** The collected bytes; valid until the next `append`. */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#byteLength);
   }
@@ -49,7 +49,7 @@ export class BodyBuffer {
 
 export const headerReadTooLateMessage = 'a request header can only be read before the handler returns or first awaits';
 
-/** What an exchange needs of the listener it came in through. */
+/** The part of a listener that its request contexts use. */
 export interface ListenerState {
   readonly options: ListenerOptions;
   readonly inFlightRequests: InFlightRequests;
@@ -58,17 +58,17 @@ export interface ListenerState {
 }
 
 /**
- * One request, as far as it is the same on every engine: who is told what, once, about the body, the deadline and the end.
+ * The part of a request context that is the same on both engines: its states, the body callbacks, the deadline and errors.
  *
- *     handling ──reply──> over ─────────────────────────> released
- *        │                  ├─(body refused)─> lingering ─┤
- *        │                  └─(client does not read)─> unsent
- *        └─return─> pending ──reply, deadline──> over ...
- *     an abort leads from everywhere to: over, released
+ *     handling ──reply──> ended ────────────────────────────────> released
+ *        │                  ├─(body refused)─────────> lingering ─┤
+ *        │                  └─(client does not read)─> unsent ────┘
+ *        └─return─> pending ──reply, deadline──> ended ...
+ *     an abort leads from every state to: ended, released
  *
- * An engine starts it with `handle`, puts it among the listener's deadlines while it is pending or lingering, and ends it
- * with `release`. An exchange lingers when it is answered and its unwanted body is still going by. It is unsent when it is answered
- * and its client has not read enough for all of the answer to be handed to the system.
+ * An engine calls `runHandler`, adds the context to the listener's deadlines while it is pending or lingering, and calls `release` at
+ * the end. A context lingers when it is answered and the rest of its unwanted body still arrives. It is unsent when it is answered and
+ * its client has not read enough for the whole reply to be passed to the system.
  */
 export abstract class BaseRequestContext<L extends ListenerState>
   implements RequestContext, DeadlineEntry, LoggedRequest, UnsentReply
@@ -85,14 +85,14 @@ export abstract class BaseRequestContext<L extends ListenerState>
   previous: DeadlineEntry | null = null;
   next: DeadlineEntry | null = null;
   protected readonly listener: L;
-  /** When its head was here; monotonic milliseconds. */
+  /** When the head was received; monotonic milliseconds. */
   protected readonly receivedMs = performance.now();
-  /** The declared size of the body exceeds the bound. */
+  /** The declared size of the body exceeds the limit. */
   protected isBodyTooLarge = false;
-  /** An answer given now ends the connection, because the rest of the body is of unknown size or too large. */
+  /** A reply now closes the connection, because the rest of the body has an unknown size or is too large. */
   protected mustDiscardBody = false;
   private isBodyRequested = false;
-  /** While the body is awaited: whom to tell that it will not come. */
+  /** Set while the body is awaited. */
   private onBodyUnavailable: (() => void) | undefined;
   private isCounted = false;
 
@@ -105,23 +105,24 @@ export abstract class BaseRequestContext<L extends ListenerState>
 
   abstract header(lowerCaseName: string): string;
 
-  /** The handler has not returned yet. */
+  /** Whether the handler has not returned yet. */
   protected abstract readonly isHandling: boolean;
 
-  /** The header or other part that a proxy before us may have read otherwise, if any: no handler sees such a request. */
+  /** Returns a header or other part that a proxy may have interpreted differently. Handlers do not see such a request. */
   protected abstract findMalformedPart(): RequestParam | undefined;
 
-  /** Hands the body to `deliver` when all of it is here, unless the exchange is over by then. */
+  /** Calls `deliverBody` when the body is complete, unless the context has ended. */
   protected abstract collectBody(onBody: (body: Buffer) => void | Promise<void>): void;
 
-  /** Calls `settle` and sends the answer. Throws, with nothing settled or sent, when the answer is not fit to be sent. */
+  /** Calls `markEnded` and sends the reply. Throws without doing either if the reply is invalid. */
   protected abstract writeReply(reply: Reply): void;
 
-  /** Closes the connection of an exchange that is answered. */
+  /** Closes the connection of an answered context. */
   abstract closeConnection(): void;
 
   readBody(onBody: (body: Buffer) => void | Promise<void>, onBodyUnavailable?: () => void): void {
-    if (!this.isHandling || this.isBodyRequested) throw new Error('readBody is for once, before the handler returns');
+    if (!this.isHandling || this.isBodyRequested)
+      throw new Error('readBody must be called at most once, before the handler returns');
     this.isBodyRequested = true;
     if (this.ended) {
       onBodyUnavailable?.();
@@ -136,8 +137,8 @@ export abstract class BaseRequestContext<L extends ListenerState>
     if (this.ended) return;
     try {
       this.sendReply(reply);
-    } catch (fault) {
-      this.failRequest(fault);
+    } catch (error) {
+      this.failRequest(error);
     }
   }
 
@@ -154,14 +155,14 @@ export abstract class BaseRequestContext<L extends ListenerState>
     this.sendError({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds });
   }
 
-  /** The answer has left, or the client has. */
+  /** Called when the reply is sent or the client has disconnected. */
   release(): void {
     this.markEnded();
     this.listener.deadlines.remove(this);
     this.leaveInFlight();
   }
 
-  /** Runs the handler, or refuses what must not reach it. */
+  /** Runs the handler, or refuses a malformed request. */
   protected runHandler(): void {
     const { options, inFlightRequests } = this.listener;
     inFlightRequests.increment();
@@ -173,15 +174,15 @@ export abstract class BaseRequestContext<L extends ListenerState>
       return;
     }
     try {
-      options.handler(this)?.catch((fault: unknown) => this.failRequest(fault));
-    } catch (fault) {
-      this.failRequest(fault);
+      options.handler(this)?.catch((error: unknown) => this.failRequest(error));
+    } catch (error) {
+      this.failRequest(error);
     }
   }
 
   /**
-   * Whether the transfer coding of the request is one that every server reads alike: `chunked` alone, in one header, without a
-   * length, without trailers, and with a method made for a body.
+   * Whether every server interprets the transfer coding of the request in the same way: `chunked` alone, in one header, without a length
+   * or trailers, and with a method that has a body.
    */
   protected hasPlainChunkedCoding(codings: number, lengths: number): boolean {
     return (
@@ -197,36 +198,36 @@ export abstract class BaseRequestContext<L extends ListenerState>
   protected deliverBody(onBody: (body: Buffer) => void | Promise<void>, body: Buffer): void {
     this.onBodyUnavailable = undefined;
     try {
-      onBody(body)?.catch((fault: unknown) => this.failRequest(fault));
-    } catch (fault) {
-      this.failRequest(fault);
+      onBody(body)?.catch((error: unknown) => this.failRequest(error));
+    } catch (error) {
+      this.failRequest(error);
     }
   }
 
-  /** The exchange is over: a body still awaited will not come. */
+  /** Ends the context. Calls `onNoBody` if the body is still awaited. */
   protected markEnded(): void {
     const { onBodyUnavailable } = this;
     this.ended = true;
     this.onBodyUnavailable = undefined;
     try {
       onBodyUnavailable?.();
-    } catch (fault) {
-      this.listener.options.onHandlerError(fault, this);
+    } catch (error) {
+      this.listener.options.onHandlerError(error, this);
     }
   }
 
-  /** It is answered as far as a drain is concerned, which does not wait for those that linger. */
+  /** Removes the request from those that a drain waits for. */
   protected leaveInFlight(): void {
     if (this.isCounted) this.listener.inFlightRequests.decrement();
     this.isCounted = false;
   }
 
-  private failRequest(fault: unknown): void {
-    this.listener.options.onHandlerError(fault, this);
+  private failRequest(error: unknown): void {
+    this.listener.options.onHandlerError(error, this);
     if (!this.ended) this.sendError({ code: 'INTERNAL_ERROR' });
   }
 
-  /** Answers 413. Does nothing if the exchange is over. */
+  /** Replies 413 unless the context has ended. */
   protected rejectLargeBody(): void {
     if (!this.ended) this.sendError({ code: 'PAYLOAD_TOO_LARGE' });
   }
@@ -237,7 +238,7 @@ export abstract class BaseRequestContext<L extends ListenerState>
 
   private sendReply(reply: Reply): void {
     this.writeReply(reply);
-    // In whole microseconds, which unlike fractions need no object of their own.
+    // An integer, because a fraction would allocate a heap number.
     this.listener.options.onReply?.(this.routeIndex, reply.status, ((performance.now() - this.receivedMs) * 1000) | 0);
     if (reply.status >= 400) this.listener.options.onErrorReply?.(this, reply);
     else this.listener.options.onSuccessReply?.(this, reply);

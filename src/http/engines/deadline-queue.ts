@@ -1,24 +1,21 @@
-/**
- * Something that has until `dueMs` (monotonic milliseconds) and is told when it is late. The queue sets everything but
- * `onDeadline`; it begins as {@link unqueuedEntry}.
- */
+/** An entry of a deadline queue. The queue sets all members but `onDeadline`; the initial values are {@link unqueuedEntry}. */
 export interface DeadlineEntry {
+  /** Monotonic milliseconds. */
   dueMs: number;
-  /** Neighbours in the queue, itself a ring; null outside it. */
+  /** Neighbours in the queue, which is a ring; null outside it. */
   previous: DeadlineEntry | null;
   next: DeadlineEntry | null;
   onDeadline(): void;
 }
 
-/** What an entry holds before it is first added. */
 export const unqueuedEntry = { dueMs: 0, previous: null, next: null } as const;
 
 /**
- * Entries that all have the same time to finish, so that the order of arrival is the order of expiry and one timer serves
- * them all. They are linked to each other rather than kept in a set: every request that waits comes and goes here.
+ * A queue of entries with the same timeout. Entries expire in the order in which they were added, so one timer serves all of them. It is a
+ * linked list because every waiting request is added and removed.
  */
 export class DeadlineQueue {
-  /** Where the ring begins and ends: its later neighbour is the first to expire. */
+  /** Start and end of the ring. Its `next` neighbour expires first. */
   private readonly sentinel: DeadlineEntry = {
     dueMs: Number.POSITIVE_INFINITY,
     previous: null,
@@ -37,7 +34,7 @@ export class DeadlineQueue {
     return this.sentinel.next === this.sentinel;
   }
 
-  /** Starts an entry's time, anew when it is already here. `nowMs` never decreases from call to call. */
+  /** Adds an entry, or restarts its timeout. `nowMs` must not decrease between calls. */
   add(entry: DeadlineEntry, nowMs: number): void {
     this.remove(entry);
     const { sentinel } = this;
@@ -49,7 +46,7 @@ export class DeadlineQueue {
     sentinel.previous = entry;
   }
 
-  /** Does nothing to an entry that is not here. */
+  /** Does nothing if the entry is not in the queue. */
   remove(entry: DeadlineEntry): void {
     const { previous, next } = entry;
     if (previous === null || next === null) return;
@@ -59,7 +56,7 @@ export class DeadlineQueue {
     entry.next = null;
   }
 
-  /** Removes the entries that are late at `nowMs`, and tells each. */
+  /** Removes the entries that are due at `nowMs`, and calls `onDeadline` of each. */
   expire(nowMs: number): void {
     for (
       let first = this.sentinel.next as DeadlineEntry;

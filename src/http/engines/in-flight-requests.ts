@@ -1,17 +1,17 @@
 import { bounds } from '../../bounds.ts';
 
 /**
- * How long a drain goes on accepting: `delayMs`, and at least until the event loop has looked for connections once more. Those
- * that the system has established would be reset by closing the listening socket.
+ * Waits for `delayMs`, and at least until the event loop has polled for connections once more. Closing the listening socket would reset
+ * the connections that the system has established but the process has not accepted.
  */
 export async function keepAcceptingConnections(delayMs: number): Promise<void> {
   if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
-  // The first ends this turn of the event loop, the second one that has looked at the sockets.
+  // The first ends this turn of the event loop, the second a turn that polled the sockets.
   await new Promise(setImmediate);
   await new Promise(setImmediate);
 }
 
-/** Counts the requests whose answers are not fully sent, and tells a drain when there are none. */
+/** Counts the requests whose replies are not fully sent. */
 export class InFlightRequests {
   private current = 0;
   private waiters: (() => void)[] = [];
@@ -32,21 +32,21 @@ export class InFlightRequests {
   }
 
   /**
-   * Resolves when nothing is in flight and the last answer has been handed to the system, or after `remainingMs`, with the number
-   * of requests still unanswered. Connections that are still open bring new requests meanwhile; those are waited for too.
+   * Resolves when no request is in flight and the last reply was passed to the system, or after `graceMs`, with the number of
+   * unanswered requests. Also waits for new requests on open connections.
    */
   async waitUntilEmpty(graceMs: number): Promise<number> {
-    const giveUp = Promise.withResolvers<void>();
-    let patient = true;
+    const graceEnd = Promise.withResolvers<void>();
+    let inGrace = true;
     const timer = setTimeout(() => {
-      patient = false;
-      giveUp.resolve();
+      inGrace = false;
+      graceEnd.resolve();
     }, graceMs);
     do {
-      await Promise.race([this.whenEmpty(), giveUp.promise]);
-      // An answer written in this turn leaves when the engine gets control back.
+      await Promise.race([this.whenEmpty(), graceEnd.promise]);
+      // A reply written in this turn is sent when the engine gets control back.
       await new Promise(setImmediate);
-    } while (this.current > 0 && patient);
+    } while (this.current > 0 && inGrace);
     clearTimeout(timer);
     return this.current;
   }
@@ -59,26 +59,25 @@ export class InFlightRequests {
   }
 }
 
-/** An answer that its client has not taken yet. */
+/** A reply that its client has not read completely. */
 export interface UnsentReply {
-  /** Closes the connection. */
   closeConnection(): void;
 }
 
 /**
- * The answers of a listener that wait for their clients to read, and a bound on what they hold together. Beyond it the connection
- * that has made no progress for the longest is closed.
+ * The replies of a listener that wait for their clients to read, with a limit on their total size. Beyond the limit, the connection that has
+ * made no progress for the longest time is closed.
  */
 export class UnsentReplies {
-  /** With the bytes each holds; the one that waits longest comes first. */
+  /** Size of each reply, in the order of their last progress. */
   private readonly bytesByReply = new Map<UnsentReply, number>();
   private bytes = 0;
 
-  /** Adds an answer, or updates one that has made progress. It may be disconnected before this returns. */
-  add(answer: UnsentReply, bodyBytes: number): void {
-    this.remove(answer);
+  /** Adds a reply, or updates one that has made progress. May close its connection. */
+  add(reply: UnsentReply, bodyBytes: number): void {
+    this.remove(reply);
     const bytes = bodyBytes + bounds.engineBufferBytesPerConnection;
-    this.bytesByReply.set(answer, bytes);
+    this.bytesByReply.set(reply, bytes);
     this.bytes += bytes;
     while (this.bytes > bounds.unsentReplyBytesMax) {
       const [longest] = this.bytesByReply.keys();
@@ -88,9 +87,9 @@ export class UnsentReplies {
     }
   }
 
-  /** Does nothing to an answer that is not here. */
-  remove(answer: UnsentReply): void {
-    this.bytes -= this.bytesByReply.get(answer) ?? 0;
-    this.bytesByReply.delete(answer);
+  /** Does nothing if the reply is not in the collection. */
+  remove(reply: UnsentReply): void {
+    this.bytes -= this.bytesByReply.get(reply) ?? 0;
+    this.bytesByReply.delete(reply);
   }
 }

@@ -1,118 +1,114 @@
+import type { CancelSignal } from '../../domain/async.ts';
 import type { Refusal } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import type { HeaderText } from './response-head.ts';
 
-/**
- * The HTTP port: what a face may ask of one request, whichever engine carries it. Two adapters stand beside it, and one
- * conformance suite (`test/http/`) runs against both.
- */
-export interface RequestContext {
-  /** As sent, e.g. `GET`. A HEAD request is answered like GET, without the body. */
+/** One request and its reply, the same on both HTTP engines. One conformance suite (`test/http/`) runs against both. */
+export interface RequestContext extends CancelSignal {
+  /** As sent, e.g. `GET`. The listener omits the body of a reply to HEAD. */
   readonly method: string;
   /** The path as sent, undecoded, without the query. */
   readonly path: string;
   /** The query as sent, undecoded, without the question mark; empty when there is none. */
   readonly query: string;
-  /** Unique among all requests of all processes; sent back as `X-Request-Id` with every answer. */
+  /** Unique among all requests of all processes; every response has it as `X-Request-Id`. */
   readonly requestId: string;
-  /** Returns a request header by its lower-case name, empty when absent. Throws once the handler has returned or awaited. */
+  /** Returns a request header by its lower-case name, empty if absent. Throws after the handler has returned or awaited. */
   header(lowerCaseName: string): string;
   /**
-   * Collects the request body. Call it at most once, before the handler returns. A body over the bound is answered 413 by
-   * the listener, one whose client went away is dropped, and one that is still coming at the deadline is answered 503: then
-   * `onBodyUnavailable` is called instead. One of the two is called, once. The bytes are valid only during the call of `onBody`.
+   * Reads the request body. Must be called at most once, before the handler returns. Exactly one callback is called, once: `onNoBody` if
+   * the body is too large (the listener replies 413), the client disconnects, or the deadline passes (503). The bytes are valid only
+   * during the call of `onBody`.
    */
   readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void;
   /**
-   * Headers for what the listener answers by itself from now on, such as a 413 or the deadline's 503: a caller is
-   * owed them whoever answers. Empty until the face knows them.
+   * Headers for replies of the listener itself, such as a 413 or the deadline's 503. Set by the route.
    */
   errorHeaders: HeaderText;
-  /** Which of the service's routes it came to, for figures and logs: a number the faces agree on. 0 until a face knows it. */
+  /** Index of the route in `allRouteNames`, for metrics and logs. Set by the route; 0 before. */
   routeIndex: number;
-  /** Who is asking, for the log. Null until the face knows. */
+  /** The authenticated caller, for the log. Set by the route; null before. */
   caller: CallerIds | null;
-  /** Sends the answer. Only the first call counts; after an abort or the deadline it does nothing. */
+  /** Sends the reply. Later calls, and calls after an abort or the deadline, do nothing. */
   reply(reply: Reply): void;
-  /** True once answered, aborted or past the deadline: whatever is still being computed is wanted by nobody. */
+  /** True once answered, aborted or past the deadline. */
   readonly ended: boolean;
 }
 
-/** A caller by numbers; `SqliteKeyDirectory.namesOf` returns the names. */
+/** Numbers of an account and key; `SqliteKeyDirectory.namesOf` returns the names. */
 export interface CallerIds {
   readonly account: number;
-  /** Absent where no key is involved. */
+  /** Absent for a request without an API key. */
   readonly keyNumber?: number;
 }
 
 export interface Reply {
   readonly status: number;
-  /** Without request id, `nosniff`, length, date and connection, which belong to whoever writes the answer out. */
+  /** Without `X-Request-Id`, `X-Content-Type-Options`, `Content-Length`, `Date` and `Connection`, which the listener adds. */
   readonly headers: HeaderText;
   readonly body: string | Uint8Array;
-  /** Of an answer that is an error of the table. */
+  /** The error that the reply reports, for the log. */
   readonly refusal?: Refusal;
 }
 
-/** A request that was refused, failed or answered, for a log. The method is as sent, so it is nothing to be repeated. */
+/** A request for the log. The method is as sent, so it must not be logged unchecked. */
 export interface LoggedRequest {
   readonly requestId: string;
   readonly method: string;
   readonly routeIndex: number;
   readonly caller: CallerIds | null;
-  /** Since its head was here. */
+  /** Since its head was received. */
   readonly elapsedMs: number;
 }
 
 /**
- * Answers one request, now or later. It may throw or reject: the listener answers 500 and reports it. It must not touch
- * `header` or `readBody` after its first await.
+ * Handles one request. If it throws or rejects, the listener replies 500 and reports the error. It must not call `header` or `readBody`
+ * after its first await.
  */
-export type Handler = (exchange: RequestContext) => void | Promise<void>;
+export type Handler = (context: RequestContext) => void | Promise<void>;
 
 export interface ListenerOptions {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
   readonly handler: Handler;
-  /** The answer to what the listener refuses by itself: 400 framing, 413, 500, 503 deadline. */
+  /** Creates the listener's own error replies: 400 for framing, 413, 500, and 503 for the deadline. */
   readonly errorReply: (refusal: Refusal, requestId: string, headers: HeaderText) => Reply;
-  /** A handler threw or rejected, or an engine misbehaved: a bug to log, with the id the client was given. */
-  readonly onHandlerError: (fault: unknown, request: LoggedRequest) => void;
-  /** An answer with a status of 400 or more has been given; also the 500 that follows a fault. */
+  /** Called when a handler throws or rejects, which is a bug. */
+  readonly onHandlerError: (error: unknown, request: LoggedRequest) => void;
+  /** Called after a reply with a status of 400 or more. */
   readonly onErrorReply?: (request: LoggedRequest, reply: Reply) => void;
-  /** Called after an answer with a status below 400; undefined unless such answers are logged. */
+  /** Called after a reply with a status below 400. */
   readonly onSuccessReply?: ((request: LoggedRequest, reply: Reply) => void) | undefined;
-  /** A request that ran into the deadline, for a metric. */
+  /** Called when a request exceeds its deadline. */
   readonly onDeadline?: () => void;
   /**
-   * Told of every answer once, as it is handed to the engine, with the microseconds since the request's head was here. What
-   * the engine refuses by itself is not told: such a request never was an exchange.
+   * Called once for each reply, when it is passed to the engine, with the time since the request's head was received. Not called for
+   * requests that the engine itself refuses.
    */
   readonly onReply?: (route: number, status: number, elapsedUs: number) => void;
   readonly bodyBytesMax: number;
   readonly deadlineMs: number;
-  /** Serves https; default: http. */
+  /** For https; default: http. */
   readonly tls?: { readonly certificate: Certificate; readonly minVersion: TlsVersion } | undefined;
 }
 
 export interface Listener {
   readonly engine: 'uws' | 'node';
-  /** Which build of the engine runs and why, for the operator. */
+  /** The build of the engine and why it was chosen, for the operator. */
   readonly engineReason: string;
-  /** The port bound, also when 0 was asked for. */
+  /** The bound port. */
   readonly port: number;
-  /** Requests received whose answers are not fully sent. */
+  /** Number of requests whose replies are not fully sent. */
   readonly inFlightCount: number;
   /**
-   * Shows this certificate to whoever connects from now on; open connections keep the one they have seen. For a listener that
-   * was started with `tls`. Throws `InvalidCertificateError`, and goes on with the one in use, when the engine cannot take it.
+   * Uses this certificate for new connections. For a listener that was started with `tls`. Throws `InvalidCertificateError`, and keeps the
+   * current certificate, if the engine cannot load it.
    */
   setCertificate(certificate: Certificate): void;
   /**
-   * Answers with `Connection: close` from now on, stops accepting connections after `delayMs`, and resolves when every
-   * answer is sent or `remainingMs` more have passed; then every socket is closed. Tells how many requests were left
-   * without an answer. Idempotent.
+   * Drains the listener: replies with `Connection: close`, stops accepting connections after `delayMs`, and closes all sockets when every
+   * reply is sent or after another `graceMs`. Resolves with the number of unanswered requests. Idempotent.
    */
   close(graceMs: number, delayMs?: number): Promise<number>;
 }

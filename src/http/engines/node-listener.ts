@@ -19,8 +19,10 @@ import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodyless, responseHead, responseHeaders, splitHeaders } from './response-head.ts';
 
 /**
- * Serves on node:http, with the same answers as the native listener, for machines it has no binary for. `reason`: why this engine
- * was chosen. Rejects with the system's error (`EADDRINUSE`, `EACCES`, ...) when the address cannot be listened on.
+ * Starts a listener on node:http, for machines without a binary of the native engine. Its replies are the same. Rejects with the system's
+ * error (`EADDRINUSE`, `EACCES`, ...) if it cannot listen on the address.
+ *
+ * @param reason why this engine was chosen
  */
 export async function startNodeListener(
   options: ListenerOptions,
@@ -32,7 +34,7 @@ export async function startNodeListener(
     requestTimeout: bounds.connectionIdleTimeoutMs,
     keepAliveTimeout: bounds.connectionIdleTimeoutMs,
     connectionsCheckingInterval: bounds.connectionCheckIntervalMs,
-    // The framing check answers for it, with the documented error body.
+    // The framing check refuses such a request with the documented error body.
     requireHostHeader: false,
   };
   const server =
@@ -43,9 +45,9 @@ export async function startNodeListener(
           ...tlsContextOptions(options.tls.certificate, options.tls.minVersion),
           handshakeTimeout: bounds.connectionIdleTimeoutMs,
         });
-  // Headers beyond a count would be left out of what the framing check sees; the size of the head bounds them already.
+  // A limit would hide further headers from the framing check; the size of the head is limited already.
   server.maxHeadersCount = 0;
-  // A client that takes nothing of its answer.
+  // For a client that does not read its response.
   server.timeout = bounds.connectionIdleTimeoutMs;
   const listener = new NodeListener(options, server, reason);
   server.listen({ host: options.host, port: options.port, exclusive: true });
@@ -66,13 +68,13 @@ class NodeListener implements Listener, ListenerState {
   readonly deadlines: DeadlineQueue;
   readonly unsentReplies = new UnsentReplies();
   port = 0;
-  /** Set for good when the drain begins: every answer from then on ends its connection. */
+  /** True from the start of the drain: every reply closes its connection. */
   isDraining = false;
-  /** Connections that end with the body that is going by. */
+  /** Connections that close after the refused body that they still receive. */
   readonly closingSockets = new WeakSet<Socket>();
   private readonly server: Server | SecureServer;
   private readonly connections = new Map<Socket, Set<NodeRequestContext>>();
-  /** With TLS: what the connections run over, those in their handshake included. */
+  /** With TLS: the sockets below the TLS connections, including those in their handshake. */
   private readonly tlsTransports = new Set<Socket>();
   private deadlineTimer: NodeJS.Timeout | undefined;
   private drainResult: Promise<number> | undefined;
@@ -91,10 +93,10 @@ class NodeListener implements Listener, ListenerState {
     } else {
       server.on('connection', (socket) => this.onConnection(socket));
     }
-    // `close` would cut off answers that are not read yet: Node.js takes their connections for idle. The drain closes all in the end.
+    // `close` would cut off replies that are not read yet, because Node.js counts their connections as idle. The drain closes all later.
     server.closeIdleConnections = () => {};
     server.on('request', (request, response) => this.onRequest(request, response));
-    // An expectation that nobody knows is passed over (RFC 9110, 10.1.1); by itself the server would answer 417.
+    // Ignores unknown expectations (RFC 9110, 10.1.1); by default the server would reply 417.
     server.on('checkExpectation', (request, response) => this.onRequest(request, response));
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.onClientError(error, socket as Socket));
   }
@@ -116,7 +118,7 @@ class NodeListener implements Listener, ListenerState {
     try {
       this.server.setSecureContext(tlsContextOptions(certificate, tls.minVersion));
     } catch {
-      throw new InvalidCertificateError('certificate', certificate, 'one that node:https can load with its key');
+      throw new InvalidCertificateError('certificate', certificate, 'a certificate and key that node:https can load');
     }
   }
 
@@ -139,58 +141,58 @@ class NodeListener implements Listener, ListenerState {
   }
 
   private onConnection(socket: Socket): void {
-    const exchanges = new Set<NodeRequestContext>();
-    this.connections.set(socket, exchanges);
+    const contexts = new Set<NodeRequestContext>();
+    this.connections.set(socket, contexts);
     socket.once('close', () => {
       this.connections.delete(socket);
-      for (const exchange of exchanges) exchange.release();
+      for (const context of contexts) context.release();
     });
   }
 
   private onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     if (this.closingSockets.has(socket)) {
-      // It came behind a body that was refused: its sender was told that the connection ends, so it is not carried out.
+      // Follows a refused body, whose reply announced that the connection closes.
       request.resume();
       return;
     }
-    const exchanges = this.connections.get(socket);
-    if (exchanges === undefined || exchanges.size >= bounds.pipelinedRequestsMax) {
+    const contexts = this.connections.get(socket);
+    if (contexts === undefined || contexts.size >= bounds.pipelinedRequestsMax) {
       socket.destroy();
       return;
     }
-    const exchange = new NodeRequestContext(this, request, response);
-    exchanges.add(exchange);
+    const context = new NodeRequestContext(this, request, response);
+    contexts.add(context);
     response.once('finish', () => {
-      exchanges.delete(exchange);
-      exchange.release();
-      const [next] = exchanges;
-      // The answer may have been the last one of its connection.
+      contexts.delete(context);
+      context.release();
+      const [next] = contexts;
+      // The reply may have been the last of its connection.
       if (next !== undefined && socket.writable && !this.closingSockets.has(socket)) next.run();
     });
-    // A pipelined request waits until the answer before it has been sent.
-    if (exchanges.size === 1) exchange.run();
+    // A pipelined request waits until the reply before it is sent.
+    if (contexts.size === 1) context.run();
   }
 
-  /** What the parser refused by itself, or a request that took too long to arrive. */
+  /** Handles a request that the parser refused or that took too long to arrive. */
   private onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-    const known = this.connections.get(socket);
-    if (known === undefined) {
-      // A handshake that failed: there is nobody yet whom an answer could reach.
+    const openContexts = this.connections.get(socket);
+    if (openContexts === undefined) {
+      // The TLS handshake failed, so a reply cannot be sent.
       socket.destroy();
       return;
     }
-    const exchanges = [...known];
-    if (exchanges.length > 0 && exchanges.every(({ ended }) => ended)) {
-      // Answered already, and the body that was to go by is malformed.
-      for (const exchange of exchanges) exchange.endResponse();
+    const contexts = [...openContexts];
+    if (contexts.length > 0 && contexts.every(({ ended }) => ended)) {
+      // Already answered; the refused body is malformed.
+      for (const context of contexts) context.endResponse();
       return;
     }
     const silent = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
     const malformed = !silent && error.code !== 'HPE_INVALID_EOF_STATE';
-    if (malformed && exchanges.length === 1 && exchanges[0]?.rejectUnreadableBody()) return;
-    // Whatever else is written while a request is pending would be taken for its answer.
-    if (exchanges.length > 0 || silent || !socket.writable) {
+    if (malformed && contexts.length === 1 && contexts[0]?.rejectUnreadableBody()) return;
+    // The client would take an error reply for the response to its pending request.
+    if (contexts.length > 0 || silent || !socket.writable) {
       socket.destroy();
       return;
     }
@@ -198,10 +200,10 @@ class NodeListener implements Listener, ListenerState {
     const reply = this.replyToParserError(error.code, requestId);
     this.options.onErrorReply?.({ requestId, method: '', routeIndex: 0, caller: null, elapsedMs: 0 }, reply);
     const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
-    const ended = `Connection: close\r\nDate: ${new Date().toUTCString()}\r\nContent-Length: ${body.byteLength}\r\n\r\n`;
-    socket.write(`HTTP/1.1 ${responseHead(reply, requestId)}\r\n${ended}`);
+    const headEnd = `Connection: close\r\nDate: ${new Date().toUTCString()}\r\nContent-Length: ${body.byteLength}\r\n\r\n`;
+    socket.write(`HTTP/1.1 ${responseHead(reply, requestId)}\r\n${headEnd}`);
     socket.end(body);
-    // Closing at once could reset the connection before the answer is read.
+    // Closing at once could reset the connection before the client reads the reply.
     const lingering = { ...unqueuedEntry, onDeadline: () => socket.destroy() };
     this.deadlines.add(lingering, performance.now());
     socket.once('close', () => this.deadlines.remove(lingering));
@@ -223,8 +225,8 @@ const parserErrorParams: { readonly [code: string]: RequestParam } = {
 };
 
 /**
- * Splits a request target at its question mark. Of one in absolute form (RFC 9112, 3.2.2) the scheme is dropped and the authority
- * returned; with a user name in it, or in any other form, the target is left as it is: a path that does not start with a slash.
+ * Splits a request target at its question mark. Removes scheme and authority of an absolute form (RFC 9112, 3.2.2). An authority with a
+ * user name, and any other form, result in a path that does not start with a slash.
  */
 function parseRequestTarget(target: string): { path: string; query: string; authority?: string } {
   const [, authority, absolutePath = ''] = target.startsWith('/')
@@ -238,12 +240,11 @@ function parseRequestTarget(target: string): { path: string; query: string; auth
   return { path: target.slice(0, question), query: target.slice(question + 1) };
 }
 
-/** One request on node:http. */
 class NodeRequestContext extends BaseRequestContext<NodeListener> {
   protected override isHandling = false;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
-  /** Of an absolute target: it takes the place of the Host header. */
+  /** Authority of an absolute request target, which replaces the Host header. */
   private readonly authority: string | undefined;
 
   constructor(listener: NodeListener, request: IncomingMessage, response: ServerResponse) {
@@ -269,7 +270,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
   }
 
-  /** Answers 400 if the body was still arriving, and what arrived of it cannot be read. Returns whether it did. */
+  /** Replies 400 if the body is malformed and was still arriving. Returns whether it replied. */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;
     this.sendError(invalidRequest('body', 'must have well-formed chunks').refusal);
@@ -277,12 +278,11 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     return true;
   }
 
-  /** Ends an answer that waits for its unwanted body to go by, and with it the connection. */
+  /** Ends a reply that waits for the rest of a refused body, and its connection. */
   endResponse(): void {
     this.response.end();
   }
 
-  /** What makes the request one that the native engine or a proxy before us may read otherwise, if anything. */
   protected override findMalformedPart(): RequestParam | undefined {
     const { headersDistinct, httpVersion } = this.request;
     const codings = headersDistinct['transfer-encoding']?.length ?? 0;
@@ -297,8 +297,8 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
 
   protected override collectBody(onBody: (body: Buffer) => void | Promise<void>): void {
     const body = new BodyBuffer(this.listener.options.bodyBytesMax);
-    this.request.on('data', (piece: Buffer) => {
-      if (!this.ended && !body.append(piece)) this.rejectLargeBody();
+    this.request.on('data', (chunk: Buffer) => {
+      if (!this.ended && !body.append(chunk)) this.rejectLargeBody();
     });
     this.request.once('end', () => {
       this.mustDiscardBody = false;
@@ -311,7 +311,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     const headers = splitHeaders(responseHeaders(reply, this.requestId));
     if (!isBodyless(reply.status)) headers.push('Content-Length', String(bodyByteLength(reply)));
     if (this.mustDiscardBody || listener.isDraining) headers.push('Connection', 'close');
-    // Throws, with nothing sent, when a header holds what a header may not.
+    // Throws before it sends anything if a header has an invalid character.
     response.writeHead(reply.status, headers);
     this.markEnded();
     listener.deadlines.remove(this);
@@ -330,8 +330,8 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   }
 
   /**
-   * Sends the whole answer without ending it, lets the unwanted body go by until it ends or the deadline passes, and only
-   * then closes: closing at once would reset the connection and often destroy the answer before it is read.
+   * Sends the reply, discards the rest of the body until it ends or the deadline passes, and then closes the connection. Closing at once
+   * would reset the connection, often before the client reads the reply.
    */
   private sendAndLinger(reply: Reply): void {
     const { request, response, listener } = this;

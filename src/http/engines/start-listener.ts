@@ -1,20 +1,19 @@
+import type { EngineChoice } from '../../config/config.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
 import { startNodeListener } from './node-listener.ts';
-import { NativeEngineUnavailableError, startUwsListener } from './uws-listener.ts';
-
-/** `auto` is uws where its binary loads, else node. */
-export type EngineChoice = 'uws' | 'node' | 'auto';
+import { NativeEngineUnavailableError } from './uws-engine.ts';
+import { startUwsListener } from './uws-listener.ts';
 
 /**
- * Starts the listener asked for. `auto` settles for node:http only when no build of uWebSockets.js can be loaded; `engineReason` of
- * the listener names the cause. An address that cannot be listened on rejects with the system's error whatever the kind.
+ * Starts a listener. `auto` falls back to node:http only if no build of uWebSockets.js can be loaded; the listener's `engineReason`
+ * gives the cause. Rejects with the system's error (`EADDRINUSE`, `EACCES`, ...) if it cannot listen on the address.
  */
-export async function startListener(kind: EngineChoice, options: ListenerOptions): Promise<Listener> {
-  if (kind === 'node') return startNodeListener(options);
+export async function startListener(choice: EngineChoice, options: ListenerOptions): Promise<Listener> {
+  if (choice === 'node') return startNodeListener(options);
   try {
     return await startUwsListener(options);
   } catch (error) {
-    if (kind === 'uws' || !(error instanceof NativeEngineUnavailableError)) throw error;
+    if (choice === 'uws' || !(error instanceof NativeEngineUnavailableError)) throw error;
     return startNodeListener(options, error.message);
   }
 }

@@ -6,15 +6,14 @@ import { validateWebOrigin } from '../../auth/web-origin.ts';
 import { bounds } from '../../bounds.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { invalidRequest, type Outcome, refusedWith, succeeded } from '../../domain/outcome.ts';
+import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { Handler, RequestContext } from '../engines/listener.ts';
 import { type IsOperator, operatorOnly, replyToJsonBody, sendOutcome } from './operator-access.ts';
-import { parseQueryParameters } from './request-parsing.ts';
 
 export const keysPath = '/keys';
 
-/** What the face asks of whoever keeps the keys. */
 interface KeyAdmin {
-  create(wanted: NewKey, nowMs: number): Outcome<{ readonly key: string; readonly issued: IssuedKey }>;
+  create(newKey: NewKey, nowMs: number): Outcome<{ readonly key: string; readonly issued: IssuedKey }>;
   find(id: string): IssuedKey | undefined;
   list(): readonly IssuedKey[];
   revoke(id: string, nowMs: number): Outcome<RevokeResult>;
@@ -24,41 +23,41 @@ interface KeyRoutesDeps {
   readonly isOperator: IsOperator;
   readonly keys: KeyAdmin;
   readonly clock: Clock;
-  /** Those served: a key of another would open nothing here. */
+  /** The verticals of this service. */
   readonly verticals: readonly KeyVertical[];
 }
 
 /**
- * API keys for the operator: `GET /keys` lists them, `POST /keys` issues one and shows it once, and under `/keys/<id>` GET shows
- * one and DELETE ends it for good. What is shown never holds the key again, nor its hash.
+ * Creates the handler of API keys: `GET /keys` lists them, `POST /keys` creates one, and on `/keys/<id>` GET shows and DELETE revokes one.
+ * Only the response to POST contains the key; no response contains its hash.
  */
 export function keyRoutes({ isOperator, keys, clock, verticals }: KeyRoutesDeps): Handler {
-  const shown = (key: IssuedKey) => toIssuedKeyJson(key, clock.wallMs());
+  const toJson = (key: IssuedKey) => toIssuedKeyJson(key, clock.wallMs());
   const all = operatorOnly(isOperator, {
-    GET: (exchange) => sendOutcome(exchange, succeeded(keys.list().map(shown))),
-    POST: (exchange) => {
+    GET: (context) => sendOutcome(context, succeeded(keys.list().map(toJson))),
+    POST: (context) => {
       const issue = (body: unknown): Outcome<object> => {
         const nowMs = clock.wallMs();
-        const wanted = parseKeyRequest(body, verticals, nowMs);
-        if (!wanted.ok) return wanted;
-        const created = keys.create(wanted.value, nowMs);
-        return created.ok ? succeeded({ key: created.value.key, ...shown(created.value.issued) }) : created;
+        const newKey = parseKeyRequest(body, verticals, nowMs);
+        if (!newKey.ok) return newKey;
+        const created = keys.create(newKey.value, nowMs);
+        return created.ok ? succeeded({ key: created.value.key, ...toJson(created.value.issued) }) : created;
       };
-      replyToJsonBody(exchange, issue, 201);
+      replyToJsonBody(context, issue, 201);
     },
   });
   const one = operatorOnly(isOperator, {
-    GET: (exchange) => sendOutcome(exchange, find(exchange.path)),
-    DELETE: (exchange) => {
-      const revoked = keys.revoke(keyIdOf(exchange.path), clock.wallMs());
-      sendOutcome(exchange, revoked.ok ? find(exchange.path) : revoked);
+    GET: (context) => sendOutcome(context, find(context.path)),
+    DELETE: (context) => {
+      const revoked = keys.revoke(keyIdOf(context.path), clock.wallMs());
+      sendOutcome(context, revoked.ok ? find(context.path) : revoked);
     },
   });
   const find = (path: string): Outcome<object> => {
     const key = keys.find(keyIdOf(path));
-    return key === undefined ? refusedWith('NOT_FOUND') : succeeded(shown(key));
+    return key === undefined ? refusedWith('NOT_FOUND') : succeeded(toJson(key));
   };
-  return (exchange) => (exchange.path === keysPath ? all(exchange) : one(exchange));
+  return (context) => (context.path === keysPath ? all(context) : one(context));
 }
 
 function keyIdOf(path: string): string {
@@ -67,7 +66,6 @@ function keyIdOf(path: string): string {
 
 export const originsPath = '/origins';
 
-/** What the face asks of whoever keeps the lists. */
 interface EmbedOriginAdmin {
   allow(account: string, origins: readonly string[]): Outcome<readonly AllowResult[]>;
   list(account?: string): Outcome<readonly AllowedOrigin[]>;
@@ -82,35 +80,38 @@ interface OriginRoutesDeps {
 const originParameters = ['account', 'origin'] as const;
 
 /**
- * Where the widgets of each account may be embedded, for the operator: `GET /origins` lists, of one account with
- * `?account=`; `POST /origins` allows some, and `DELETE /origins?account=&origin=` takes one off the list.
+ * Creates the handler of the web origins that may embed the widgets of an account: `GET /origins` lists those of all accounts or of
+ * `?account=`, `POST /origins` allows some, and `DELETE /origins?account=&origin=` removes one.
  */
 export function originRoutes({ isOperator, embedOrigins }: OriginRoutesDeps): Handler {
   return operatorOnly(isOperator, {
-    GET: (exchange) => {
-      const query = parseQueryParameters(exchange.query, originParameters);
-      if (!query.ok) return sendOutcome(exchange, query);
+    GET: (context) => {
+      const query = parseQueryParameters(context.query, originParameters);
+      if (!query.ok) return sendOutcome(context, query);
       const listed = embedOrigins.list(query.values.account);
       sendOutcome(
-        exchange,
+        context,
         mapOutcome(listed, ({ accountName, origin }) => ({ account: accountName, origin })),
       );
     },
-    POST: (exchange) => {
-      replyToJsonBody(exchange, (body) => {
+    POST: (context) => {
+      replyToJsonBody(context, (body) => {
         const { account, origins } = (body ?? {}) as Readonly<Record<string, unknown>>;
         if (typeof account !== 'string') return invalidRequest('account');
         if (!Array.isArray(origins) || origins.length > bounds.embedOriginsPerAccountMax || !origins.every(isOrigin)) {
           return invalidRequest('origins');
         }
-        return mapOutcome(embedOrigins.allow(account, origins), (outcome, at) => ({ origin: origins[at]!, outcome }));
+        return mapOutcome(embedOrigins.allow(account, origins), (outcome, index) => ({
+          origin: origins[index]!,
+          outcome,
+        }));
       });
     },
-    DELETE: (exchange) => sendOutcome(exchange, remove(exchange)),
+    DELETE: (context) => sendOutcome(context, remove(context)),
   });
 
-  function remove(exchange: RequestContext): Outcome<unknown> {
-    const query = parseQueryParameters(exchange.query, originParameters);
+  function remove(context: RequestContext): Outcome<unknown> {
+    const query = parseQueryParameters(context.query, originParameters);
     if (!query.ok) return query;
     const { account, origin } = query.values;
     if (account === undefined) return invalidRequest('account');
@@ -123,6 +124,9 @@ function isOrigin(value: unknown): value is string {
   return typeof value === 'string' && validateWebOrigin(value) === null;
 }
 
-function mapOutcome<From, To>(outcome: Outcome<readonly From[]>, map: (from: From, at: number) => To): Outcome<To[]> {
+function mapOutcome<From, To>(
+  outcome: Outcome<readonly From[]>,
+  map: (from: From, index: number) => To,
+): Outcome<To[]> {
   return outcome.ok ? succeeded(outcome.value.map(map)) : outcome;
 }

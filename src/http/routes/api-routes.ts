@@ -2,15 +2,19 @@ import type { Admission, Authenticator } from '../../auth/authenticator.ts';
 import type { Operation } from '../../auth/key-usage.ts';
 import { rateLimitHeaders } from '../../auth/rate-limits.ts';
 import type { Outcome, Refusal } from '../../domain/outcome.ts';
+import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { ApiOperations } from '../../operations/api-operations.ts';
 import type { MarketplaceRequest } from '../../operations/get-marketplace.ts';
-import { collectIgnoredNames, knownRequestNames } from '../../operations/ignored-names.ts';
+import { collectIgnoredNames, knownRequestNames, withIgnoredNames } from '../../operations/ignored-names.ts';
+import type { OffersResult } from '../../operations/show-offers.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
 import type { Handler, RequestContext } from '../engines/listener.ts';
-import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
+import { formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import type { Cors } from './cors.ts';
+import { type AllowedMethods, allowMethods, checkMethod, replyMethodNotAllowed } from './methods.ts';
+import { renderMarketplaceJson } from './offers-json.ts';
 import { errorReply, jsonHeaders } from './replies.ts';
-import { isJsonMediaType, parseJsonBody, parseQueryParameters, prefersJson } from './request-parsing.ts';
+import { isJsonMediaType, parseJsonBody, prefersJson } from './request-parsing.ts';
 import { type RouteName, routeIndexOf } from './route-names.ts';
 
 const replayedHeaders = formatHeaders({ 'Idempotency-Replayed': 'true' });
@@ -24,240 +28,210 @@ interface ApiRoutesDeps {
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
   readonly cors: Cors;
-  /** What else there is to read, by its path: looked up only where there is no operation. */
+  /** Click URLs up to the sub_id, escaped as in a JSON string. */
+  readonly clickUrlPrefixJson: string;
+  /** Handlers of the API documentation by path, looked up for paths that are no operation. */
   readonly docsHandlers: ReadonlyMap<string, Handler>;
 }
 
 interface ApiRoute {
   readonly vertical: Vertical;
   readonly operation: Operation;
-  /** For the figures. */
   readonly routeIndex: number;
-  /** HEAD goes with GET. */
-  readonly method: 'POST' | 'GET';
-  /** Value of the Allow header. */
-  readonly allow: string;
+  readonly methods: AllowedMethods;
 }
 
-const operationPaths: readonly (readonly [segment: RouteName, operation: Operation, method: ApiRoute['method']])[] = [
+const operationPaths: readonly (readonly [segment: RouteName, operation: Operation, method: 'POST' | 'GET'])[] = [
   ['session', 'create_session', 'POST'],
   ['inputs', 'submit_inputs', 'POST'],
   ['marketplace', 'get_marketplace', 'GET'],
   ['analytics', 'query_analytics', 'GET'],
 ];
 
-/**
- * The API, `/v1/<vertical>/<operation>`. Every request passes the same checks (docs/contract.md#order-of-checks), and a
- * refusal at one of them costs nothing of what comes after:
- *
- *     route -> key -> vertical -> limits -> body size, content type, JSON -> the operation
- */
-export class ApiRoutes {
-  readonly #deps: ApiRoutesDeps;
-  readonly #routes = new Map<string, ApiRoute>();
+/** A request that the authenticator admitted. */
+interface AdmittedRequest {
+  readonly context: RequestContext;
+  readonly admission: Admission;
+  /** CORS and rate limit headers of every response to it. */
+  readonly headers: HeaderText;
+}
 
-  constructor(deps: ApiRoutesDeps) {
-    this.#deps = deps;
-    for (const vertical of deps.verticals) {
-      for (const [segment, operation, method] of operationPaths) {
-        const allow = method === 'GET' ? 'GET, HEAD, OPTIONS' : 'POST, OPTIONS';
-        this.#routes.set(`/v1/${vertical.segment}/${segment}`, {
-          vertical,
-          operation,
-          routeIndex: routeIndexOf(segment),
-          method,
-          allow,
-        });
-      }
+/**
+ * Creates the handler of the API, `/v1/<vertical>/<operation>`. Every request passes the same checks in this order
+ * (docs/contract.md#order-of-checks):
+ *
+ *     route -> key -> vertical -> limits -> body size, content type, JSON -> operation
+ */
+export function apiRoutes(deps: ApiRoutesDeps): Handler {
+  const { authenticator, operations, cors } = deps;
+  const routes = new Map<string, ApiRoute>();
+  for (const vertical of deps.verticals) {
+    for (const [segment, operation, method] of operationPaths) {
+      const route = { vertical, operation, routeIndex: routeIndexOf(segment), methods: allowMethods(method) };
+      routes.set(`/v1/${vertical.segment}/${segment}`, route);
     }
   }
 
-  readonly handle: Handler = (exchange) => {
-    const route = this.#routes.get(exchange.path);
-    if (route === undefined) return this.#serveDocs(exchange);
-    exchange.routeIndex = route.routeIndex;
-    const { method } = exchange;
-    if (method === 'OPTIONS') return this.#answerOptions(exchange, route);
-    const cors = this.#deps.cors.headersFor(exchange);
-    exchange.errorHeaders = cors;
-    if (method !== route.method && !(method === 'HEAD' && route.method === 'GET')) {
-      return this.#sendError(exchange, { code: 'METHOD_NOT_ALLOWED' }, cors + formatHeader('Allow', route.allow));
+  return (context) => {
+    const route = routes.get(context.path);
+    if (route === undefined) {
+      const docsHandler = deps.docsHandlers.get(context.path);
+      if (docsHandler !== undefined) return docsHandler(context);
+      return sendError(context, { code: 'NOT_FOUND' }, cors.headersFor(context));
     }
+    context.routeIndex = route.routeIndex;
+    const { operation, methods } = route;
+    const methodCheck = checkMethod(context, methods);
+    if (methodCheck === 'options') {
+      const headers = methods.headers + cors.preflightHeaders(context, methods.list);
+      return context.reply({ status: 204, headers, body: '' });
+    }
+    const corsHeaders = cors.headersFor(context);
+    context.errorHeaders = corsHeaders;
+    if (methodCheck === 'not_allowed') return replyMethodNotAllowed(context, methods, corsHeaders);
 
-    const { authenticator, operations } = this.#deps;
-    const idempotencyKey = route.operation === 'create_session' ? exchange.header('idempotency-key') || null : null;
+    const idempotencyKey = operation === 'create_session' ? context.header('idempotency-key') || null : null;
     const admission = authenticator.admit(
-      exchange.header('authorization'),
+      context.header('authorization'),
       route.vertical,
-      route.operation,
+      operation,
       operations.repeatCheckFor(idempotencyKey),
     );
+    context.caller = admission.caller;
     if (!admission.ok) {
       const { refusal, limitStatus } = admission;
-      exchange.caller = admission.caller;
-      return this.#sendError(exchange, refusal, limitStatus === null ? cors : cors + rateLimitHeaders(limitStatus));
+      return sendError(
+        context,
+        refusal,
+        limitStatus === null ? corsHeaders : corsHeaders + rateLimitHeaders(limitStatus),
+      );
     }
-    const headers = cors + rateLimitHeaders(admission.limitStatus);
-    exchange.errorHeaders = headers;
-    exchange.caller = admission.caller;
-
-    switch (route.operation) {
+    const headers = corsHeaders + rateLimitHeaders(admission.limitStatus);
+    context.errorHeaders = headers;
+    const request = { context, admission, headers };
+    switch (operation) {
       case 'create_session':
-        return this.#createSession(exchange, admission, idempotencyKey, headers);
+        return handleCreateSession(deps, request, idempotencyKey);
       case 'submit_inputs':
-        return this.#submitInputs(exchange, admission, headers);
+        return handleSubmitInputs(deps, request);
       case 'get_marketplace':
-        return this.#getMarketplace(exchange, admission, headers);
+        return handleGetMarketplace(deps, request);
       case 'query_analytics':
-        return this.#queryAnalytics(exchange, admission, headers);
+        return handleQueryAnalytics(deps, request);
     }
   };
+}
 
-  #serveDocs(exchange: RequestContext): void | Promise<void> {
-    const page = this.#deps.docsHandlers.get(exchange.path);
-    if (page !== undefined) return page(exchange);
-    this.#sendError(exchange, { code: 'NOT_FOUND' }, this.#deps.cors.headersFor(exchange));
-  }
+function handleCreateSession(
+  { operations }: ApiRoutesDeps,
+  request: AdmittedRequest,
+  idempotencyKey: string | null,
+): void {
+  const { context, admission, headers } = request;
+  readJsonBody(operations, request, async (body) => {
+    const outcome = await operations.createSession(admission, body, idempotencyKey);
+    if (!outcome.ok) return sendError(context, outcome.refusal, headers);
+    const { session, replayed } = outcome.value;
+    const view = withIgnoredNames(session, ignoredMembers(admission, body, 'create_session'));
+    sendJson(context, JSON.stringify(view), replayed ? headers + replayedHeaders : headers);
+  });
+}
 
-  #createSession(
-    exchange: RequestContext,
-    admission: Admission,
-    idempotencyKey: string | null,
-    headers: HeaderText,
-  ): void {
-    this.#withJsonBody(exchange, headers, admission, (body) =>
-      this.#deps.operations.createSession(admission, body, idempotencyKey).then((outcome) => {
-        if (!outcome.ok) return this.#sendError(exchange, outcome.refusal, headers);
-        const { session, replayed: again } = outcome.value;
-        const ignored = ignoredMembers(admission, body, knownRequestNames.create_session);
-        this.#sendJson(exchange, again ? headers + replayedHeaders : headers, JSON.stringify(session), ignored);
-      }),
-    );
-  }
+function handleSubmitInputs({ operations }: ApiRoutesDeps, request: AdmittedRequest): void {
+  const { admission } = request;
+  readJsonBody(operations, request, async (body) => {
+    const outcome = await operations.submitInputs(admission, body);
+    sendOutcome(request, outcome, ignoredMembers(admission, body, 'submit_inputs'));
+  });
+}
 
-  #submitInputs(exchange: RequestContext, admission: Admission, headers: HeaderText): void {
-    this.#withJsonBody(exchange, headers, admission, (body) =>
-      this.#deps.operations
-        .submitInputs(admission, body)
-        .then((outcome) =>
-          this.#sendOutcome(
-            exchange,
-            headers,
-            outcome,
-            ignoredMembers(admission, body, knownRequestNames.submit_inputs),
-          ),
-        ),
-    );
-  }
+function handleGetMarketplace(deps: ApiRoutesDeps, request: AdmittedRequest): void | Promise<void> {
+  const { context, admission, headers } = request;
+  const unknownNames = createUnknownNamesList(admission);
+  const query = parseQueryParameters(context.query, knownRequestNames.get_marketplace, unknownNames);
+  if (!query.ok) return sendError(context, query.refusal, headers);
+  const ignored = unknownNames === undefined ? noNames : collectIgnoredNames(unknownNames, noNames);
+  const { format } = query.values;
+  if (format === 'iframe' || format === 'js') return handleEmbedWidget(deps, request, query.values, ignored);
 
-  #getMarketplace(exchange: RequestContext, admission: Admission, headers: HeaderText): void | Promise<void> {
-    const others = createUnknownNamesList(admission);
-    const query = parseQueryParameters(exchange.query, knownRequestNames.get_marketplace, others);
-    if (!query.ok) return this.#sendError(exchange, query.refusal, headers);
-    const { format } = query.values;
-    const ignored = others === undefined ? noNames : collectIgnoredNames(others, noNames);
-    if (format === 'iframe' || format === 'js') {
-      return this.#embedWidget(exchange, admission, query.values, headers, ignored);
+  const sendOffers = (outcome: Outcome<OffersResult>): void => {
+    if (outcome.ok) {
+      sendJson(context, renderMarketplaceJson(outcome.value, deps.clickUrlPrefixJson, ignored), headers);
+    } else {
+      sendError(context, outcome.refusal, headers);
     }
-    const counts = exchange.method !== 'HEAD';
-    const outcome = this.#deps.operations.getMarketplace(admission, query.values, counts, exchange);
-    if (!(outcome instanceof Promise)) return this.#sendJsonOutcome(exchange, headers, outcome, ignored);
-    return outcome.then((settled) => this.#sendJsonOutcome(exchange, headers, settled, ignored));
-  }
+  };
+  // A HEAD request shows no offers to a person.
+  const countsAsView = context.method !== 'HEAD';
+  const outcome = deps.operations.getMarketplace(admission, query.values, countsAsView, context);
+  return outcome instanceof Promise ? outcome.then(sendOffers) : sendOffers(outcome);
+}
 
-  #embedWidget(
-    exchange: RequestContext,
-    admission: Admission,
-    request: MarketplaceRequest,
-    headers: HeaderText,
-    ignored: readonly string[],
-  ): void {
-    const asJson = prefersJson(exchange.header('accept'));
-    const outcome = this.#deps.operations.embedWidget(admission, request);
-    if (!outcome.ok || asJson) this.#sendOutcome(exchange, headers, outcome, ignored);
-    else exchange.reply({ status: 200, headers: headers + htmlHeaders, body: `${outcome.value.html}\n` });
-  }
+function handleEmbedWidget(
+  { operations }: ApiRoutesDeps,
+  request: AdmittedRequest,
+  parameters: MarketplaceRequest,
+  ignored: readonly string[],
+): void {
+  const { context, admission, headers } = request;
+  const asJson = prefersJson(context.header('accept'));
+  const outcome = operations.embedWidget(admission, parameters);
+  if (!outcome.ok || asJson) sendOutcome(request, outcome, ignored);
+  else context.reply({ status: 200, headers: headers + htmlHeaders, body: `${outcome.value.html}\n` });
+}
 
-  async #queryAnalytics(exchange: RequestContext, admission: Admission, headers: HeaderText): Promise<void> {
-    const others = createUnknownNamesList(admission);
-    const query = parseQueryParameters(exchange.query, knownRequestNames.query_analytics, others);
-    if (!query.ok) return this.#sendError(exchange, query.refusal, headers);
-    const outcome = await this.#deps.operations.queryAnalytics(admission, query.values, exchange);
-    this.#sendOutcome(
-      exchange,
-      headers,
-      outcome,
-      others === undefined ? noNames : collectIgnoredNames(others, noNames),
-    );
-  }
+async function handleQueryAnalytics({ operations }: ApiRoutesDeps, request: AdmittedRequest): Promise<void> {
+  const { context, admission, headers } = request;
+  const unknownNames = createUnknownNamesList(admission);
+  const query = parseQueryParameters(context.query, knownRequestNames.query_analytics, unknownNames);
+  if (!query.ok) return sendError(context, query.refusal, headers);
+  const outcome = await operations.queryAnalytics(admission, query.values, context);
+  sendOutcome(request, outcome, unknownNames === undefined ? noNames : collectIgnoredNames(unknownNames, noNames));
+}
 
-  /** Checks content type, then JSON (docs/contract.md#order-of-checks). A body that never comes gives back what was reserved for it. */
-  #withJsonBody(
-    exchange: RequestContext,
-    headers: HeaderText,
-    admission: Admission,
-    operate: (body: unknown) => void | Promise<void>,
-  ): void {
-    const { operations } = this.#deps;
-    const giveUp = (refusal: Refusal): void =>
-      this.#sendOutcome(exchange, headers, operations.refuseAdmitted(admission, refusal), noNames);
-    const isJson = isJsonMediaType(exchange.header('content-type'));
-    exchange.readBody(
-      (bytes) => {
-        const read = parseJsonBody(isJson, bytes);
-        if (!read.ok) return giveUp(read.refusal);
-        return operate(read.value);
-      },
-      () => admission.quotaReservation?.release(),
-    );
-  }
+/** Reads a JSON body. Releases the reserved session of the day's limit if there is no body to handle. */
+function readJsonBody(
+  operations: ApiOperations,
+  { context, admission, headers }: AdmittedRequest,
+  handle: (body: unknown) => Promise<void>,
+): void {
+  const isJson = isJsonMediaType(context.header('content-type'));
+  context.readBody(
+    (bytes) => {
+      const body = parseJsonBody(isJson, bytes);
+      if (body.ok) return handle(body.value);
+      return sendError(context, operations.refuseAdmitted(admission, body.refusal).refusal, headers);
+    },
+    () => admission.quotaReservation?.release(),
+  );
+}
 
-  #sendOutcome(
-    exchange: RequestContext,
-    headers: HeaderText,
-    outcome: Outcome<object>,
-    ignored: readonly string[],
-  ): void {
-    const text: Outcome<string> = outcome.ok ? { ok: true, value: JSON.stringify(outcome.value) } : outcome;
-    this.#sendJsonOutcome(exchange, headers, text, ignored);
-  }
+function sendOutcome(
+  { context, headers }: AdmittedRequest,
+  outcome: Outcome<object>,
+  ignored: readonly string[],
+): void {
+  if (outcome.ok) sendJson(context, JSON.stringify(withIgnoredNames(outcome.value, ignored)), headers);
+  else sendError(context, outcome.refusal, headers);
+}
 
-  /** The value is the JSON text of the answer. */
-  #sendJsonOutcome(
-    exchange: RequestContext,
-    headers: HeaderText,
-    outcome: Outcome<string>,
-    ignored: readonly string[],
-  ): void {
-    if (outcome.ok) this.#sendJson(exchange, headers, outcome.value, ignored);
-    else this.#sendError(exchange, outcome.refusal, headers);
-  }
+function sendJson(context: RequestContext, body: string, headers: HeaderText): void {
+  context.reply({ status: 200, headers: headers + jsonHeaders, body });
+}
 
-  /** Adds the member `ignored` to the JSON text of an object, where there is something to list. */
-  #sendJson(exchange: RequestContext, headers: HeaderText, json: string, ignored: readonly string[]): void {
-    const body = ignored.length === 0 ? json : `${json.slice(0, -1)},"ignored":${JSON.stringify(ignored)}}`;
-    exchange.reply({ status: 200, headers: headers + jsonHeaders, body });
-  }
-
-  #sendError(exchange: RequestContext, refusal: Refusal, headers: HeaderText): void {
-    exchange.reply(errorReply(refusal, exchange.requestId, headers));
-  }
-
-  #answerOptions(exchange: RequestContext, route: ApiRoute): void {
-    const headers = formatHeader('Allow', route.allow) + this.#deps.cors.preflightHeaders(exchange, route.allow);
-    exchange.reply({ status: 204, headers, body: '' });
-  }
+function sendError(context: RequestContext, refusal: Refusal, headers: HeaderText): void {
+  context.reply(errorReply(refusal, context.requestId, headers));
 }
 
 const noNames: readonly string[] = [];
 
-/** A list for the names of unknown query parameters; `undefined` for live keys, whose answers do not list them. */
+/** A list for the names of unknown query parameters; `undefined` for live keys, whose responses do not list them. */
 function createUnknownNamesList({ caller }: Admission): string[] | undefined {
   return caller.mode === 'test' ? [] : undefined;
 }
 
 /** Unknown members of a body; empty for live keys. */
-function ignoredMembers({ caller }: Admission, body: unknown, known: readonly string[]): readonly string[] {
+function ignoredMembers({ caller }: Admission, body: unknown, operation: Operation): readonly string[] {
   if (caller.mode === 'live' || typeof body !== 'object' || body === null) return noNames;
-  return collectIgnoredNames(Object.keys(body), known);
+  return collectIgnoredNames(Object.keys(body), knownRequestNames[operation]);
 }

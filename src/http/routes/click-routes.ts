@@ -1,20 +1,18 @@
-import { bounds } from '../../bounds.ts';
-import { type ClickRequest, type FollowClickDeps, followClick } from '../../operations/follow-click.ts';
+import { clickPath, parseClickQuery } from '../../operations/click-url.ts';
+import { type FollowClickDeps, followClick } from '../../operations/follow-click.ts';
 import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { clickNotFoundPage, sandboxLandingPage } from './html-pages.ts';
-import { respondToRead } from './replies.ts';
-import { isPrefetch, parseQueryParameters, retryLaterHeaders } from './request-parsing.ts';
+import { readOnly } from './methods.ts';
+import { isPrefetch, retryLaterHeaders } from './request-parsing.ts';
 import { routeIndexOf } from './route-names.ts';
 
-const clickParameters = ['sub', 'offer', 'v'] as const;
-export const clickPath = '/c';
-export const sandboxLandingPath = '/c/sandbox';
+export const sandboxLandingPath = `${clickPath}/sandbox`;
 const clickRouteIndex = routeIndexOf('click');
 const sandboxLandingRouteIndex = routeIndexOf('sandbox_landing');
 
 const privacyHeaders = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
-// With a body, since the native engine ends some connections after an answer without one (docs/contributing/native-http.md).
+// The redirect has a body, because the native engine closes some connections after a response without one (docs/contributing/native-http.md).
 const redirectHeaders = formatHeaders({ 'Content-Type': 'text/plain; charset=utf-8', ...privacyHeaders });
 const redirectBody = 'Found';
 const pageHeaders = formatHeaders({
@@ -24,56 +22,27 @@ const pageHeaders = formatHeaders({
   'X-Robots-Tag': 'noindex',
 });
 
-/** The redirect host (docs/contract.md#click-redirect): `/c` redirects a click to its lender, `/c/sandbox` is where sandbox clicks land. */
-export class ClickRoutes {
-  readonly #deps: FollowClickDeps;
-
-  constructor(deps: FollowClickDeps) {
-    this.#deps = deps;
-  }
-
-  readonly handle: Handler = (exchange) => {
-    exchange.routeIndex = exchange.path === sandboxLandingPath ? sandboxLandingRouteIndex : clickRouteIndex;
-    return respondToRead(exchange, () => this.#respond(exchange));
+/** Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, and the sandbox landing page. */
+export function clickRoutes(deps: FollowClickDeps): Handler {
+  const click = readOnly((context) => {
+    // A prefetch gets 503 instead of a redirect, so that the browser sends the request again when the person clicks.
+    if (isPrefetch(context)) return context.reply({ status: 503, headers: retryLaterHeaders, body: '' });
+    return redirect(deps, context);
+  });
+  const sandbox = readOnly((context) => {
+    context.reply({ status: 200, headers: pageHeaders, body: sandboxLandingPage });
+  });
+  return (context) => {
+    const isSandbox = context.path === sandboxLandingPath;
+    context.routeIndex = isSandbox ? sandboxLandingRouteIndex : clickRouteIndex;
+    return isSandbox ? sandbox(context) : click(context);
   };
-
-  #respond(exchange: RequestContext): void | Promise<void> {
-    if (exchange.path === sandboxLandingPath) {
-      return exchange.reply({ status: 200, headers: pageHeaders, body: sandboxLandingPage });
-    }
-    if (isPrefetch(exchange)) {
-      // Refused rather than redirected, so that the browser asks again when the person really clicks.
-      return exchange.reply({ status: 503, headers: retryLaterHeaders, body: '' });
-    }
-    return this.#redirect(exchange);
-  }
-
-  async #redirect(exchange: RequestContext): Promise<void> {
-    const { query, method } = exchange;
-    const outcome = await followClick(this.#deps, parseClickQuery(query, exchange.header('user-agent'), method));
-    if (outcome.kind === 'unknown') return sendNotFound(exchange);
-    exchange.reply({
-      status: 302,
-      headers: formatHeader('Location', outcome.location) + redirectHeaders,
-      body: redirectBody,
-    });
-  }
 }
 
-/** A `click_url` in the hands of a program that answers clicks itself. */
-export function parseClickUrl(url: string | URL, userAgent: string, method: string): ClickRequest {
-  const text = String(url);
-  const question = text.indexOf('?');
-  return parseClickQuery(question < 0 ? '' : text.slice(question + 1), userAgent, method);
-}
-
-/** A repeated or badly encoded parameter is no link of ours, so it reads as an unknown session. Only a GET is a click. */
-function parseClickQuery(query: string, userAgent: string, method: string): ClickRequest {
-  const read = parseQueryParameters(query, clickParameters);
-  const { sub = '', offer = '', v = '' } = read.ok ? read.values : {};
-  return { sub, offer, v, userAgent: userAgent.slice(0, bounds.userAgentCharactersMax), isHead: method !== 'GET' };
-}
-
-function sendNotFound(exchange: RequestContext): void {
-  exchange.reply({ status: 404, headers: pageHeaders, body: clickNotFoundPage });
+async function redirect(deps: FollowClickDeps, context: RequestContext): Promise<void> {
+  const { query, method } = context;
+  const result = await followClick(deps, parseClickQuery(query, context.header('user-agent'), method));
+  if (result.kind === 'unknown') return context.reply({ status: 404, headers: pageHeaders, body: clickNotFoundPage });
+  const headers = formatHeader('Location', result.location) + redirectHeaders;
+  context.reply({ status: 302, headers, body: redirectBody });
 }

@@ -1,10 +1,42 @@
 import type { RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 
-const varyHeaders = formatHeaders({ Vary: 'Origin' });
-const exposedHeaders = formatHeaders({
-  Vary: 'Origin',
-  'Access-Control-Expose-Headers': [
+/** For a response that depends on the `Origin` header but does not let the page read it. */
+export const varyHeaders = formatHeaders({ Vary: 'Origin' });
+
+/** The CORS headers of a group of routes. */
+class CorsHeaders {
+  readonly #exposed: HeaderText;
+  readonly #preflight: HeaderText;
+
+  /**
+   * @param requestHeaders the request headers that a page may set
+   * @param responseHeaders the response headers that a page may read
+   */
+  constructor(requestHeaders: readonly string[], responseHeaders: readonly string[]) {
+    this.#exposed = formatHeaders({ Vary: 'Origin', 'Access-Control-Expose-Headers': responseHeaders.join(', ') });
+    this.#preflight = formatHeaders({
+      'Access-Control-Allow-Headers': requestHeaders.join(', '),
+      'Access-Control-Max-Age': '600',
+    });
+  }
+
+  /** Lets pages of an origin, or of all origins with `*`, read the response. */
+  readableBy(origin: string): HeaderText {
+    return formatHeader('Access-Control-Allow-Origin', origin) + this.#exposed;
+  }
+
+  /** Headers of the response to OPTIONS, in addition to {@link readableBy}. */
+  preflight(methods: string): HeaderText {
+    return formatHeader('Access-Control-Allow-Methods', methods) + this.#preflight;
+  }
+}
+
+export const widgetCors = new CorsHeaders(['Content-Type'], ['Retry-After', 'X-RateLimit-Reset', 'X-Request-Id']);
+
+const apiCors = new CorsHeaders(
+  ['Authorization', 'Content-Type', 'Idempotency-Key'],
+  [
     'X-Request-Id',
     'X-RateLimit-Limit',
     'X-RateLimit-Remaining',
@@ -13,12 +45,8 @@ const exposedHeaders = formatHeaders({
     'RateLimit-Policy',
     'Retry-After',
     'Idempotency-Replayed',
-  ].join(', '),
-});
-const preflightConstants = formatHeaders({
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key',
-  'Access-Control-Max-Age': '600',
-});
+  ],
+);
 
 /** Cross-origin access to the API from a browser: off unless origins are configured (SVC_CORS_ORIGINS). */
 export class Cors {
@@ -28,19 +56,15 @@ export class Cors {
     this.#origins = new Set(origins);
   }
 
-  /** Headers that let the asking page read the answer; none of them when its origin is not allowed. */
-  headersFor(exchange: RequestContext): HeaderText {
+  headersFor(context: RequestContext): HeaderText {
     if (this.#origins.size === 0) return '';
-    const origin = exchange.header('origin');
-    return this.#origins.has(origin)
-      ? formatHeader('Access-Control-Allow-Origin', origin) + exposedHeaders
-      : varyHeaders;
+    const origin = context.header('origin');
+    return this.#origins.has(origin) ? apiCors.readableBy(origin) : varyHeaders;
   }
 
-  /** Headers of the answer to OPTIONS on a path that answers these methods. */
-  preflightHeaders(exchange: RequestContext, allow: string): HeaderText {
-    const headers = this.headersFor(exchange);
-    if (headers === '' || headers === varyHeaders) return headers;
-    return headers + formatHeader('Access-Control-Allow-Methods', allow) + preflightConstants;
+  /** Headers of the response to OPTIONS on a path with these methods. */
+  preflightHeaders(context: RequestContext, methods: string): HeaderText {
+    const headers = this.headersFor(context);
+    return headers === '' || headers === varyHeaders ? headers : headers + apiCors.preflight(methods);
   }
 }

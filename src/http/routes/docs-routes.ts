@@ -1,16 +1,17 @@
 import { bounds } from '../../bounds.ts';
 import { memoizeAsync } from '../../domain/async.ts';
+import type { CompressedFile } from '../../domain/compressed-file.ts';
 import type { Handler } from '../engines/listener.ts';
 import { formatHeaders, type HeaderText } from '../engines/response-head.ts';
-import { respondToRead } from './replies.ts';
+import { readOnly } from './methods.ts';
 import { routeIndexOf } from './route-names.ts';
-import { type CompressedFile, createFileSender, readFileRequest } from './static-files.ts';
+import { createFileSender, readFileRequest } from './static-files.ts';
 
-/** Something to read about the API. */
+/** A file of the API documentation. */
 export interface DocsFile {
   readonly path: string;
   readonly kind: 'document' | 'page' | 'script' | 'style';
-  /** Called when it is first asked for, and not again unless that failed. */
+  /** Called at the first request, and again only after a failure. */
   readonly load: () => Promise<CompressedFile>;
 }
 
@@ -18,11 +19,11 @@ const docsRouteIndex = routeIndexOf('reference');
 const varyHeaders = { Vary: 'Accept-Encoding' };
 
 const headersByKind: Readonly<Record<DocsFile['kind'], HeaderText>> = {
-  // For editors and viewers on other hosts too: there is nothing in it that is not for everybody.
+  // Public, so that editors and viewers on other hosts can load it.
   document: formatHeaders({ 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*', ...varyHeaders }),
   page: formatHeaders({
     'Content-Type': 'text/html; charset=utf-8',
-    // Pictures of the renderer stand in its style sheet.
+    // The style sheet of the renderer contains images as data URLs.
     'Content-Security-Policy':
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     'Referrer-Policy': 'no-referrer',
@@ -32,35 +33,37 @@ const headersByKind: Readonly<Record<DocsFile['kind'], HeaderText>> = {
   style: formatHeaders({ 'Content-Type': 'text/css; charset=utf-8', ...varyHeaders }),
 };
 
-/** The doors of the reference, by their paths. It needs no key. Whoever ends the address of a page with a slash is led to it. */
+/** Creates the handlers of the API documentation by path. It needs no key. A trailing slash after a page's path redirects to the page. */
 export function docsRoutes(files: readonly DocsFile[]): ReadonlyMap<string, Handler> {
   const pages = files.filter(({ kind }) => kind === 'page');
   return new Map([
-    ...files.map((file) => [file.path, docsFileHandler(file)] as const),
-    ...pages.map(({ path }) => [`${path}/`, redirectFromTrailingSlash(path)] as const),
+    ...files.map((file) => [file.path, docsHandler(fileHandler(file))] as const),
+    ...pages.map(({ path }) => [`${path}/`, docsHandler(redirectFromTrailingSlash(path))] as const),
   ]);
 }
 
-/** The address is a relative one, since a proxy may have put a path ahead of ours. */
+function docsHandler(handler: Handler): Handler {
+  const read = readOnly(handler);
+  return (context) => {
+    context.routeIndex = docsRouteIndex;
+    return read(context);
+  };
+}
+
+/** Uses a relative URL, because a proxy may add a prefix to the path. */
 function redirectFromTrailingSlash(path: string): Handler {
   const headers = formatHeaders({
     Location: `../${path.slice(path.lastIndexOf('/') + 1)}`,
     'Cache-Control': `public, max-age=${bounds.staticMaxAgeSeconds}`,
   });
-  return (exchange) => {
-    exchange.routeIndex = docsRouteIndex;
-    return respondToRead(exchange, () => exchange.reply({ status: 308, headers, body: '' }));
-  };
+  return (context) => context.reply({ status: 308, headers, body: '' });
 }
 
-function docsFileHandler({ kind, load }: DocsFile): Handler {
+function fileHandler({ kind, load }: DocsFile): Handler {
   const sender = memoizeAsync(async () => createFileSender(await load(), headersByKind[kind]));
-  return (exchange) => {
-    exchange.routeIndex = docsRouteIndex;
-    return respondToRead(exchange, async () => {
-      const asked = readFileRequest(exchange);
-      const send = await sender();
-      send(exchange, asked);
-    });
+  return async (context) => {
+    const request = readFileRequest(context);
+    const send = await sender();
+    send(context, request);
   };
 }

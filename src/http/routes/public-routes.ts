@@ -1,28 +1,27 @@
+import { clickPath } from '../../operations/click-url.ts';
 import type { Handler } from '../engines/listener.ts';
-import type { ApiRoutes } from './api-routes.ts';
-import { type ClickRoutes, clickPath, sandboxLandingPath } from './click-routes.ts';
+import { sandboxLandingPath } from './click-routes.ts';
 import { logoPathPrefix } from './logo-routes.ts';
 import { routeIndexOf } from './route-names.ts';
-import { type WidgetRoutes, widgetPath } from './widget-routes.ts';
+import { widgetPath } from './widget-routes.ts';
 
-/** The doors of the public listener. */
 interface PublicRouteHandlers {
-  readonly api: ApiRoutes;
-  readonly click: ClickRoutes;
-  readonly widget: WidgetRoutes;
+  readonly api: Handler;
+  readonly click: Handler;
+  readonly widget: Handler;
   readonly logo: Handler;
 }
 
 const logoRouteIndex = routeIndexOf('logo');
 
-/** Which door of the public listener a request goes to, by its path; the API says 404 to what is nobody's. */
+/** Creates the handler of the public listener, which selects a group of routes by path. The API answers 404 to unknown paths. */
 export function publicRoutes({ api, click, widget, logo }: PublicRouteHandlers): Handler {
-  return (exchange) => {
-    const { path } = exchange;
-    if (path === clickPath || path === sandboxLandingPath) return click.handle(exchange);
-    if (path === widgetPath || path.startsWith(`${widgetPath}/`)) return widget.handle(exchange);
-    if (!path.startsWith(logoPathPrefix)) return api.handle(exchange);
-    exchange.routeIndex = logoRouteIndex;
-    return logo(exchange);
+  return (context) => {
+    const { path } = context;
+    if (path === clickPath || path === sandboxLandingPath) return click(context);
+    if (path === widgetPath || path.startsWith(`${widgetPath}/`)) return widget(context);
+    if (!path.startsWith(logoPathPrefix)) return api(context);
+    context.routeIndex = logoRouteIndex;
+    return logo(context);
   };
 }

@@ -1,14 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import { bounds } from '../../bounds.ts';
-import { queryEncodingRule } from '../../domain/errors.ts';
-import { invalidRequest, type Outcome, type Refusal, refused, refusedWith } from '../../domain/outcome.ts';
+import { invalidRequest, type Outcome, refusedWith } from '../../domain/outcome.ts';
+import { isPrefetchPurpose } from '../../operations/click-url.ts';
 import type { RequestContext } from '../engines/listener.ts';
 import { formatHeaders } from '../engines/response-head.ts';
 
-/** What a request body says, by its content type and its bytes (docs/contract.md#request-bodies). */
+/**
+ * Parses a request body (docs/contract.md#request-bodies).
+ *
+ * @param isJson whether the content type is JSON
+ */
 export function parseJsonBody(isJson: boolean, bytes: Buffer): Outcome<unknown> {
   if (!isJson) return refusedWith('UNSUPPORTED_MEDIA_TYPE');
-  // Bytes that are no UTF-8 would be replaced without a word, and the replacement kept.
+  // Decoding would replace invalid UTF-8 without an error, and the replacement characters would be stored.
   if (!isUtf8(bytes)) return invalidRequest('body');
   try {
     return { ok: true, value: JSON.parse(bytes.toString()) };
@@ -17,93 +21,16 @@ export function parseJsonBody(isJson: boolean, bytes: Buffer): Outcome<unknown> 
   }
 }
 
-/** `application/json`, with or without parameters. */
+/** Whether a content type is `application/json`, with or without parameters. */
 export function isJsonMediaType(contentType: string): boolean {
   if (contentType === 'application/json') return true;
   const semicolon = contentType.indexOf(';');
   return (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase() === 'application/json';
 }
 
-/** The values asked for, undefined where absent; or the refusal of a parameter that is repeated or badly encoded. */
-type QueryParameters<Name extends string> =
-  | { readonly ok: true; readonly values: Partial<Record<Name, string>> }
-  | { readonly ok: false; readonly refusal: Refusal };
-
 /**
- * Picks the named parameters out of a raw query string; all others are passed over, whatever they hold. Names and values
- * are form-encoded: `+` is a space, `%2C` a comma.
- *
- * @param others gets the names of all other parameters, where somebody wants them
- */
-export function parseQueryParameters<Name extends string>(
-  query: string,
-  names: readonly Name[],
-  others?: string[],
-): QueryParameters<Name> {
-  const values: Partial<Record<Name, string>> = {};
-  const encoded = query.includes('%') || query.includes('+');
-  let start = 0;
-  let equals = query.indexOf('=');
-  while (start < query.length) {
-    let end = query.indexOf('&', start);
-    if (end < 0) end = query.length;
-    // Looked for anew only once it is passed: otherwise a head full of bare names would be searched once for each.
-    if (equals >= 0 && equals < start) equals = query.indexOf('=', start);
-    const nameEnd = equals < 0 || equals > end ? end : equals;
-    const name = encoded
-      ? findName(decodeName(query.slice(start, nameEnd)), names)
-      : matchName(query, start, nameEnd, names);
-    if (name !== undefined) {
-      const text = query.slice(nameEnd + 1, end);
-      const value = encoded ? decodeComponent(text) : text;
-      if (value === null || values[name] !== undefined)
-        return refused({ code: 'INVALID_REQUEST', param: name, rule: queryEncodingRule });
-      values[name] = value;
-    } else if (others !== undefined && nameEnd > start) {
-      const text = query.slice(start, nameEnd);
-      others.push(decodeComponent(text) ?? text);
-    }
-    start = end + 1;
-  }
-  return { ok: true, values };
-}
-
-function findName<Name extends string>(text: string, names: readonly Name[]): Name | undefined {
-  return matchName(text, 0, text.length, names);
-}
-
-/** Compared in place: a string of its own for each name, and its hash, would cost more than all the rest. */
-function matchName<Name extends string>(
-  query: string,
-  start: number,
-  end: number,
-  names: readonly Name[],
-): Name | undefined {
-  for (const name of names) if (name.length === end - start && query.startsWith(name, start)) return name;
-  return undefined;
-}
-
-/**
- * Every name asked for is plain ASCII, so the rest need not come out right, and is never worth an exception: a head has
- * room for ten thousand names with a stray percent sign.
- */
-function decodeName(text: string): string {
-  if (!text.includes('%')) return text;
-  return text.replace(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-}
-
-/** Null for a percent sign that starts no valid UTF-8. */
-function decodeComponent(text: string): string | null {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return null;
-  }
-}
-
-/**
- * What a header such as `Accept` lists, in lower case, with the weight of each (RFC 9110, 12.4.2). A list longer than any
- * browser sends is passed over whole: taking it apart would cost more than the answer.
+ * Parses the items of a header such as `Accept`, in lower case, with their weights (RFC 9110, 12.4.2). Ignores a header longer than any
+ * browser sends, because parsing it would cost more than the response.
  */
 export function parseWeightedList(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
@@ -123,27 +50,22 @@ function parseWeight(parameters: readonly string[]): number {
   return 1;
 }
 
-/** Whether an `Accept` header asks for JSON rather than HTML, which is the answer to whoever does not say (docs/contract.md#embed-code). */
+/** Whether an `Accept` header prefers JSON to HTML, the default (docs/contract.md#embed-code). */
 export function prefersJson(accept: string): boolean {
   const weights = parseWeightedList(accept);
   return (weights.get('application/json') ?? 0) > (weights.get('text/html') ?? 0);
 }
 
-/** Whether a browser makes the request before a person asks for it. Any of the three headers that tell it counts. */
-export function isPrefetch(exchange: RequestContext): boolean {
+/** Whether the browser sends the request before a person asks for it. Browsers use one of three headers. */
+export function isPrefetch(context: RequestContext): boolean {
   return (
-    isPrefetchPurpose(exchange.header('sec-purpose')) ||
-    isPrefetchPurpose(exchange.header('purpose')) ||
-    isPrefetchPurpose(exchange.header('x-moz'))
+    isPrefetchPurpose(context.header('sec-purpose')) ||
+    isPrefetchPurpose(context.header('purpose')) ||
+    isPrefetchPurpose(context.header('x-moz'))
   );
 }
 
-/** Whether the value of such a header, empty where there is none, names a fetch ahead. */
-export function isPrefetchPurpose(purpose: string): boolean {
-  return purpose !== '' && /prefetch|prerender|preview/i.test(purpose);
-}
-
-/** For a 503 to such a request, rather than an answer that would count: the browser asks again when the person really does. */
+/** Headers of the 503 to a prefetch. A real response would count; the browser sends the request again when the person asks for it. */
 export const retryLaterHeaders = formatHeaders({
   'Cache-Control': 'no-store',
   'Retry-After': String(bounds.retryAfterSeconds),

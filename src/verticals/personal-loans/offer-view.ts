@@ -6,146 +6,260 @@ import type { FieldVector } from '../field-vector.ts';
 import type { LoanTables as MatchTables } from './loan-tables.ts';
 import { emptyApplicant, emptyOfferPrice, monthlyPaymentCents, priceOffer, readApplicant } from './price-offer.ts';
 
-/** What is known of an offer without a borrower and without our own addresses: for clicks, for records, and for answers. */
+/** One offer of a marketplace response (docs/contract.md#offers). */
+export interface OfferView {
+  readonly svc_offer_id: string;
+  readonly lender_name: string;
+  readonly logo_url: string;
+  readonly apr_range: { readonly min: number; readonly max: number };
+  /** The term, in months, that the monthly payment is for. */
+  readonly payment_term_months: number;
+  readonly monthly_payment_estimate: number;
+  readonly loan_amount_range: { readonly min: number; readonly max: number };
+  readonly svc_star_rating: number;
+  readonly features: readonly string[];
+  readonly prequalification: boolean;
+  readonly click_url: string;
+  readonly term_months: readonly number[];
+  readonly position: number;
+}
+
+/** Members of an offer that depend only on the offer, its credit band and the quoted term. */
+type OfferHead = Pick<OfferView, 'svc_offer_id' | 'lender_name' | 'logo_url' | 'apr_range' | 'payment_term_months'>;
+
+/** The part of a compiled catalog that responses, clicks and records need: plain values without URLs of this service. */
 export interface CompiledOffer {
   readonly id: string;
   readonly lenderName: string;
+  /** File name of the lender's logo. */
   readonly logo: string;
-  /** The parts of its landing URL around the places of the click id. */
+  /** The landing URL, split at the placeholder of the click_id. */
   readonly landingUrlParts: readonly string[];
-  /** Booked clicks in a UTC day (docs/contract.md#daily-caps), or null where they are not limited. */
+  /** Counted clicks in a UTC day (docs/contract.md#daily-caps), or null for no cap. */
   readonly dailyCap: number | null;
-  /** In an answer: from behind the amounts to the opening quote of the click URL. */
-  readonly detailsJson: string;
-  /** In the click URL: from behind the sub_id to the sealed value. */
-  readonly clickUrlParameters: string;
+  /** Members that are the same for every borrower. */
+  readonly details: Pick<OfferView, 'svc_star_rating' | 'features' | 'prequalification'>;
 }
 
 export function compileOffer(lender: CatalogLender, offer: CatalogOffer): CompiledOffer {
   const { id, stars, features, prequalification } = offer;
-  const members = JSON.stringify({ svc_star_rating: stars, features, prequalification });
   return {
     id,
     lenderName: lender.name,
     logo: lender.logo,
     landingUrlParts: offer.landing_url.split('{click_id}'),
     dailyCap: offer.daily_cap ?? null,
-    detailsJson: flattenString(`},${members.slice(1, -1)},"click_url":"`),
-    clickUrlParameters: flattenString(`&offer=${id}&v=`),
+    details: { svc_star_rating: stars, features, prequalification },
   };
 }
 
-/**
- * The parts of an offer's JSON text that depend on no borrower but on more than the offer alone, written when first needed
- * and kept: a large catalog has a million slots, and most are never shown. They are long and few on purpose: what an answer
- * costs is the number of strings it is put together from, not their length. All are flat.
- */
-export class OfferFragments {
-  readonly #offers: readonly CompiledOffer[];
-  readonly #tables: MatchTables;
-  readonly #cdnUrl: string;
-  readonly #logoHashes: ReadonlyMap<string, string>;
-  readonly #headsBySlot: (string | undefined)[];
-  readonly #termsByOpenTerms = new Map<number, string>();
-
-  /** `logoHashes` has the hash of each lender's logo by the lender's name; an address without one is its file's alone. */
-  constructor(
-    offers: readonly CompiledOffer[],
-    tables: MatchTables,
-    cdnUrl: string,
-    logoHashes: ReadonlyMap<string, string>,
-  ) {
-    this.#offers = offers;
-    this.#tables = tables;
-    this.#cdnUrl = cdnUrl;
-    this.#logoHashes = logoHashes;
-    this.#headsBySlot = new Array<string | undefined>(tables.aprMin.length);
-  }
-
-  /** From the opening brace to the monthly payment, for a slot of an offer. */
-  headJson(offer: number, slot: number): string {
-    let text = this.#headsBySlot[slot];
-    if (text === undefined) {
-      const { id, lenderName, logo } = this.#offers[offer]!;
-      const hash = this.#logoHashes.get(lenderName);
-      const members = {
-        svc_offer_id: id,
-        lender_name: lenderName,
-        logo_url: `${this.#cdnUrl}/${logo}${hash === undefined ? '' : `?v=${hash}`}`,
-        apr_range: { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 },
-        // The term quoted: the slots of an offer and a band stand in the order of the terms.
-        payment_term_months: this.#tables.termMonths[slot % this.#tables.termMonths.length]!,
-      };
-      text = flattenString(`${JSON.stringify(members).slice(0, -1)},"monthly_payment_estimate":`);
-      this.#headsBySlot[slot] = text;
-    }
-    return text;
-  }
-
-  /** From behind the click URL to the position, for a set of open terms. */
-  termsJson(openTerms: number): string {
-    let text = this.#termsByOpenTerms.get(openTerms);
-    if (text === undefined) {
-      const months = this.#tables.termMonths.filter((_months, term) => (openTerms & (1 << term)) !== 0);
-      text = flattenString(`","term_months":${JSON.stringify(months)},"position":`);
-      this.#termsByOpenTerms.set(openTerms, text);
-    }
-    return text;
-  }
+/** An offer that a response shows, with the prices of one borrower. */
+export interface PricedOffer {
+  /** Index of the offer in the catalog. */
+  readonly index: number;
+  /** Index of its credit band and quoted term in the tables of the catalog. */
+  readonly slot: number;
+  /** Monthly payment. */
+  readonly paymentCents: number;
+  /** Amounts that the borrower can get, in USD. */
+  readonly amountMin: number;
+  readonly amountMax: number;
+  /** Terms open to the borrower, as bits in the order of the catalog's terms. */
+  readonly openTerms: number;
 }
 
 const applicant = emptyApplicant();
 const price = emptyOfferPrice();
 
 /**
- * The offers of an answer (docs/contract.md#offers) as the text of a JSON array: what never changes comes written from the catalog,
- * and only the borrower's numbers, the click URL and the position are filled in. The text is the one `JSON.stringify`
- * gives for the same values.
+ * Prices offers for a borrower.
  *
- * The first `count` of `shown` are written; they come from a ranking of this catalog version for this very borrower, and it is a
- * bug, thrown, to show an offer the borrower cannot have. A click URL is
- * `clickUrlHead`, the sub_id, the offer's id and the sealed value, with parameter names between; the head is given as it stands
- * between the quotes of JSON: an address of ours is escaped once when the service starts, and the others need no escaping.
+ * @param indexes of offers in the catalog, from a ranking of this catalog version for this borrower
+ * @throws if an offer cannot be made to the borrower, which is a bug
+ */
+export function priceRankedOffers(
+  { tables, offers }: CompiledCatalog,
+  indexes: ArrayLike<number>,
+  borrower: Readonly<FieldVector>,
+): PricedOffer[] {
+  const isPriceable = readApplicant(tables, borrower, applicant);
+  const priced: PricedOffer[] = [];
+  for (let place = 0; place < indexes.length; place++) {
+    const index = indexes[place]!;
+    if (!isPriceable || !priceOffer(tables, index, applicant, price)) {
+      throw new Error(`offer ${offers[index]!.id} was not ranked for this borrower`);
+    }
+    const { slot, amountMin, amountMax, openTerms } = price;
+    const paymentCents = monthlyPaymentCents(tables, price, applicant.amount);
+    priced.push({ index, slot, paymentCents, amountMin, amountMax, openTerms });
+  }
+  return priced;
+}
+
+/** The priced offers of one response, and the parameters of their click URLs. */
+export interface OfferList {
+  readonly catalog: CompiledCatalog;
+  readonly offers: readonly PricedOffer[];
+  readonly subId: string;
+  readonly clickToken: string;
+}
+
+/**
+ * Builds the offers of a response as objects.
+ *
+ * @param clickUrlPrefix click URLs up to the sub_id, e.g. `https://go.example/c?sub=`
+ */
+export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, clickUrlPrefix: string): OfferView[] {
+  const { offerFragments } = catalog;
+  return offers.map(({ index, slot, paymentCents, amountMin, amountMax, openTerms }, place) => {
+    const { id, details } = catalog.offers[index]!;
+    return {
+      ...offerFragments.head(index, slot),
+      monthly_payment_estimate: paymentCents / 100,
+      loan_amount_range: { min: amountMin, max: amountMax },
+      ...details,
+      features: [...details.features],
+      click_url: `${clickUrlPrefix}${subId}${clickUrlParameters(id)}${clickToken}`,
+      term_months: offerFragments.termMonths(openTerms),
+      position: place + 1,
+    };
+  });
+}
+
+/** The parameters of a click URL between the sub_id and the click token. */
+function clickUrlParameters(offerId: string): string {
+  return `&offer=${offerId}&v=`;
+}
+
+/**
+ * Renders the offers of a response as a JSON array: the text that `JSON.stringify` returns for {@link toOfferViews}, built from
+ * prepared fragments.
+ *
+ * @param clickUrlPrefixJson click URLs up to the sub_id, escaped as in a JSON string
  */
 export function renderOffersJson(
-  compiled: CompiledCatalog,
-  shown: Uint16Array,
-  count: number,
-  borrower: Readonly<FieldVector>,
-  clickUrlHead: string,
-  subId: string,
-  sealedValue: string,
+  { catalog, offers, subId, clickToken }: OfferList,
+  clickUrlPrefixJson: string,
 ): string {
-  if (count === 0) return '[]';
-  const { tables, offerFragments, offers } = compiled;
-  let priced = readApplicant(tables, borrower, applicant);
+  if (offers.length === 0) return '[]';
+  const { offerFragments } = catalog;
+  const lastPlace = offers.length - 1;
   let text = '[';
-  for (let place = 0; place < count; place++) {
-    const offer = shown[place]!;
-    priced &&= priceOffer(tables, offer, applicant, price);
-    const { id, detailsJson, clickUrlParameters } = offers[offer]!;
-    if (!priced) throw new Error(`offer ${id} was not ranked for this borrower`);
-    const cents = monthlyPaymentCents(tables, price, applicant.amount);
-    const dollars = Math.floor(cents / 100);
+  for (let place = 0; place <= lastPlace; place++) {
+    const { index, slot, paymentCents, amountMin, amountMax, openTerms } = offers[place]!;
+    const { detailsJson, urlParameters } = offerFragments.tail(index);
+    const dollars = Math.floor(paymentCents / 100);
     text +=
-      offerFragments.headJson(offer, price.slot) +
-      (dollars + centSuffixes[cents - dollars * 100]!) +
+      offerFragments.headJson(index, slot) +
+      (dollars + centSuffixes[paymentCents - dollars * 100]!) +
       ',"loan_amount_range":{"min":' +
-      (price.amountMin + ',"max":' + price.amountMax) +
+      (amountMin + ',"max":' + amountMax) +
       detailsJson +
-      clickUrlHead +
+      clickUrlPrefixJson +
       subId +
-      clickUrlParameters +
-      sealedValue +
-      offerFragments.termsJson(price.openTerms) +
-      (place + 1 === count ? lastPositionSuffixes : positionSuffixes)[place]!;
+      urlParameters +
+      clickToken +
+      offerFragments.termsJson(openTerms) +
+      (place === lastPlace ? lastPositionSuffixes : positionSuffixes)[place]!;
   }
   return text;
 }
 
-/** What JSON writes behind the whole dollars: nothing, `.1`, `.01` and so on. Cheaper than printing a double. */
+/** JSON text after the whole dollars: empty, `.1`, `.01` and so on. Faster than printing a double. */
 const centSuffixes = Array.from({ length: 100 }, (_, cents) => (cents === 0 ? '' : String(cents / 100).slice(1)));
 
-/** From the position to the end of an offer that another follows, and of the last one. */
+/** JSON text from the position to the end of an offer, for an offer before another one and for the last one. */
 const positionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}},`);
 const lastPositionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}}]`);
+
+interface OfferTail {
+  /** From the end of the amounts to the opening quote of the click URL. */
+  readonly detailsJson: string;
+  /** In the click URL, between the sub_id and the click token. */
+  readonly urlParameters: string;
+}
+
+/**
+ * The parts of a response that depend on the catalog but on no borrower: values, and their JSON text. Each text is built at its first
+ * use, because a large catalog has a million slots and most are never shown. The fragments are long and few, because the cost of a
+ * response is the number of strings that it concatenates, not their length. They are flat strings.
+ */
+export class OfferFragments {
+  /** The catalog's disclosure as a JSON string. */
+  readonly disclosureJson: string;
+  readonly #offers: readonly CompiledOffer[];
+  readonly #tables: MatchTables;
+  readonly #cdnUrl: string;
+  readonly #logoHashes: ReadonlyMap<string, string>;
+  readonly #headsBySlot: (string | undefined)[];
+  readonly #tailsByOffer: (OfferTail | undefined)[];
+  readonly #termsByOpenTerms = new Map<number, string>();
+
+  /**
+   * @param cdnUrl base URL of logos, without a slash at its end
+   * @param logoHashes hashes of the logos by lender name; a logo without a hash gets a URL without a version
+   */
+  constructor(
+    { disclosure, offers, tables }: Pick<CompiledCatalog, 'disclosure' | 'offers' | 'tables'>,
+    cdnUrl: string,
+    logoHashes: ReadonlyMap<string, string>,
+  ) {
+    this.disclosureJson = JSON.stringify(disclosure);
+    this.#offers = offers;
+    this.#tables = tables;
+    this.#cdnUrl = cdnUrl;
+    this.#logoHashes = logoHashes;
+    this.#headsBySlot = new Array<string | undefined>(tables.aprMin.length);
+    this.#tailsByOffer = new Array<OfferTail | undefined>(offers.length);
+  }
+
+  head(index: number, slot: number): OfferHead {
+    const { id, lenderName, logo } = this.#offers[index]!;
+    const hash = this.#logoHashes.get(lenderName);
+    return {
+      svc_offer_id: id,
+      lender_name: lenderName,
+      logo_url: `${this.#cdnUrl}/${logo}${hash === undefined ? '' : `?v=${hash}`}`,
+      apr_range: { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 },
+      // The slots of an offer and credit band are in the order of the terms.
+      payment_term_months: this.#tables.termMonths[slot % this.#tables.termMonths.length]!,
+    };
+  }
+
+  termMonths(openTerms: number): number[] {
+    return this.#tables.termMonths.filter((_months, term) => (openTerms & (1 << term)) !== 0);
+  }
+
+  /** From the opening brace of an offer to its monthly payment. */
+  headJson(index: number, slot: number): string {
+    let text = this.#headsBySlot[slot];
+    if (text === undefined) {
+      text = flattenString(`${JSON.stringify(this.head(index, slot)).slice(0, -1)},"monthly_payment_estimate":`);
+      this.#headsBySlot[slot] = text;
+    }
+    return text;
+  }
+
+  tail(index: number): OfferTail {
+    let tail = this.#tailsByOffer[index];
+    if (tail === undefined) {
+      const { id, details } = this.#offers[index]!;
+      tail = {
+        detailsJson: flattenString(`},${JSON.stringify(details).slice(1, -1)},"click_url":"`),
+        urlParameters: flattenString(clickUrlParameters(id)),
+      };
+      this.#tailsByOffer[index] = tail;
+    }
+    return tail;
+  }
+
+  /** From the end of the click URL to the position. */
+  termsJson(openTerms: number): string {
+    let text = this.#termsByOpenTerms.get(openTerms);
+    if (text === undefined) {
+      text = flattenString(`","term_months":${JSON.stringify(this.termMonths(openTerms))},"position":`);
+      this.#termsByOpenTerms.set(openTerms, text);
+    }
+    return text;
+  }
+}

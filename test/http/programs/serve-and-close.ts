@@ -1,17 +1,18 @@
-// Serves one request on the listener named by the first argument, closes it, and prints what happened as one JSON line. It
-// must then end by itself: nothing here ends the process. The second argument is the folder of the sources to run.
+// Serves one request on a listener, closes it, and prints the result as one JSON line. The process must then exit by itself.
+// Arguments: the engine, and the folder of the sources.
 import { pathToFileURL } from 'node:url';
-import type * as ChooseListener from '../../../src/http/engines/start-listener.ts';
+import type { EngineChoice } from '../../../src/config/config.ts';
+import type * as StartListener from '../../../src/http/engines/start-listener.ts';
 
-const [kind, sources] = process.argv.slice(2);
+const [engine, sources] = process.argv.slice(2);
 const { startListener } = (await import(
-  `${pathToFileURL(sources ?? '')}/http/choose-listener.ts`
-)) as typeof ChooseListener;
+  `${pathToFileURL(sources ?? '')}/http/engines/start-listener.ts`
+)) as typeof StartListener;
 
-const listener = await startListener(kind as ChooseListener.EngineChoice, {
+const listener = await startListener(engine as EngineChoice, {
   host: '127.0.0.1',
   port: 0,
-  handler: (exchange) => exchange.reply({ status: 200, headers: '', body: 'served' }),
+  handler: (context) => context.reply({ status: 200, headers: '', body: 'served' }),
   errorReply: () => ({ status: 500, headers: '', body: '' }),
   onHandlerError: (fault) => console.error(fault),
   bodyBytesMax: 1_000,

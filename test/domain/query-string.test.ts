@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseQueryParameters } from '../../../src/http/routes/request-parsing.ts';
+import { parseQueryParameters } from '../../src/domain/query-string.ts';
 
 const names = ['sub_id', 'sort', 'format'] as const;
 

@@ -1,0 +1,26 @@
+import { type ErrorCode, errorTable } from './errors.ts';
+import type { InvalidField, Refusal } from './outcome.ts';
+
+/** Members of the JSON body of an error. */
+export interface ErrorBody {
+  readonly error: ErrorCode;
+  readonly message: string;
+  readonly param?: string;
+  readonly missing_required?: readonly string[];
+  readonly fields_invalid?: readonly InvalidField[];
+  readonly request_id?: string;
+}
+
+/** The JSON body of an error (docs/contract.md#error-body): `error`, `message`, and at most one extra member. */
+export function errorBody(refusal: Refusal, requestId?: string): ErrorBody {
+  const { code, param, rule, missingRequired, fieldsInvalid } = refusal;
+  const subject = param === 'body' ? 'The request body' : param;
+  return {
+    error: code,
+    message: rule === undefined ? errorTable[code].message : `${subject} ${rule}.`,
+    ...(param !== undefined && { param }),
+    ...(missingRequired !== undefined && { missing_required: missingRequired }),
+    ...(fieldsInvalid !== undefined && { fields_invalid: fieldsInvalid }),
+    ...(code === 'INTERNAL_ERROR' && requestId !== undefined && { request_id: requestId }),
+  };
+}

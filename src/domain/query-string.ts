@@ -1,0 +1,79 @@
+import { queryEncodingRule } from './errors.ts';
+import { type Refusal, refused } from './outcome.ts';
+
+/** The values of the parameters, undefined where absent; or the refusal of a parameter that is repeated or badly encoded. */
+type QueryParameters<Name extends string> =
+  | { readonly ok: true; readonly values: Partial<Record<Name, string>> }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/**
+ * Parses the named parameters of a raw query string and ignores all others. Names and values are form-encoded: `+` is a space, `%2C` a
+ * comma.
+ *
+ * @param unknownNames if given, receives the names of all other parameters
+ */
+export function parseQueryParameters<Name extends string>(
+  query: string,
+  names: readonly Name[],
+  unknownNames?: string[],
+): QueryParameters<Name> {
+  const values: Partial<Record<Name, string>> = {};
+  const encoded = query.includes('%') || query.includes('+');
+  let start = 0;
+  let equals = query.indexOf('=');
+  while (start < query.length) {
+    let end = query.indexOf('&', start);
+    if (end < 0) end = query.length;
+    // Searched again only after it is passed: otherwise a query of names without `=` would be searched to its end for each name.
+    if (equals >= 0 && equals < start) equals = query.indexOf('=', start);
+    const nameEnd = equals < 0 || equals > end ? end : equals;
+    const name = encoded
+      ? findName(decodeName(query.slice(start, nameEnd)), names)
+      : matchName(query, start, nameEnd, names);
+    if (name !== undefined) {
+      const text = query.slice(nameEnd + 1, end);
+      const value = encoded ? decodeComponent(text) : text;
+      if (value === null || values[name] !== undefined)
+        return refused({ code: 'INVALID_REQUEST', param: name, rule: queryEncodingRule });
+      values[name] = value;
+    } else if (unknownNames !== undefined && nameEnd > start) {
+      const text = query.slice(start, nameEnd);
+      unknownNames.push(decodeComponent(text) ?? text);
+    }
+    start = end + 1;
+  }
+  return { ok: true, values };
+}
+
+function findName<Name extends string>(text: string, names: readonly Name[]): Name | undefined {
+  return matchName(text, 0, text.length, names);
+}
+
+/** Compares in place, because a substring for each name and its hash would cost more than the rest of the parsing. */
+function matchName<Name extends string>(
+  query: string,
+  start: number,
+  end: number,
+  names: readonly Name[],
+): Name | undefined {
+  for (const name of names) if (name.length === end - start && query.startsWith(name, start)) return name;
+  return undefined;
+}
+
+/**
+ * Decodes ASCII characters only, which all known names consist of. Never throws, because a request can hold ten thousand names with an
+ * invalid percent sign.
+ */
+function decodeName(text: string): string {
+  if (!text.includes('%')) return text;
+  return text.replace(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** Null for percent encoding that is not valid UTF-8. */
+function decodeComponent(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,43 @@
+import { isoTimestamp } from '../../domain/calendar.ts';
+import type { OffersResult } from '../../operations/show-offers.ts';
+import type { WidgetOffers } from '../../operations/show-widget-offers.ts';
+import { renderOffersJson } from '../../verticals/personal-loans/offer-view.ts';
+
+/**
+ * Renders the marketplace envelope (docs/contract.md#envelope) from prepared fragments: the text that `JSON.stringify` returns for
+ * `toMarketplaceView` and `withIgnoredNames`, at a fraction of the cost.
+ *
+ * @param clickUrlPrefixJson click URLs up to the sub_id, escaped as in a JSON string
+ */
+export function renderMarketplaceJson(
+  result: OffersResult,
+  clickUrlPrefixJson: string,
+  ignored: readonly string[],
+): string {
+  const { explanation } = result;
+  return (
+    `{${renderEnvelopeMembers(result, clickUrlPrefixJson)}` +
+    `${explanation === null ? '' : `,"explain":${JSON.stringify(explanation)}`}` +
+    `${ignored.length === 0 ? '' : `,"ignored":${JSON.stringify(ignored)}`}}`
+  );
+}
+
+/** Renders the response of `GET /w/offers`, a `WidgetOffersView`. */
+export function renderWidgetOffersJson(
+  { result, loanAmount, expiresMs }: WidgetOffers,
+  clickUrlPrefixJson: string,
+): string {
+  return (
+    `{"loan_amount":${loanAmount},"expires_at":"${isoTimestamp(expiresMs)}",` +
+    `${renderEnvelopeMembers(result, clickUrlPrefixJson)}}`
+  );
+}
+
+function renderEnvelopeMembers(result: OffersResult, clickUrlPrefixJson: string): string {
+  const { subId, matchQuality, totalOffers, generatedMs, sort, catalog } = result;
+  return (
+    `"sub_id":"${subId}","match_quality":"${matchQuality}","offers":${renderOffersJson(result, clickUrlPrefixJson)}` +
+    `,"total_offers":${totalOffers},"generated_at":"${isoTimestamp(generatedMs)}","sort":"${sort}"` +
+    `,"catalog_version":"${catalog.version}","disclosure":${catalog.offerFragments.disclosureJson}`
+  );
+}

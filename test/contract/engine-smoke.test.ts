@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { assertOk, assertRefused } from '../support/answers.ts';
+import type { ApiCaller } from '../support/api-caller.ts';
+import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { RunningMarketplace } from '../support/running-marketplace.ts';
+import { loadId } from '../support/widget-caller.ts';
+
+const origin = 'https://landing.example';
+
+// The other contract suites run on the native engine, the listener suite on both.
+describe('the service on node:http', () => {
+  let market: RunningMarketplace;
+  let caller: ApiCaller;
+
+  before(async () => {
+    market = await RunningMarketplace.start('node', { corsOrigins: [origin] });
+    caller = market.caller(fixture, { mode: 'test' });
+  });
+  after(() => market.close());
+
+  test('answers every operation of the API', async () => {
+    const subId = await caller.sessionWith('smoke', fixture.complete);
+    const { offers } = await caller.offers(subId);
+    assert.ok(offers.length > 0);
+    const click = await caller.click(offers[0]!.click_url);
+    assert.equal(click.status, 302);
+    const landing = new URL(click.headers.get('location')!);
+    assert.equal((await market.http.send({ path: landing.pathname + landing.search })).status, 200);
+    const summary = await caller.summary({ referrer_tag: 'smoke' });
+    assert.deepEqual([summary.sessions_total, summary.marketplace_views], [1, 1]);
+  });
+
+  test('answers an error of every operation', async () => {
+    assertRefused(await caller.post('session', '{'), 'INVALID_REQUEST', 'body');
+    assertRefused(await caller.post('inputs', { sub_id: 'none', fields: {} }), 'SUB_ID_NOT_FOUND');
+    assertRefused(await caller.get('marketplace', { format: 'json' }), 'INVALID_REQUEST', 'sub_id');
+    assertRefused(await caller.get('analytics', ''), 'INVALID_REQUEST', 'referrer_tag');
+    assertRefused(await caller.get('analytics', '', { Authorization: 'Bearer none' }), 'UNAUTHORIZED');
+    assertRefused(await market.http.send({ path: '/v1/none' }), 'NOT_FOUND');
+    assertRefused(await caller.post('session', 'x'.repeat(70_000)), 'PAYLOAD_TOO_LARGE');
+    const lookup = await market.http.send({ path: '/c?sub=none&offer=none&v=none' });
+    assert.deepEqual([lookup.status, lookup.headers.get('content-type')], [404, 'text/html; charset=utf-8']);
+  });
+
+  test('answers HEAD, OPTIONS and 405', async () => {
+    const path = `${caller.basePath}/analytics`;
+    const head = await caller.get('analytics', { referrer_tag: 'smoke' }, {}, 'HEAD');
+    assert.deepEqual([head.status, head.text], [200, '']);
+    const options = await market.http.send({ method: 'OPTIONS', path });
+    assert.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, HEAD, OPTIONS']);
+    assertRefused(await market.http.send({ method: 'DELETE', path }), 'METHOD_NOT_ALLOWED');
+  });
+
+  test('sends CORS headers with responses, errors and preflights', async () => {
+    const path = `${caller.basePath}/session`;
+    const preflight = { Origin: origin, 'Access-Control-Request-Method': 'POST' };
+    for (const answer of [
+      await caller.post('session', { referrer_tag: 'smoke-cors' }, { Origin: origin }),
+      await caller.post('session', 'x'.repeat(70_000), { Origin: origin }),
+      await market.http.send({ method: 'OPTIONS', path, headers: preflight }),
+    ]) {
+      assert.equal(answer.headers.get('access-control-allow-origin'), origin);
+    }
+  });
+
+  test('serves the widget, its script, offers and events', async () => {
+    const widget = await caller.widgetWith('smoke-widget', fixture.complete);
+    assert.equal((await widget.get('')).status, 200);
+    assert.equal((await market.http.send({ path: '/w/widget.js' })).status, 200);
+    const load = loadId(1);
+    assert.ok((await widget.offers(load)).offers.length > 0);
+    const events = [{ event_id: 'one', type: 'widget_loaded' }];
+    assert.equal((await widget.report({ load, events })).status, 204);
+    assertRefused(await widget.get('/offers', { load: 'none' }), 'INVALID_REQUEST', 'load');
+  });
+
+  test('serves documentation, logos and the operations listener', async () => {
+    const { offers } = await caller.offers(await caller.sessionWith('smoke-logo', fixture.complete));
+    const logo = new URL(offers[0]!.logo_url);
+    for (const path of ['/docs', `${caller.basePath}/openapi.json`, logo.pathname + logo.search]) {
+      assert.equal((await market.http.send({ path })).status, 200, path);
+    }
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
+      assert.equal((await market.operations.send({ path })).status, 200, path);
+    }
+    const keys = await market.operations.send({ path: '/keys' });
+    assert.equal(keys.status, 401);
+  });
+
+  test('keeps a session that was created in a chunked request', async () => {
+    const answer = await caller.http.send({
+      method: 'POST',
+      path: `${caller.basePath}/session`,
+      headers: {
+        Authorization: `Bearer ${caller.key}`,
+        'Content-Type': 'application/json',
+        'Transfer-Encoding': 'chunked',
+      },
+      body: '{"referrer_tag":"smoke-chunked"}',
+    });
+    assertOk(answer);
+    assert.equal((await caller.summary({ referrer_tag: 'smoke-chunked' })).sessions_total, 1);
+  });
+});

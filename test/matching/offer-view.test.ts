@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
+import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { rankOffers } from '../../src/matching/ranker.ts';
+import {
+  type OfferList,
+  priceRankedOffers,
+  renderOffersJson,
+  toOfferViews,
+} from '../../src/verticals/personal-loans/offer-view.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
+import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
+import { catalogOf, plainOffer } from './one-offer-catalog.ts';
+import { quote } from './quote.ts';
+
+const clickUrlPrefix = 'https://go.example/c?sub=';
+const subId = 'sub_1';
+const clickToken = 'token';
+
+function compile(catalog: CatalogFile) {
+  return compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example/logos' });
+}
+
+function offerList(file: CatalogFile, indexes: ArrayLike<number>, borrower: readonly number[]): OfferList {
+  const catalog = compile(file);
+  return { catalog, offers: priceRankedOffers(catalog, indexes, borrower), subId, clickToken };
+}
+
+/** The members of an offer (docs/contract.md#offers), taken from the catalog file. */
+function expectedView(file: CatalogFile, index: number, borrower: readonly number[], position: number) {
+  const catalog = compile(file);
+  const { id } = catalog.offers[index]!;
+  const lender = file.lenders.find(({ offers }) => offers.some((offer) => offer.id === id))!;
+  const offer = lender.offers.find((candidate) => candidate.id === id)!;
+  return {
+    svc_offer_id: id,
+    lender_name: lender.name,
+    logo_url: `https://cdn.example/logos/${lender.logo}`,
+    ...quote(catalog, index, borrower)!,
+    svc_star_rating: offer.stars,
+    features: offer.features,
+    prequalification: offer.prequalification,
+    click_url: `${clickUrlPrefix}${subId}&offer=${id}&v=${clickToken}`,
+    position,
+  };
+}
+
+test('the JSON text equals JSON.stringify of the objects, and the objects match the catalog', () => {
+  let rendered = 0;
+  fc.assert(
+    fc.property(fc.nat(), fc.nat(), fc.integer({ min: 0, max: 3 }), (catalogSeed, borrowerSeed, order) => {
+      const file = generateCatalog(catalogSeed, 60);
+      const borrower = randomBorrower(seededRandom(borrowerSeed));
+      const { orders } = rankOffers(compile(file).tables, borrower, today);
+      const orderLength = orders.length / 4;
+      const indexes = [...orders.subarray(order * orderLength, order * orderLength + Math.min(orderLength, 20))];
+      rendered += indexes.length;
+      const list = offerList(file, indexes, borrower);
+      const views = toOfferViews(list, clickUrlPrefix);
+      assert.equal(renderOffersJson(list, clickUrlPrefix), JSON.stringify(views));
+      assert.deepEqual(
+        views,
+        indexes.map((index, place) => expectedView(file, index, borrower, place + 1)),
+      );
+    }),
+  );
+  assert.ok(rendered > 100, `only ${rendered} offers were rendered`);
+});
+
+test('escapes names and URLs in the JSON text', () => {
+  const file = catalogOf([plainOffer()]);
+  file.lenders[0]!.name = 'Quote " Backslash \\ Ünï </script>\u2028';
+  const list = offerList(file, [0], borrowerOf(goodBorrower));
+  const prefix = 'https://go.example/"\\?sub=';
+  assert.deepEqual(JSON.parse(renderOffersJson(list, JSON.stringify(prefix).slice(1, -1))), toOfferViews(list, prefix));
+});
+
+test('renders no offers as an empty array', () => {
+  assert.equal(renderOffersJson(offerList(catalogOf([plainOffer()]), [], borrowerOf(goodBorrower)), ''), '[]');
+});
+
+test('refuses to price an offer that the borrower cannot get', () => {
+  const file = catalogOf([plainOffer({ amount: { min: 1_000, max: 2_000 } })]);
+  assert.throws(() => offerList(file, [0], borrowerOf(goodBorrower)), /not ranked/);
+});
