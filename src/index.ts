@@ -55,7 +55,7 @@ export type { SessionView } from './operations/create-session.ts';
 export type { WidgetEmbedView } from './operations/embed-widget.ts';
 export type { MarketplaceView, OfferView } from './operations/show-offers.ts';
 export type { InputsView } from './operations/submit-inputs.ts';
-export { FolderMissingError as FolderMissing } from './server/missing-folder.ts';
+export { FolderMissingError as FolderMissing } from './server/open-data-folder.ts';
 export { InvalidCertificateError as CertificateFaulty } from './tls/certificate.ts';
 export { personalLoans } from './verticals/personal-loans/personal-loans.ts';
 export type { ConditionalField, PocketField, PricingRoles, Vertical } from './verticals/vertical.ts';

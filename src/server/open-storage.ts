@@ -22,10 +22,10 @@ import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../sessions/memory-session-store.ts';
 import { ReferrerTags } from '../sessions/referrer-tags.ts';
 import { SessionRecovery } from '../sessions/session-recovery.ts';
-import { assertJournalFolder } from './missing-folder.ts';
+import type { CleanupStack } from './lifecycle.ts';
+import { assertJournalFolder } from './open-data-folder.ts';
 import { restoreReferrerTags } from './restore-referrer-tags.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
-import type { CleanupStack } from './shutdown.ts';
 
 /** This server owns one shard of the log; more of them come with more boxes. */
 export const shard = 0;

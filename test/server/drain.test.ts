@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DrainTimer } from '../../src/server/shutdown.ts';
+import { DrainTimer } from '../../src/server/lifecycle.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 test('the deadline runs once the delay is over, whoever closes when', () => {

@@ -7,7 +7,7 @@ import { LogDamagedError } from '../../event-log/segment-reader.ts';
 import { diskFullMessage, isDiskFull } from '../../files/durable-files.ts';
 import { FolderInUseError } from '../../files/folder-lock.ts';
 import { SecretFileError } from '../../secrets/secret-file.ts';
-import { FolderMissingError } from '../../server/missing-folder.ts';
+import { FolderMissingError } from '../../server/open-data-folder.ts';
 import { InvalidCertificateError } from '../../tls/certificate.ts';
 import { CommandLineError } from '../command-line-error.ts';
 
