@@ -4,7 +4,7 @@ import { createPrivateFile } from './private-files.ts';
 
 /** Another opener, in this process or another, has the folder. */
 export class FolderInUseError extends Error {
-  override readonly name = 'FolderInUse';
+  override readonly name = 'FolderInUseError';
 }
 
 export interface FolderLock {

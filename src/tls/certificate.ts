@@ -27,7 +27,7 @@ export type TlsVersion = (typeof tlsVersions)[number];
 
 /** One of the two files cannot be used. Its content is never repeated. */
 export class InvalidCertificateError extends Error {
-  override readonly name = 'CertificateFaulty';
+  override readonly name = 'InvalidCertificateError';
   readonly part: 'certificate' | 'key';
   readonly file: string;
   /** What the file should be. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AnalyticsUnavailable } from '../../src/analytics/analytics.ts';
 import type { ExperimentRow } from '../../src/analytics/session-reader.ts';
-import { restoreReferrerTags } from '../../src/server/restore-referrer-tags.ts';
 import { CleanupStack } from '../../src/server/lifecycle.ts';
+import { restoreReferrerTags } from '../../src/server/restore-referrer-tags.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
 import { liveTenant } from '../support/tenants.ts';
 
