@@ -46,7 +46,7 @@ test('a matching thread that dies is replaced and counted, and nobody goes witho
   for (const { status } of await Promise.all(asked)) assert.ok(status === 200 || status === 503, `${status}`);
   for (const subId of sessions) assert.ok((await caller.offers(subId)).offers.length > 0);
   assert.equal(await metric('marketplace_match_worker_failures_total'), 1);
-  assert.equal(await metric('marketplace_faults_total'), 0);
+  assert.equal(await metric('marketplace_request_errors_total'), 0);
 });
 
 test('a matching thread that dies idle is told of, and whoever asks next gets offers from one that was made ready', async (t) => {

@@ -49,7 +49,7 @@ test('shows where things stand at the moment of the scrape', async () => {
   assert.match(text, /^marketplace_ledger_durable_position 8$/m);
   assert.match(text, /^marketplace_analytics_lag_records 1$/m);
   assert.match(text, /^marketplace_analytics_lag_seconds 0.25$/m);
-  assert.match(text, /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 2$/m);
+  assert.match(text, /^marketplace_analytics_skipped_records_total\{reason="duplicateClicks"\} 2$/m);
   assert.match(text, /^marketplace_event_loop_active_seconds_total 1.5$/m);
   assert.match(text, /^marketplace_build_info\{version="1.2.3",engine="node",node="22[.0-9]+"\} 1$/m);
 });
@@ -74,7 +74,7 @@ test('keeps the groups of two logs apart', async () => {
   const text = await metrics.render();
   assert.match(text, /^marketplace_log_group_records_sum\{log="journal"\} 7$/m);
   assert.match(text, /^marketplace_log_group_bytes_sum\{log="journal"\} 500$/m);
-  assert.match(text, /^marketplace_log_store_duration_seconds_sum\{log="journal"\} 0.00003$/m);
+  assert.match(text, /^marketplace_log_write_duration_seconds_sum\{log="journal"\} 0.00003$/m);
   assert.match(text, /^marketplace_log_group_records_count\{log="ledger"\} 0$/m);
 });
 
@@ -87,13 +87,13 @@ test('counts what should not happen', async () => {
   metrics.countAuthRefusal('unauthorized');
   metrics.countLogIncident('ledger', 'segment-abandoned');
   const text = await metrics.render();
-  assert.match(text, /^marketplace_clicks_unrecorded_total 1$/m);
-  assert.match(text, /^marketplace_sessions_missing_total 2$/m);
-  assert.match(text, /^marketplace_faults_total 0$/m);
-  assert.match(text, /^marketplace_limit_refusals_total\{limit="minute"\} 1$/m);
-  assert.match(text, /^marketplace_limit_refusals_total\{limit="day"\} 0$/m);
-  assert.match(text, /^marketplace_authorization_refusals_total\{reason="unauthorized"\} 1$/m);
-  assert.match(text, /^marketplace_log_troubles_total\{log="ledger",kind="segment-abandoned"\} 1$/m);
+  assert.match(text, /^marketplace_unrecorded_clicks_total 1$/m);
+  assert.match(text, /^marketplace_missing_sessions_total 2$/m);
+  assert.match(text, /^marketplace_request_errors_total 0$/m);
+  assert.match(text, /^marketplace_rate_limited_requests_total\{limit="minute"\} 1$/m);
+  assert.match(text, /^marketplace_rate_limited_requests_total\{limit="day"\} 0$/m);
+  assert.match(text, /^marketplace_unauthorized_requests_total\{reason="unauthorized"\} 1$/m);
+  assert.match(text, /^marketplace_log_incidents_total\{log="ledger",kind="segment-abandoned"\} 1$/m);
 });
 
 for (const [trouble, answer] of [
@@ -107,7 +107,7 @@ for (const [trouble, answer] of [
     leftOut = answer;
     const text = await metrics.render();
     assert.match(text, /^marketplace_live_sessions 3$/m);
-    assert.match(text, /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 2$/m);
+    assert.match(text, /^marketplace_analytics_skipped_records_total\{reason="duplicateClicks"\} 2$/m);
   });
 }
 
@@ -122,7 +122,7 @@ test('asks the aggregator once at a time, however many scrapes there are', async
   });
   await Promise.all([metrics.render(), metrics.render(), metrics.render()]);
   assert.equal(asked, 1);
-  assert.match(await metrics.render(), /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 2$/m);
+  assert.match(await metrics.render(), /^marketplace_analytics_skipped_records_total\{reason="duplicateClicks"\} 2$/m);
 });
 
 test('answers a scrape while the folder of the data cannot be looked at, without telling of its disk', async () => {
@@ -135,7 +135,7 @@ test('keeps two services in one process apart', async () => {
   const one = watching();
   const other = watching();
   one.countRequestError();
-  assert.match(await other.render(), /^marketplace_faults_total 0$/m);
+  assert.match(await other.render(), /^marketplace_request_errors_total 0$/m);
 });
 
 test('two scrapes at once show what one shows', async () => {
@@ -144,6 +144,6 @@ test('two scrapes at once show what one shows', async () => {
   const both = [metrics.render(), metrics.render()];
   held.resolve({ duplicateClicks: 7 });
   for (const text of await Promise.all(both)) {
-    assert.match(text, /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 7$/m);
+    assert.match(text, /^marketplace_analytics_skipped_records_total\{reason="duplicateClicks"\} 7$/m);
   }
 });
