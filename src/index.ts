@@ -31,6 +31,7 @@ import {
 import { PartnerApi, type Result, toResult } from './embedded/partner-api.ts';
 import { parseClickUrl } from './http/routes/click-routes.ts';
 import { isPrefetchPurpose } from './http/routes/request-parsing.ts';
+import { errorSerializers } from './logging/describe-error.ts';
 import type { ConfirmationsView } from './operations/confirm-revenue.ts';
 import type { ClickResult } from './operations/follow-click.ts';
 import { startService } from './server/start-service.ts';
@@ -187,7 +188,10 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     },
     clock,
     // An explicit destination, because the default one of pino adds a listener for the process exit.
-    logger: options.logger ?? pino({ level: 'silent' }, { write: () => {} }),
+    logger: (options.logger ?? pino({ level: 'silent' }, { write: () => {} })).child(
+      {},
+      { serializers: errorSerializers },
+    ),
   });
 
   const verticals = new Map(catalogs.map(({ vertical }) => [vertical.segment, vertical]));

@@ -152,7 +152,7 @@ export function createRecoveryProgress(
       const nowMs = clock.monotonicMs();
       if (nowMs < nextLineMs) return;
       nextLineMs = nowMs + bounds.restoreProgressLogIntervalMs;
-      logger.info({ bytes, ofBytes }, `reading the ${what} back`);
+      logger.info({ bytes, ofBytes }, `restoring from the ${what}`);
     },
     clear: () => bar?.clear(),
   };

@@ -58,14 +58,16 @@ export function createAdminHandler(
         allow: (account, origins) => {
           const outcome = toOutcome(() => embedOrigins.allow(account, origins));
           const count = outcome.ok ? outcome.value.filter((result) => result === 'allowed').length : 0;
-          if (count > 0) logger.info({ account, origins: count }, 'embed origins allowed through the operations API');
+          if (count > 0)
+            logger.info({ account, origins: count }, 'embedding origins allowed through the operations API');
           return outcome;
         },
         list: (account) => toOutcome(() => embedOrigins.list(account)),
         remove: (account, origins) => {
           const outcome = toOutcome(() => embedOrigins.remove(account, origins));
           const count = outcome.ok ? outcome.value.filter((result) => result === 'removed').length : 0;
-          if (count > 0) logger.info({ account, origins: count }, 'embed origins removed through the operations API');
+          if (count > 0)
+            logger.info({ account, origins: count }, 'embedding origins removed through the operations API');
           return outcome;
         },
       },

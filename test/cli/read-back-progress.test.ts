@@ -36,7 +36,7 @@ test('elsewhere the log has a line every few seconds, and none for a quick start
   const every = bounds.restoreProgressLogIntervalMs / 1_000;
   assert.deepEqual(
     logged,
-    [every, 2 * every].map((bytes) => [{ bytes, ofBytes: 100 }, 'reading the ledger back']),
+    [every, 2 * every].map((bytes) => [{ bytes, ofBytes: 100 }, 'restoring from the ledger']),
   );
   assert.deepEqual(written, []);
 });

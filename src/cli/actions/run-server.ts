@@ -59,7 +59,7 @@ function exitOnUncaughtException(logger: Logger, close: () => Promise<void>): vo
     if (ending) end();
     ending = true;
     setTimeout(end, bounds.crashCloseTimeoutMs);
-    logger.fatal({ origin, fault: describeError(fault) }, 'uncaught exception; the service ends');
+    logger.fatal({ origin, err: describeError(fault) }, 'uncaught exception; the service ends');
     close().then(end, end);
   });
 }
@@ -82,7 +82,7 @@ export async function runServer(): Promise<void> {
   signals.onSecondStop((signal) => {
     // Should the drain be over before the log is written, that does not make it an orderly end.
     process.exitCode = 1;
-    logger.warn({ signal, unanswered: running?.requestsInFlight() ?? 0 }, 'service ended by a second signal');
+    logger.warn({ signal, requestsInFlight: running?.requestsInFlight() ?? 0 }, 'service ended by a second signal');
     void flush().finally(() => process.exit());
   });
 
@@ -217,7 +217,7 @@ function printStartMessages({ operationsEndpoint, dataDir }: Config, service: Se
 function reloadCertificate(service: Service, logger: Logger): void {
   const change = service.reloadCertificate();
   if (change === null) return;
-  if (!change.ok) logger.error({ fault: change.fault }, 'certificate is faulty; the current one stays in use');
+  if (!change.ok) logger.error({ error: change.fault }, 'certificate is faulty; the current one stays in use');
   else {
     const expiresAt = new Date(change.expiresAtMs).toISOString();
     if (change.recovered) logger.info({ expiresAt }, 'certificate is valid again');
@@ -232,7 +232,7 @@ async function reloadCatalogs(service: Service, logger: Logger, stopping: AbortS
       if (change.changed) logger.info({ version: change.version }, 'new catalog in use');
     } else if (!stopping.aborted) {
       // A stop gives up what is being read, which says nothing of the file.
-      logger.error({ faults: change.faults }, 'catalog file is faulty; the current catalog stays in use');
+      logger.error({ errors: change.faults }, 'catalog file is faulty; the current catalog stays in use');
     }
   }
 }
