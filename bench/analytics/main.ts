@@ -15,13 +15,13 @@ const firstLedgerDay = 20_400;
 const otherTagCount = 1_000;
 const lenderCount = 30;
 const offerCount = 60;
-/** How many sessions later a session is viewed, and clicked: so that a batch of the aggregator does not hold it whole. */
+/** Number of sessions after which a session is viewed and clicked, so that its records are in different batches. */
 const viewDelaySessions = 3_000;
 const clickDelaySessions = 6_000;
 
 /**
- * A history of one account, spread evenly over 200 days: three in ten sessions have one large tag, the others one of a
- * thousand. One in four has a view of five offers, one in eight a click, one in two metadata.
+ * A generated ledger of one account over 200 days. 30 % of the sessions have one large tag, the others one of a thousand. One in
+ * four has a view of five offers, one in eight a click, one in two metadata.
  */
 class GeneratedLedger {
   readonly sessions: number;
@@ -43,7 +43,7 @@ class GeneratedLedger {
     }
   }
 
-  /** Different sessions from anywhere in the history. */
+  /** Random sessions of the whole history. */
   randomSubs(count: number): Uint8Array[] {
     const serials = new Set<number>();
     while (serials.size < Math.min(count, this.sessions)) serials.add(Math.floor(Math.random() * this.sessions));
@@ -91,7 +91,7 @@ function offerId(number: number): string {
   return `lender-offer-${number % offerCount}`;
 }
 
-/** A number that looks random and is always the same: the history need not be kept to be asked about. */
+/** Returns a deterministic pseudorandom number, so that the history can be queried without being stored. */
 function hashSerial(serial: number): number {
   let mixed = Math.imul(serial ^ (serial >>> 15), 0x2c1b3c6d);
   mixed = Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39);
@@ -132,7 +132,7 @@ function runBenchmark(sessions: number, questions: number, parent: string): void
   }
 }
 
-/** Folds batch by batch, as the aggregator does when it is behind; reading and decoding the ledger's files is not in it. */
+/** Applies the ledger in batches, like an aggregator that is behind. Reading and decoding log files is not measured. */
 function buildStore(file: string, ledger: GeneratedLedger): void {
   const store = new AnalyticsStore(file);
   const progress = new Progress();
@@ -202,7 +202,7 @@ function runQueries(file: string, ledger: GeneratedLedger, questions: number): v
   ];
   for (const [name, question] of kinds) {
     const times: number[] = [];
-    // CPU time as well: on a machine that others use too, the clock on the wall tells of them.
+    // CPU time is not affected by other processes on the machine.
     const cpuTimes: number[] = [];
     for (let count = 0; count < questions; count++) {
       const startedAt = performance.now();
@@ -218,7 +218,7 @@ function runQueries(file: string, ledger: GeneratedLedger, questions: number): v
   printLine(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
 }
 
-/** Goes back from the end, a few records at a time, to where the last full page begins. */
+/** Searches backwards from the end for the start of the last full page. */
 function lastPageAfter(ask: (afterPosition: number) => RowsPage, end: number): number {
   for (let after = end; after > 0; after -= bounds.analyticsPageItemsMax) {
     if (ask(after).nextAfterPosition !== null) return after + bounds.analyticsPageItemsMax;

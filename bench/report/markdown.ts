@@ -3,14 +3,14 @@ import { pluralize } from './formatting.ts';
 import { cellText, type ReportSection } from './report-section.ts';
 import { reportSections } from './sections/sections.ts';
 
-/** Columns padded to their widest cell, as the formatter of this project wants them. */
+/** Pads columns to their widest cell, like the formatter of this project. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, column) => Math.max(3, cell.length, ...rows.map((row) => row[column]!.length)));
   const line = (cells: readonly string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
-/** What was measured where and how, in one paragraph. */
+/** Describes machine, commit and scale in one paragraph. */
 function describeConditions({ startedAt, commit, machine, scale, quick }: BenchResult): string {
   const { cpu, cores, memoryGiB, system, node, disk, loadAverage } = machine;
   const measured = commit === null ? '' : `, commit ${commit}`;
@@ -21,7 +21,7 @@ function describeConditions({ startedAt, commit, machine, scale, quick }: BenchR
   );
 }
 
-/** A result as the Markdown that stands in `bench/README.md`. */
+/** Formats a result as the Markdown of `bench/README.md`. */
 export function toMarkdown(result: BenchResult): string {
   return `${[describeConditions(result), ...reportSections(result).flatMap(sectionBlocks)].join('\n\n')}\n`;
 }
@@ -41,7 +41,7 @@ function sectionBlocks({ title, text, tables, markdownOnly }: ReportSection): st
   ];
 }
 
-/** What would end a cell or begin markup. */
+/** Escapes characters that end a cell or start markup. */
 function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 }
