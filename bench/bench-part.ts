@@ -2,20 +2,20 @@ import type { LoadClient } from './load/load-client.ts';
 import type { OpenLoopRunner } from './open-loop/open-loop-plan.ts';
 import type { BenchResult } from './result/bench-result.ts';
 
-/** How large a run is. */
+/** Size of a benchmark run. */
 export interface BenchScale {
-  /** Measured rounds; one more, not counted, warms the servers up. */
+  /** Measured rounds. One more round warms the servers up. */
   readonly rounds: number;
-  /** Length of one load. */
+  /** Duration of one load. */
   readonly seconds: number;
   readonly connections: number;
-  /** Requests of a round whose requests are sent once only. */
+  /** Requests per round of scenarios that send each request once. */
   readonly roundRequests: number;
-  /** API keys the requests are spread over, each with its default limits. */
+  /** API keys with default limits that share the requests. */
   readonly keys: number;
-  /** Sessions of the history that is read back and counted (`history/`). */
+  /** Sessions of the ledger that `history/` reads and counts. */
   readonly historySessions: number;
-  /** The most live sessions a curve goes to. */
+  /** Maximum number of live sessions of a curve. */
   readonly liveSessions: number;
 }
 
@@ -29,7 +29,7 @@ export const fullScale: BenchScale = {
   liveSessions: 1_000_000,
 };
 
-/** Ends within two minutes. */
+/** Takes less than two minutes. */
 export const quickScale: BenchScale = {
   rounds: 1,
   seconds: 0.3,
@@ -40,7 +40,7 @@ export const quickScale: BenchScale = {
   liveSessions: 10_000,
 };
 
-/** Says on stderr what is being done: one line that is rewritten on a terminal, one line a step elsewhere. */
+/** Prints the current step on stderr: one line that is overwritten on a terminal, else one line per step. */
 export class Progress {
   readonly #stream: NodeJS.WriteStream;
 
@@ -52,40 +52,37 @@ export class Progress {
     this.#stream.write(this.#stream.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
   }
 
-  /** Ends the rewriting with a line that stays. */
+  /** Prints a line that is not overwritten. */
   done(text: string): void {
     this.#stream.write(this.#stream.isTTY ? `\r\x1b[K${text}\n` : `${text}\n`);
   }
 }
 
-/** What a part of the benchmarks has at hand. */
+/** Resources of a part of the benchmarks. */
 export interface BenchContext {
   readonly scale: BenchScale;
   readonly quick: boolean;
   readonly client: LoadClient;
-  /** A second client that routes are measured with once more, in fewer rounds; undefined where there is none. */
+  /** Second client that repeats the route measurements in fewer rounds; undefined without one. */
   readonly crossCheck?: LoadClient | undefined;
-  /** Sends the loads of the curves. */
+  /** Sends the open-loop load of a curve. */
   readonly sendOpenLoop: OpenLoopRunner;
-  /** On the disk to be measured; data folders are made in it and removed. */
+  /** Folder on the measured disk. Data folders are created in it and deleted. */
   readonly folder: string;
   readonly progress: Progress;
-  /** The text of a generated catalog of so many offers. */
+  /** Returns the text of a generated catalog with this number of offers. */
   readonly catalog: (offers: number) => string;
 }
 
-/**
- * One part of the benchmarks: what it measures comes into the result under its own members, and no others. Lists are put
- * behind what parts before it gave.
- */
+/** A part of the benchmarks. Its results are its own members of the result; lists are appended to those of earlier parts. */
 export interface BenchPart {
-  /** What `--only` takes. */
+  /** Name for `--only`. */
   readonly name: string;
-  /** What `--only` takes for it and others of its kind together. */
+  /** Name of a group of parts for `--only`. */
   readonly group?: string;
-  /** In a few words, for the help. */
+  /** Short description for `--help`. */
   readonly description: string;
   measure(context: BenchContext): Promise<Partial<BenchResult>>;
-  /** What it found that must not be, each in a sentence: the result is written all the same, and the run then fails. */
+  /** Returns sentences about wrong results. The result is written, and the run fails. */
   findProblems?(found: Partial<BenchResult>): readonly string[];
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, type as osType, release, totalmem } from 'node:os';
 
-/** The commit checked out in a folder, with `+` behind it where files have been changed; null outside a checkout. */
+/** Commit of the checkout in a folder, with `+` if files are changed; null outside a checkout. */
 export function describeCommit(folder: string): string | null {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
@@ -13,16 +13,16 @@ export function describeCommit(folder: string): string | null {
   }
 }
 
-/** What the figures were measured on. */
+/** Machine on which the benchmarks ran. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGiB: number;
   readonly system: string;
   readonly node: string;
-  /** Where the data folders were: the file system decides what a durable answer costs. */
+  /** File system and disk of the data folders. */
   readonly disk: string;
-  /** Load average of the last minute when the run began: well above 0, others were at work on the machine. */
+  /** Load average at the start. A high value means that other processes were active. */
   readonly loadAverage: number;
 }
 

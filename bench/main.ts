@@ -1,4 +1,4 @@
-/** The figures of bench/README.md: `make bench`. Options: `--help`. */
+/** Measures the figures of bench/README.md: `make bench`. Options: `--help`. */
 import { fileURLToPath } from 'node:url';
 import { generateCatalog } from '../test/support/random-catalog.ts';
 import type { BenchContext } from './bench-part.ts';
@@ -18,7 +18,7 @@ const referenceResult = fileURLToPath(new URL('../src/capacity/reference-result.
 const readme = fileURLToPath(new URL('./README.md', import.meta.url));
 const catalogSeed = 200;
 
-/** A run that was interrupted ends like one that failed: `process.exit` takes the servers and clients along. */
+/** `process.exit` runs the exit handlers that stop servers and clients. */
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 try {

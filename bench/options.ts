@@ -3,11 +3,11 @@ import type { BenchPart } from './bench-part.ts';
 
 export interface BenchOptions {
   readonly quick: boolean;
-  /** Names of what to run; all of it when empty. */
+  /** Names of parts; empty for all. */
   readonly only: readonly string[];
-  /** Which load client alone; what `chooseLoadClients` says when undefined. */
+  /** Single load client; see `chooseLoadClients` for the default. */
   readonly client: 'wrk' | 'autocannon' | undefined;
-  /** Put the tables into bench/README.md and, after a whole run that is not quick, the result into src/capacity/reference-result.json. */
+  /** Writes the tables to bench/README.md and, after a full run, the result to src/capacity/reference-result.json. */
   readonly publish: boolean;
   readonly help: boolean;
 }
@@ -33,7 +33,7 @@ ${lines.join('\n')}
 `;
 }
 
-/** Throws a one-line error that names the option at fault. */
+/** Throws a one-line error that names the invalid option. */
 export function parseBenchOptions(args: readonly string[], names: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],

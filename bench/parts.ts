@@ -15,7 +15,7 @@ import {
   sessionScenario,
 } from './scenarios/route-scenarios.ts';
 
-/** Everything `make bench` measures, one after the other in this order. */
+/** All parts of `make bench`, in order. */
 export const benchParts: readonly BenchPart[] = [
   routePart(sessionScenario),
   routePart(inputsScenario),
@@ -31,12 +31,12 @@ export const benchParts: readonly BenchPart[] = [
   historyPart,
 ];
 
-/** What `--only` takes: the name of each part, and of each group. */
+/** Names for `--only`: all parts and groups. */
 export function partNames(parts: readonly BenchPart[]): string[] {
   return [...new Set(parts.flatMap(({ name, group }) => (group === undefined ? [name] : [group, name])))];
 }
 
-/** The parts with one of these names, or all of them where there are none, in the order of the list. */
+/** Returns the parts with these names or all parts, in order. */
 export function selectParts(parts: readonly BenchPart[], only: readonly string[]): BenchPart[] {
   return parts.filter(
     ({ name, group }) => only.length === 0 || only.includes(name) || (group !== undefined && only.includes(group)),

@@ -1,11 +1,11 @@
-/** What several rounds of one measurement come to. */
+/** Summary of the rounds of a measurement. */
 export interface Summary {
   readonly median: number;
   readonly lowest: number;
   readonly highest: number;
 }
 
-/** The middle value, or the mean of the two middle ones. */
+/** Median; the mean of the two middle values if their number is even. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -16,21 +16,18 @@ export function summarize(values: readonly number[]): Summary {
   return { median: median(values), lowest: Math.min(...values), highest: Math.max(...values) };
 }
 
-/** Of a normal distribution: its sigma over the middle distance from its middle. */
+/** Standard deviation of a normal distribution divided by its median absolute deviation. */
 const sigmaOfMad = 1.4826;
-/** What few values make the middle distance too small by, on average. Croux and Rousseeuw, COMPSTAT 1992, for 2 to 9 values. */
+/** Correction of the median absolute deviation for 2 to 9 values. Croux and Rousseeuw, COMPSTAT 1992. */
 const smallSampleCorrections = [1.196, 1.495, 1.363, 1.206, 1.2, 1.14, 1.129, 1.107];
-/** How many sigmas away is no longer noise. */
+/** Standard deviations above which a change is not noise. */
 const noiseSigmas = 3;
-/**
- * Two visits to a machine differ by more than the runs of one visit do, so nothing below this share is called a loss,
- * however close together the runs were.
- */
+/** Smaller losses are never reported, because measurements on different days differ by more than the runs of one day. */
 const lossThresholdMin = 0.08;
-/** However far apart they were, half the speed lost is a loss. */
+/** A loss of half the speed is always reported. */
 const lossThresholdMax = 0.5;
 
-/** How far apart runs lie, as the sigma of their logarithms: 0.05 is about 5 %. One run alone tells nothing, hence 0. */
+/** Spread of runs as the standard deviation of their logarithms: 0.05 is about 5 %. 0 for a single run. */
 export function logSpread(values: readonly number[]): number {
   if (values.length < 2) return 0;
   const logarithms = values.map(Math.log);
@@ -40,12 +37,12 @@ export function logSpread(values: readonly number[]): number {
   return sigmaOfMad * correction * distance;
 }
 
-/** The share of its speed that something must lose before it is called a loss. */
+/** Share of speed that must be lost to be reported. */
 export function lossThreshold(spread: number): number {
   return Math.min(Math.max(1 - Math.exp(-noiseSigmas * spread), lossThresholdMin), lossThresholdMax);
 }
 
-/** The share of speed lost on the way from one figure to another; below 0 where speed was won. */
+/** Share of lost speed between two values; negative for a gain. */
 export function lossShareOf(better: 'higher' | 'lower', from: number, to: number): number {
   return better === 'higher' ? 1 - to / from : 1 - from / to;
 }

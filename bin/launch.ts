@@ -44,7 +44,7 @@ function isHeapSizeSet(): boolean {
 function parseHeapMegabytes(text: string): number {
   if (/^\d{1,7}$/.test(text) && Number(text) >= heapMegabytesMin) return Number(text);
   exitWithError(
-    `MARKETPLACE_HEAP_MB holds ${JSON.stringify(text)}; it may hold a whole number of megabytes, at least ${heapMegabytesMin}`,
+    `MARKETPLACE_HEAP_MB is ${JSON.stringify(text)}; it must be an integer number of megabytes, at least ${heapMegabytesMin}`,
   );
 }
 

@@ -1,249 +1,262 @@
 /**
- * Every bound of the service: its value, its unit (in the name) and where it comes from. What a caller can make us hold,
- * wait for or repeat is bounded by a line of this file; the relations between lines are asserted below, at import.
+ * Limits, timeouts and sizes of the service, with the unit in the name. Relations between them are asserted below at import.
  */
 import assert from 'node:assert/strict';
 
 export const bounds = {
+  // Rules of the contract (docs/contract.md)
+  /** Session lifetime (docs/contract.md#session-lifetime). */
+  sessionTtlMs: 4 * 60 * 60 * 1000,
+  /** Highest annual percentage rate of an offer (docs/contract.md#eligibility). */
+  aprPercentMax: 36,
+  /** Age of sessions whose revenue counts as final. */
+  maturedDays: 45,
+  /** Sessions from which on analytics show a confidence interval. */
+  confidenceSessionsMin: 30,
+
   // HTTP (docs/contract.md#request-bodies, docs/contributing/native-http.md)
-  /** Request line and headers together, enough for the longest list of ids. The engine answers 431 beyond it. */
+  /** Request line and headers together; enough for the longest `sub_id_list`. Above it, the HTTP engine replies 431. */
   requestHeadBytesMax: 40 * 1024,
   requestBodyBytesMax: 64 * 1024,
-  /** From the request's head to its answer; then 503. */
+  /** Time from the request head to the reply. After that, the reply is 503. */
   requestDeadlineMs: 2_000,
-  /** How late the deadline may be noticed. */
+  /** Interval at which deadlines are checked. */
   deadlineCheckIntervalMs: 100,
-  /** How long a connection may take for a head or a body, or stay idle; the native engine's own figure, which cannot be set. */
+  /** Time for a request head or body, and for an idle connection. uWebSockets.js has this value built in. */
   connectionIdleTimeoutMs: 10_000,
-  /** How late the node listener may notice that. */
+  /** Interval at which the node listener checks `connectionIdleTimeoutMs`. */
   connectionCheckIntervalMs: 1_000,
-  /** Requests of one connection that may wait for answers (node listener; the native engine takes one). */
+  /** Requests of one connection that wait for replies (node listener; uWebSockets.js accepts one). */
   pipelinedRequestsMax: 16,
   /**
-   * Answers that clients have not read, of all connections of a listener together; beyond it the connection that has made no progress
-   * for the longest is closed. Each counts what its engine may buffer for it, too.
+   * Reply bytes not yet read by clients, all connections of a listener. Above it, the listener closes the connection that made no
+   * progress for the longest time.
    */
   unsentReplyBytesMax: 24 * 1024 * 1024,
+  /** Buffer of the HTTP engine for one connection; counts towards `unsentReplyBytesMax`. */
   engineBufferBytesPerConnection: 16 * 1024,
   /**
-   * Native engine: bytes of answers that one connection is sent, on average, between two checks of whether its client reads. The checks
-   * are drawn at random, so that a client cannot avoid them.
+   * Mean number of reply bytes sent to one connection between two checks that the client reads (uWebSockets.js). The interval is
+   * random so that a client cannot avoid the checks.
    */
   bytesBetweenReadChecksMean: 32 * 1024,
-  /** Native engine: requests answered within one turn of the event loop. Later ones are answered in the next turn. */
+  /** Requests answered in one turn of the event loop (uWebSockets.js). Later requests are answered in the next turn. */
   repliesPerTurnMax: 256,
-  /** What a drain waits for requests in flight before it closes their sockets, unless it is told otherwise. */
+  /** Default time for pending requests during a stop. Then their connections are closed. */
   drainDeadlineDefaultMs: 5_000,
   drainDeadlineSecondsMax: 600,
-  /** How long a service that is to stop may be told to go on taking connections. */
+  /** Maximum time in which a stopping service still accepts connections. */
   drainDelaySecondsMax: 600,
-  /** What is left for an orderly end once something went wrong that nobody foresaw. */
+  /** Time to close after an uncaught exception before the process exits. */
   crashCloseTimeoutMs: 2_000,
-  /** A certificate or a key: chains have some ten kilobytes. */
+  /** Size of a certificate or key file; a certificate chain has about 10 kB. */
   certificateFileBytesMax: 1024 * 1024,
-  /** How often the certificate's files are looked at, and how long they are left alone after a change: they are two. */
   certificatePollIntervalMs: 1_000,
+  /** Delay after a change of one certificate file, because certificate and key are written one after the other. */
   certificateReloadDelayMs: 1_000,
-  /** From when on a certificate's end is warned of, and how often. */
+  /** Time before the expiry of the certificate from which on the log warns. */
   certificateExpiryWarningMs: 14 * 24 * 60 * 60 * 1000,
   certificateExpiryCheckIntervalMs: 12 * 60 * 60 * 1000,
-  /** The longest list in a header, such as `Accept`, that is taken apart; browsers send a few hundred characters. */
+  /** Length of a list header, such as `Accept`, that is parsed. Browsers send a few hundred characters. */
   headerListCharactersMax: 1_024,
-  /** How long a script or logo is used without asking again, when its address does not name its content. */
+  /** Cache-Control max-age of scripts and logos without a content hash in their URL. */
   staticMaxAgeSeconds: 300,
-  /** The same where its address does: a year, the longest a cache may be told. */
+  /** Cache-Control max-age of files with a content hash in their URL: one year. */
   immutableMaxAgeSeconds: 31_536_000,
   /** Retry-After of a 503. */
   retryAfterSeconds: 1,
 
-  // Logs
-  /** Lines that each kind of refusal may take in a second, and after a quiet time at once; the rest is counted. */
+  // Log of the process
+  /** Log lines per second for each kind of rejected request. */
   refusalLogLinesPerSecond: 5,
+  /** Log lines for each kind of rejected request at once, after a period without any. */
   refusalLogLinesBurst: 20,
-  /** How often the log says how many lines were left out. */
+  /** Interval at which the number of dropped log lines is logged. */
   refusalLogSummaryIntervalMs: 1_000,
-  /** Lines that wait for whoever reads the log; beyond it they are left out. */
+  /** Buffer for log lines that the reader of standard error has not read. Above it, lines are dropped. */
   loggerBufferBytesMax: 4 * 1024 * 1024,
-  /** How long the end of the process waits for the log's reader. */
+  /** Maximum wait for the reader of standard error at the end of the process. */
   loggerFlushTimeoutMs: 2_000,
 
   // Sessions (docs/contract.md#sessions)
-  sessionTtlMs: 4 * 60 * 60 * 1000,
   userAgentCharactersMax: 1024,
-  /** Distinct user agents whose device class is remembered: about 8 MB at their longest. */
+  /** User agents with a cached device class: at most about 8 MB. */
   userAgentCacheEntriesMax: 4_096,
-  /** Different referrer tags an account may use in one vertical and mode unless told otherwise: each keeps daily figures for ever. */
+  /** Default number of referrer tags per account, vertical and mode. The daily totals of each tag are kept forever. */
   referrerTagLimitDefault: 100_000,
-  /** The largest such limit. An account that reaches it takes up to 80 MB of memory, with all tags at their longest. */
+  /** Maximum of the setting. An account with this many tags of maximum length uses 80 MB of memory. */
   referrerTagLimitMax: 1_000_000,
-  /** How often a service that could not read the tags of earlier runs at its start checks whether it can. */
+  /** Interval at which a restore of referrer tags that timed out is retried. */
   referrerTagRestorePollMs: 100,
+  /** Members of the `metadata` of a session. */
   metadataKeysMax: 10,
+  /** Length of a key or value of the metadata. */
   metadataCharactersMax: 256,
   idempotencyKeyCharactersMax: 255,
-  /** Keys remembered, each until its session ends; a keyed request beyond it gets 503. About 120 bytes each, outside the heap. */
+  /** Idempotency keys stored until their sessions expire, about 120 bytes each outside the heap. Above it, requests with a key get 503. */
   idempotencyKeysMax: 1_000_000,
-  /** Expired keys removed before one is remembered: microseconds. */
+  /** Expired keys deleted with each new key: a few microseconds. */
   expiredIdempotencyKeysPerInsert: 16,
-  /** The JSON text by which the payloads of two requests are compared. */
+  /** JSON text that is hashed to compare the payloads of two requests. */
   idempotencyPayloadBytesMax: 48 * 1024,
-  /** The store is many small parts: one large one would hold up everything for hundreds of milliseconds when it grows. */
+  /** Shards of the session store. Growing one large hash table would block the event loop for hundreds of milliseconds. */
   sessionStoreShards: 256,
-  /** All parts are swept once in this time; expiry never waits for it. */
+  /** Time in which every shard is searched once for expired sessions. Expiry itself does not depend on it. */
   sessionSweepIntervalMs: 60_000,
-  /** How often a full store looks for expired sessions before it refuses a new one. */
+  /** Minimum interval between searches of a full store for expired sessions. */
   sessionStoreFullCheckIntervalMs: 100,
   /**
-   * Heap per live session from which the default of SVC_MAX_SESSIONS is derived. What its widgets have had counted takes up to 800
-   * bytes of the heap. The session, its ranking and its Idempotency-Key take some 570 bytes outside of it.
+   * Heap per live session, from which the default of SVC_MAX_SESSIONS is derived. Widget counters use up to 800 bytes of it. The
+   * session, its ranking and its idempotency key use about 570 bytes outside the heap.
    */
   sessionHeapBytes: 2_048,
-  /** Live sessions an embedding program gets unless it says otherwise: it has other uses for its heap. */
+  /** Default session limit of the embedded API. */
   embeddedSessionLimitDefault: 100_000,
 
   // Pocket fields (docs/contract.md#pocket-fields)
   fieldsMax: 64,
   fieldNameCharactersMax: 64,
-  /** Unknown names of one request that an answer to a test key lists, and how much of each. */
+  /** Unknown member names listed in the reply to a test key. */
   ignoredNamesShownMax: 64,
   ignoredNameCharactersShown: 64,
 
   // Offers (docs/contract.md#marketplace-answers)
   offersShownDefault: 5,
   offersShownMax: 20,
-  /** Places of each order of a ranking where offers may close: 12 of the best may do so before it must be made again. */
+  /** Offers kept for each sort order of a ranking. 12 of the best can become unavailable before the ranking is recomputed. */
   offersRankedMax: 32,
-  /** Offers that may close or open before a ranking is made again rather than counted again: some 5 microseconds. */
+  /** Offers whose cap state may change before a ranking is recomputed instead of recounted: about 5 microseconds. */
   offersRecountedMax: 64,
-  /** Offer indices travel as 16-bit numbers. */
+  /** Offers of a catalog; offer indices are 16-bit integers. */
   catalogOffersMax: 20_000,
   catalogFileBytesMax: 64 * 1024 * 1024,
-  /** Values of one catalog file: 200 for each of the most offers, where generated ones have 80. */
+  /** JSON values of a catalog file: 200 for each offer of the largest catalog. Generated offers have 80. */
   catalogValuesMax: 4_000_000,
-  /** How deep a catalog file may be nested; the format needs ten levels. */
+  /** Nesting depth of a catalog file; the format needs ten levels. */
   catalogDepthMax: 64,
-  /** Items of a list other than lenders and offers, and members of an object: states and bands are the longest. */
+  /** Items of a list in a catalog other than lenders and offers. The longest are states and credit bands. */
   catalogListItemsMax: 256,
   catalogObjectMembersMax: 256,
-  /** The heap of the thread that reads a changed catalog. Twenty thousand generated offers need 160 MB. */
+  /** Heap of the thread that compiles a catalog. 20,000 generated offers need 160 MB. */
   catalogThreadHeapMegabytes: 1_024,
-  /** Faults of one catalog file that are named; the rest are only counted. */
+  /** Errors reported for one catalog file. Further errors are only counted. */
   catalogErrorsReportedMax: 1_000,
-  /** How much of a member's name, and of what is wrong with it, a fault repeats. */
+  /** Length of a member name in a catalog error. */
   catalogNameCharactersShown: 80,
+  /** Length of a catalog error. */
   catalogErrorCharactersShown: 400,
   offerIdCharactersMax: 64,
   /** Code points, so up to twice as many UTF-16 units. */
   lenderNameCodePointsMax: 100,
   catalogVersionCharacters: 12,
-  /** The `v` of a click URL, with its secret's number, nonce, credit band, catalog version and tag in base64url. */
+  /** Length of the `v` parameter of a click URL. */
   clickTokenCharactersMax: 64,
   payoutUsdMax: 100_000,
-  /** Booked clicks of one offer in a day that a catalog may allow. */
+  /** Largest daily cap of an offer. */
   dailyCapClicksMax: 100_000_000,
-  /** Largest loan or limit an offer may name, in whole USD. */
+  /** Largest loan amount or credit limit of an offer. */
   offerAmountUsdMax: 100_000_000,
-  /** Different terms that may occur in one catalog: a set of them is kept as the bits of one number. */
+  /** Different terms in one catalog; a set of terms is stored as bits of an integer. */
   catalogTermsMax: 24,
-  /** Highest annual percentage rate an offer is ever shown with (docs/contract.md#eligibility). */
-  aprPercentMax: 36,
-  /** Compiled catalogs one matching worker keeps; others are loaded again when asked for. */
+  /** Compiled catalogs cached by a matching thread. */
   matchWorkerCatalogsMax: 16,
-  /** Buckets that the values of one ranged criterion are cut into, each with a bit for every offer. */
+  /** Buckets of one ranged criterion of the match index. Each has a bit for every offer. */
   matchIndexBucketsMax: 64,
-  /** What a thread that matches holds of each catalog, beside its tables, to find the best offers without looking at all. */
+  /** Size of the match index of one catalog in a matching thread. */
   matchIndexBytesMax: 48 * 1024 * 1024,
-  /** Offers of a new catalog that the front end takes over in one turn of the event loop: about a millisecond. */
+  /** Offers of a new catalog transferred per event-loop turn (about 1 ms). */
   catalogTransferOffersPerTurn: 250,
-  /** How often the catalog file is looked at for a change. */
   catalogPollIntervalMs: 1_000,
-  /** Catalogs up to this size are ranked in the front-end thread, since the way to a worker costs it more (docs/contributing/benchmarks.md). */
+  /** Catalogs up to this size are ranked in the main thread, because a message to a matching thread costs more (docs/contributing/benchmarks.md). */
   matchInThreadOffersMax: 100,
-  /** Requests that may wait for the matchers; beyond it, 503. */
+  /** Requests queued for the matching threads. Above it, requests get 503. */
   matchQueueRequestsMax: 4_096,
   matchBatchRequestsMax: 64,
-  /**
-   * Before a matching thread is started again that ended without having answered anything; doubles in between. The longest is short of
-   * a request's deadline, so that who waits for it can still be answered.
-   */
+  /** Delay before a matching thread that processed no request is restarted; doubles up to the maximum. */
   matchWorkerRestartDelayMinMs: 100,
+  /** Below the request deadline, so that a waiting request can still be answered. */
   matchWorkerRestartDelayMaxMs: 1_000,
-  /** How long a stop waits for the batches that matching threads are at. */
+  /** Maximum wait for the running batches of the matching threads during a stop. */
   matcherCloseTimeoutMs: 2_000,
-  /** Offers that are explained before whatever else is waiting gets its turn: a fraction of a millisecond. */
+  /** Offers explained per event-loop turn: less than a millisecond. */
   explainedOffersPerTurn: 256,
-  /** Explanations that may wait behind the one in hand; beyond it, 503. */
+  /** Queued requests with `explain`. Above it, they get 503. */
   explanationQueueMax: 16,
-  /** Replaced catalogs stay this long, so that a click finds what was shown (docs/contract.md#replaced-catalogs). */
+  /** Time for which a replaced catalog is kept for clicks (docs/contract.md#replaced-catalogs). */
   replacedCatalogRetentionMs: 28 * 60 * 60 * 1000,
-  /** Replaced catalogs held at one time; a further change is refused until the oldest is out of date. */
+  /** Replaced catalogs kept at once. Above it, catalog changes fail until the oldest expires. */
   replacedCatalogsMax: 256,
 
   // Logos
   logoFileBytesMax: 64 * 1024,
-  /** Logo files of one catalog that are read; lenders with others get monograms. */
+  /** Logo files loaded for one catalog. Further lenders get monograms. */
   logoFilesPerCatalogMax: 2_000,
-  /** Elements of a logo within one another. Browsers stop at this figure too. */
+  /** Nesting depth of the elements of a logo; browsers have the same limit. */
   logoElementDepthMax: 256,
-  /** Declarations of namespaces in a logo. Drawing programs write a dozen on the root; some repeat one on every element. */
+  /** Namespace declarations of a logo. Drawing programs write a dozen on the root element, some on every element. */
   logoNamespaceDeclarationsMax: 1_000,
   logoFileNameCharactersMax: 68,
-  /** File names kept, each with its logos, that no catalog in use has any more. */
+  /** Logo file names kept although no active catalog uses them. */
   unusedLogoNamesMax: 1_000,
-  /** Monograms made in one turn of the event loop: about a millisecond. */
+  /** Monograms created per event-loop turn (about 1 ms). */
   monogramsPerTurn: 250,
 
   // Clicks (docs/contract.md#click-redirect)
+  /** Time after a session starts in which clicks count for it. */
   clickAttributionMs: 24 * 60 * 60 * 1000,
-  /** A click redirects anyway when the log takes longer. */
+  /** Maximum wait for the log before a click is redirected without a durable record. */
   clickDurabilityTimeoutMs: 500,
-  /** Clicks of one session on one offer that are recorded; more still redirect. Above any honest repetition. */
+  /** Recorded clicks of one session on one offer. Further clicks are only redirected. */
   clicksRecordedPerLinkMax: 10,
-  /** Clicks of one session that are recorded, on whichever offers; more still redirect. */
+  /** Recorded clicks of one session on all offers. Further clicks are only redirected. */
   clicksRecordedPerSessionMax: 64,
-  /** Cells in each of the four rows that count the clicks of sessions, one byte each: 4 MiB for the sessions of a day. */
+  /** One-byte cells in each of the four rows of the sketch that counts clicks per session: 4 MiB for the sessions of a day. */
   sessionClickCells: 1024 * 1024,
-  /** Links whose recorded clicks are being counted at one time. */
+  /** Click links whose recorded clicks are counted at once. */
   clickCountersMax: 200_000,
   /**
-   * Pairs of a session and an offer with a daily cap that are remembered, at most 24 bytes each. Beyond it those of the
-   * oldest sessions are forgotten, and a click of such a session takes a place of the cap though it may book nothing.
+   * Pairs of session and capped offer kept, at most 24 bytes each. Above it the pairs of the oldest sessions are dropped; their
+   * clicks then consume a cap slot even if they book nothing.
    */
   sessionCappedOfferPairsMax: 4_000_000,
 
   // Widgets (docs/contract.md#widget)
-  /** Requests for offers and batches of events from one session's widgets in a minute; beyond it, 429. */
+  /** Requests for offers and batches of events from the widgets of one session. Above it, requests get 429. */
   widgetRequestsPerMinute: 120,
-  /** Loads of one session's widgets that count as views; further ones show offers all the same. */
+  /** Widget loads of one session that count as views. Further loads still show offers. */
   widgetLoadsPerSessionMax: 256,
-  /** Events of one batch, and those of one session that are recorded. Above any honest use. */
+  /** Events in one request. */
   widgetEventsPerBatchMax: 50,
+  /** Recorded events of one session. */
   widgetEventsPerSessionMax: 1_000,
   widgetEventIdCharactersMax: 64,
-  /** Cards that stand for offers to come, for which a page keeps room. */
+  /** Placeholder cards shown while offers load. */
   widgetPlaceholderCardsMax: 5,
-  /** Random bytes of a page's nonce, and of the name of a mount. */
+  /** Random bytes of the Content-Security-Policy nonce. */
   widgetNonceBytes: 16,
+  /** Random bytes of the ID of the container element. */
   widgetMountIdBytes: 4,
 
   // Confirmations (docs/contract.md#confirmations)
-  /** How long after the click a lender's word on it is taken. */
+  /** Time after a click in which a confirmation is accepted. */
   confirmationWindowMs: 90 * 24 * 60 * 60 * 1000,
-  /** How far a lender's clock may be behind or ahead of ours: a payout per click may come in the click's own millisecond. */
+  /** Accepted difference between the clocks of the lender and the service. */
   confirmationClockSkewMs: 5_000,
-  /** Confirmed revenue of one session, and so of one payout, in USD: squares of it stay exact numbers. */
+  /** Confirmed revenue of one session. Its square in cents is an exact number. */
   confirmedRevenueUsdMax: 100_000,
+  /** Length of the lender's payout ID. */
   txidCharactersMax: 128,
-  /** Rows of one request. */
   confirmationRowsPerRequestMax: 500,
   confirmationBodyBytesMax: 512 * 1024,
-  /** Batches that wait behind the one in hand; beyond it, 503. */
+  /** Queued batches of confirmations. Above it, requests get 503. */
   confirmationQueueBatchesMax: 16,
-  /** One row of a file of confirmations. */
+  /** Length of one row of a confirmation file. */
   confirmationFileRowCharactersMax: 8 * 1024,
-  /** How long the command waits for the answer to a batch, how often it sends one, and its first pause before it does so again. */
+  /** Maximum wait of `marketplace confirm` for the reply to one batch. */
   confirmRequestTimeoutMs: 10_000,
+  /** Attempts of `marketplace confirm` to send one batch. */
   confirmAttemptsMax: 5,
+  /** Delay before the first retry of `marketplace confirm`. */
   confirmRetryDelayMs: 500,
 
   // Limits (docs/contract.md#rate-limits)
@@ -251,221 +264,222 @@ export const bounds = {
   analyticsPerMinuteDefault: 50,
   sessionsPerDayDefault: 10_000,
   rateLimitWindowMs: 60_000,
-  /** The largest limit a key may carry: the exact window keeps one number for each admitted request. */
+  /** Largest limit of a key. The sliding window stores one number per admitted request. */
   limitPerMinuteMax: 1_000_000,
   limitPerDayMax: 1_000_000_000,
 
   // Verticals (docs/contract.md#verticals)
-  /** A sub_id has seven bits for it. */
+  /** A sub_id has seven bits for the vertical. */
   verticalNumberMax: 127,
   verticalSegmentCharactersMax: 64,
 
   // Keys (docs/contract.md#api-keys)
   apiKeyCharactersMax: 128,
   apiKeyPrefixCharactersMax: 32,
-  /** A change made by the command line is honoured within two seconds. */
+  /** Interval at which the server reloads changed keys. The command line promises two seconds. */
   apiKeyPollIntervalMs: 1_000,
-  /** An unknown key looks for a change at once, but not more often than this. */
+  /** Minimum interval between reloads that unknown keys trigger. */
   unknownApiKeyPollIntervalMs: 100,
-  /** Changes of keys and origins that are read before other work gets its turn: a few milliseconds. */
+  /** Key and origin changes loaded per event-loop turn: a few milliseconds. */
   apiKeyChangesPerTurn: 500,
-  /** How long the server's own thread may wait for a lock on the key file; then it keeps the keys it has. */
+  /** Maximum wait of the event loop for a lock on the key file. After that, it uses the last loaded keys. */
   apiKeyReadLockTimeoutMs: 20,
-  /** Key ids, and as many account names, that are remembered for the log: a few hundred kB each. */
+  /** Cached key IDs, and as many account names, for the log: a few hundred kB each. */
   callerNameCacheEntriesMax: 4_096,
-  /** How long a command waits for another process that is writing the key file. */
+  /** Maximum wait of a command for the lock on the key file. */
   apiKeyCommandLockTimeoutMs: 5_000,
-  /** The same for a service, which answers nobody meanwhile. */
+  /** Maximum wait of the server for the write lock on the key file; it blocks the event loop. */
   apiKeyServerLockTimeoutMs: 100,
-  /** How often a new key file tries for the lock that its journal mode needs. */
+  /** Delay between attempts to switch a new key file to WAL mode. */
   apiKeyWalRetryDelayMs: 5,
   accountNameCharactersMax: 64,
-  /** The last moment a JavaScript date can tell; an expiry beyond it could not be shown. */
+  /** Largest time value of a JavaScript `Date`. */
   timestampMsMax: 8_640_000_000_000_000,
-  /** Keys looked at in one admission for state that can be freed: a pause of microseconds, whatever the number of keys. */
+  /** Key usage entries checked for removal per request: a few microseconds. */
   keyUsagesFreedPerRequest: 64,
 
-  // Where widgets may be embedded
-  /** Origins one account may allow: with all of them at their longest, a header that names them has some 16 KiB. */
+  // Embed origins
+  /** Embed origins of one account. All of them at maximum length make a header of about 16 KiB. */
   embedOriginsPerAccountMax: 64,
   originCharactersMax: 255,
 
   // Analytics (docs/contract.md#analytics)
   subIdListMax: 500,
   analyticsDefaultDays: 30,
-  maturedDays: 45,
-  /** Matured figures of a summary without dates go back this far. */
+  /** Days of matured revenue in a summary without dates. */
   maturedDefaultDays: 180,
-  confidenceSessionsMin: 30,
+  /** Lenders listed in a summary. */
   topLendersMax: 20,
-  /** Days or rows one answer holds, and how many it does unless asked for fewer. */
+  /** Days or rows on one page, and the default. */
   analyticsPageItemsMax: 100,
-  /** The shortest retention: whatever may still count for a session is long over by then. */
+  /** Minimum retention. Nothing older than this can still change. */
   retentionDaysMin: 140,
   retentionDaysMax: 36_500,
-  /** How often the service looks for days older than the retention, and how soon again when that failed. */
+  /** Interval at which data older than the retention is deleted. */
   retentionCheckIntervalMs: 60 * 60 * 1000,
+  /** Delay before a failed deletion is retried. */
   retentionRetryDelayMs: 60 * 1000,
-  /** Questions that may wait for the aggregator; beyond it, 503. */
+  /** Queued queries to the aggregator. Above it, requests get 503. */
   analyticsQueueQueriesMax: 1_024,
-  /** Of these, how many the aggregator is given at once; the others can still be dropped when their askers give up. */
+  /** Queries sent to the aggregator at once. The others can still be cancelled. */
   analyticsQueriesInFlightMax: 32,
-  /** A question nobody could answer in this time is refused: its asker's own deadline has passed. */
+  /** Queries that wait longer are rejected, because the request deadline has passed. */
   analyticsQueryTimeoutMs: 2_000,
 
   // Operations
-  /** What a scrape waits for a figure that is asked of another thread or of the disk; without it the scrape goes on. */
+  /** Maximum wait of a scrape for a metric from another thread or the disk. After that, the scrape omits it. */
   scrapeReadTimeoutMs: 250,
-  /** How often it is looked how late the event loop is. */
+  /** Interval at which the event loop delay is measured. */
   loopDelaySampleIntervalMs: 20,
-  /** The moments at which the ledger had grown that are remembered to tell how long the analytics are behind. */
+  /** Positions kept to compute the analytics lag. */
   analyticsLagSamplesMax: 512,
-  /** How far apart they are at first; where they are too many, every other one goes. */
+  /** Initial interval between these positions; doubled when there are too many. */
   analyticsLagSampleIntervalMs: 100,
 
   // Configuration
+  /** Largest TCP port. */
   portMax: 65_535,
   matcherThreadsMax: 256,
   sessionLimitMax: 1_000_000_000,
   corsOriginsMax: 64,
-  /** Host names under which the operations listener may answer. */
+  /** Host names that the operations listener accepts. */
   opsAllowedHostsMax: 64,
-  /** How much of a refused setting an error line repeats. */
+  /** Length of a setting in an error message. */
   settingCharactersShown: 80,
 
   // Command line
-  /** Work that is over by then shows no progress. */
+  /** Tasks that are faster show no progress bar. */
   progressBarDelayMs: 1_000,
-  /** How often a progress bar is drawn. */
   progressBarRedrawIntervalMs: 100,
-  /** How often a start that reads much back says in the log how far it is, where there is no terminal for a bar. */
+  /** Interval at which a start without a terminal logs its progress. */
   restoreProgressLogIntervalMs: 5_000,
-  /** Records that `log inspect` shows unless told otherwise. */
+  /** Default number of records of `log inspect`. */
   logInspectRecordsDefault: 20,
 
   // Capacity planner
-  /** Keys a plan may be for. */
+  /** API keys of a capacity plan. */
   plannedKeysMax: 1_000_000_000,
   plannedSloMsMax: 60_000,
-  /** A full result of the benchmarks has some hundred kilobytes. */
+  /** Size of a benchmark result file; a full result has a few hundred kB. */
   benchResultFileBytesMax: 64 * 1024 * 1024,
   mixFileBytesMax: 64 * 1024,
-  /** How long the check of a plan loads a server, and how many live sessions it makes before that. */
+  /** Duration of the load of a capacity check. */
   capacityCheckSecondsMax: 3_600,
+  /** Live sessions that a capacity check creates before the load. */
   capacityCheckSessionsMax: 10_000_000,
-  /** Requests of a check, all of them prepared before: about a kilobyte each. */
+  /** Requests of a capacity check. All are prepared in advance: about 1 kB each. */
   capacityCheckRequestsMax: 2_500_000,
 
   // Event log
   logSegmentBytesMax: 64 * 1024 * 1024,
-  /** One record's payload: a session with the largest metadata stays far below. */
+  /** Payload of one record. A session with the largest metadata is far below. */
   logRecordBytesMax: 64 * 1024,
-  /** Elements of one record, and of one array within it: what a view shows, with room for members to come. */
+  /** Elements of a record, and of an array inside a record. */
   logRecordItemsMax: 64,
-  /** How much of a log file is read at a time. */
   logReadChunkBytes: 1024 * 1024,
-  /** Records of an open log that are read again before other work gets its turn: a millisecond or two. */
+  /** Records of an open log read per event-loop turn: 1 to 2 ms. */
   logRecordsReadPerTurn: 1_000,
-  /** Zeros written ahead of a log's data, so that most syncs find the file's size unchanged. */
+  /** Bytes preallocated behind the log's data, so that most syncs do not change the file size. */
   logPreallocationBytes: 256 * 1024,
-  /** What a group of records begins with; it grows as needed. */
+  /** Initial buffer of a group of records; it grows as needed. */
   logGroupInitialBytes: 64 * 1024,
-  /** How often a log that cannot be written tries again. */
+  /** Interval at which an unwritable log is retried. */
   logRetryIntervalMs: 1_000,
-  /** How long a view may wait for company before it is stored. Analytics that ask for it wait as long. */
+  /** Longest delay before records appended without waiting are stored. Analytics queries for them wait as long. */
   logLingerMs: 5,
-  /** Records appended and not yet durable; beyond it, 503. */
+  /** Records appended and not yet durable. Above it, requests get 503. */
   logPendingBytesMax: 16 * 1024 * 1024,
-  /** How long an epoch of the journal lasts; it outlives the sessions changed in it by no more. */
+  /** Duration of a journal epoch. It is kept until the sessions changed in it have expired. */
   journalEpochDurationMs: 15 * 60 * 1000,
-  /** How often the journal looks whether it is time for a new epoch or an old one is over. */
+  /** Interval at which the journal starts new epochs and deletes old ones. */
   journalMaintenanceIntervalMs: 60_000,
-  /** How far the wall clock may have been set back without a start missing a record it needs. */
+  /** Largest backward step of the wall clock after which a start still reads every record it needs. */
   clockSetBackMsMax: 60 * 60 * 1000,
-  /** Records the aggregator folds in one transaction. */
+  /** Records that the aggregator applies in one transaction. */
   projectionBatchRecordsMax: 8_192,
   /**
-   * What the aggregator waits for more records to share a transaction, unless a question is waiting or a batch is full. Nobody
-   * sees it: whoever asks is answered at once. With 20 ms a session cost 35.3 us of all threads under load, with 250 it costs 32.6.
+   * Delay in which the aggregator collects records for one transaction, unless a query waits or the batch is full. Under load, a
+   * session costs 35.3 us of all threads with 20 ms, and 32.6 us with 250 ms.
    */
   projectionLingerMs: 250,
-  /** Names (tags, offers, lenders) and sessions whose numbers the aggregator remembers, each; the rest it looks up. */
+  /** Cached row IDs of names (tags, offers, lenders) in the aggregator. */
   projectionNameCacheEntriesMax: 20_000,
+  /** Cached row IDs of sessions in the aggregator. */
   projectionSessionCacheEntriesMax: 20_000,
-  /** Ids the store keeps in one row of a cohort's list: with more, a row no longer fits into a page with its neighbours. */
+  /** Session IDs in one row of a cohort. Larger rows would need overflow pages. */
   cohortRowSessionsMax: 30,
-  /** Sessions whose rows the aggregator removes in one transaction, between batches, once they are no longer kept. */
+  /** Expired sessions that the aggregator deletes in one transaction, between batches. */
   sessionsPrunedPerTransaction: 500,
-  /** Experiments in one answer of the aggregator when a start asks for all: a few milliseconds' work on both sides. */
+  /** Experiments in one reply of the aggregator during a start: a few milliseconds of work in both threads. */
   experimentsPerPage: 5_000,
-  /** Pages of 4 KiB that the analytics store's write-ahead log holds before they are copied into its file. */
+  /** Pages of 4 KiB in the write-ahead log of the analytics store before a checkpoint. */
   analyticsStoreCheckpointPages: 4_000,
-  /** What the analytics store keeps of its file in memory. */
+  /** Page cache of the analytics store. */
   analyticsStoreCacheKibibytes: 16 * 1024,
-  /** A tag, an offer's id, a lender's name, a catalog version in the ledger. */
+  /** Length of a tag, offer ID, lender name or catalog version in the ledger. */
   ledgerNameCharactersMax: 256,
-  /** Preliminary revenue of one click: 64-bit sums of it cannot overflow. */
+  /** Preliminary revenue of one click. 64-bit sums of it cannot overflow. */
   clickValueMicrosMax: 1_000_000_000_000,
-  /** The aggregator's heap: a batch and its caches need a small part of it. */
+  /** Heap of the aggregator; a batch and the caches need a small part of it. */
   aggregatorHeapMegabytes: 256,
-  /** Pause before a dead aggregator is started again: doubled each time, up to the maximum, until it has caught up. */
+  /** Delay before an aggregator that exited is restarted; doubles up to the maximum until the aggregator has caught up. */
   aggregatorRestartDelayMinMs: 100,
   aggregatorRestartDelayMaxMs: 5_000,
-  /** What closing waits for the aggregator's batch in hand. */
+  /** Maximum wait for the running batch of the aggregator during a stop. */
   aggregatorCloseTimeoutMs: 5_000,
 } as const;
 
-// The longest metadata in its worst encoding (4 bytes a code point, escaped) fits a record with room for the rest.
+// The longest metadata in its longest encoding (4 bytes per code point, escaped) fits into a record.
 assert(bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 6 + 1_024 < bounds.logRecordBytesMax);
-// The same metadata as a text within JSON, whose escapes are escaped again (7 bytes a code point), beside the longest user agent.
+// The same metadata as text inside JSON (escapes are escaped again: 7 bytes per code point), and the longest user agent.
 assert(
   bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 7 + bounds.userAgentCharactersMax * 6 + 1_024 <
     bounds.idempotencyPayloadBytesMax,
 );
-// A sub_id in a query is 68 characters and a separator of three: `%2C`; the rest of the head needs a few hundred bytes.
+// A sub_id in a query has 68 characters and the separator `%2C`. The rest of the head needs a few hundred bytes.
 assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.requestHeadBytesMax);
 assert(bounds.offersShownDefault <= bounds.offersShownMax);
-// 42 bytes of a sealed value, in base64url; and a kept ranking is a whole number of words.
+// A click token has 42 bytes in base64url. A stored ranking is a whole number of 32-bit words.
 assert(Math.ceil(((30 + bounds.catalogVersionCharacters) * 4) / 3) <= bounds.clickTokenCharactersMax);
 assert(bounds.clickTokenCharactersMax % 4 === 0 && bounds.offersRankedMax % 2 === 0);
 assert(bounds.offersShownMax <= bounds.offersRankedMax && bounds.offersRankedMax < 2 ** 8);
 assert(bounds.catalogOffersMax < 2 ** 16);
-// Whatever a catalog may name or promise, the ledger's readers take: they leave out a record with more.
+// Every name and payout of a valid catalog is valid in the ledger. Readers skip records with larger values.
 assert(bounds.offerIdCharactersMax <= bounds.ledgerNameCharactersMax);
 assert(bounds.lenderNameCodePointsMax * 2 <= bounds.ledgerNameCharactersMax);
 assert(bounds.catalogVersionCharacters <= bounds.ledgerNameCharactersMax);
 assert(bounds.payoutUsdMax * 1_000_000 <= bounds.clickValueMicrosMax);
-// An amount and two rates in hundredths of a percent share one sort key, which must stay an exact integer.
+// An amount and two rates in hundredths of a percent share one sort key, which must be an exact integer.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.offerAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);
-// An order is sorted by one exact integer each: a key (the largest is revenue), and a place among the offers.
+// Offers are sorted by one exact integer: a sort key (revenue is the largest) and the offer index.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
 assert(bounds.offerAmountUsdMax < 2 ** 37);
-// A day is sealed only when no click on its sessions and no confirmation of one can count any more, with weeks to spare.
+// A day is archived only when no click or confirmation can change it any more, with weeks to spare.
 assert(bounds.clickAttributionMs + bounds.confirmationWindowMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickDurabilityTimeoutMs < bounds.requestDeadlineMs);
-// Counts of a session's clicks are bytes, and those of two days are kept; a row's cells are chosen by up to 24 bits.
+// Click counts of a session are bytes and kept for two days. Cells are selected by up to 24 bits.
 assert(bounds.clicksRecordedPerSessionMax <= 255 && bounds.clickAttributionMs <= 24 * 60 * 60 * 1000);
 assert(Number.isInteger(Math.log2(bounds.sessionClickCells)) && bounds.sessionClickCells <= 2 ** 24);
-// Whatever is held up, the operator's figures come in time to say so.
+// A scrape completes before the request deadline even if several metrics time out.
 assert(bounds.scrapeReadTimeoutMs * 4 <= bounds.requestDeadlineMs);
-// Left to itself, a drain outlasts every request it waits for.
+// The default drain deadline is longer than any request.
 assert(bounds.requestDeadlineMs + bounds.deadlineCheckIntervalMs < bounds.drainDeadlineDefaultMs);
 assert(bounds.clickAttributionMs + bounds.sessionTtlMs <= bounds.replacedCatalogRetentionMs);
-// Frame lengths stay below 2^24, which is what makes marked frames quick to find.
+// Frame lengths are below 2^24, so that the marked frames of the log are quick to find.
 assert(bounds.logRecordBytesMax * 2 <= bounds.logReadChunkBytes && bounds.logRecordBytesMax < 2 ** 24);
 assert(bounds.offersShownMax <= bounds.logRecordItemsMax && bounds.widgetEventsPerBatchMax <= bounds.logRecordItemsMax);
-// A batch of the journal holds pairs, and no merge more values than a record has items: both are checked where they are made.
+// A journal batch consists of pairs.
 assert(bounds.logRecordItemsMax % 2 === 0);
 assert(bounds.logRecordBytesMax < bounds.logSegmentBytesMax && bounds.logPendingBytesMax < bounds.logSegmentBytesMax);
-// What one batch adds to a counter is an exact number.
+// The sum that one batch adds to a counter is an exact number.
 assert(bounds.projectionBatchRecordsMax * bounds.clickValueMicrosMax <= Number.MAX_SAFE_INTEGER);
-// Every row of a full batch may be at its longest: a click_id, a pair, a txid, and the names of the members.
+// A full batch of rows of maximum length fits into a body.
 assert(bounds.confirmationRowsPerRequestMax * 1_024 <= bounds.confirmationBodyBytesMax);
-// The longest row of a file fits a body, whatever it takes to escape it.
+// The longest row of a confirmation file fits into a body after escaping.
 assert(bounds.confirmationFileRowCharactersMax * 6 <= bounds.confirmationBodyBytesMax);
 assert(bounds.txidCharactersMax <= bounds.ledgerNameCharactersMax);
-// A payout may be as high as a catalog promises; the square of a session's revenue in cents is an exact number.
+// The highest payout of a catalog can be confirmed. The square of the revenue of a session in cents is an exact number.
 assert(
   bounds.payoutUsdMax <= bounds.confirmedRevenueUsdMax &&
     (bounds.confirmedRevenueUsdMax * 100) ** 2 <= Number.MAX_SAFE_INTEGER,

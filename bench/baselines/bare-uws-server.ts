@@ -1,6 +1,6 @@
 /**
- * The yardstick: uWebSockets.js and nothing else. It reads a request whole, parses a JSON body, writes an answer that the
- * service once gave, byte for byte, and knows no key, session, offer or log. Runs in a process of its own.
+ * Baseline: only uWebSockets.js, in its own process. It reads the whole request, parses a JSON body and replies with a recorded
+ * response of the service, without keys, sessions, offers or a log.
  */
 import { serveOnUws } from './serve-on-uws.ts';
 

@@ -1,21 +1,20 @@
 import { readFileSync } from 'node:fs';
 
-/** What a baseline answers to one kind of request: an answer the service has really given. */
+/** A recorded response of the service that a baseline repeats. */
 export interface BaselineResponse {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Tells apart what one path is asked in several ways: this stands in the query string. Absent: any query. */
+  /** Text in the query string that distinguishes requests to the same path. Absent: any query. */
   readonly query?: string;
   readonly status: number;
-  /** All of them. Each baseline leaves out those that its engine writes by itself. */
+  /** All headers. Each baseline omits those that its engine writes itself. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
 /**
- * The answers a baseline was started with: a JSON file, its only argument.
- *
- * @param engineHeaders lower-case names of the headers that the engine writes by itself
+ * Reads the responses from the JSON file that is the only argument of the process.
+ * @param engineHeaders lower-case names of headers that the engine writes itself
  */
 export function readResponses(engineHeaders: readonly string[]): readonly BaselineResponse[] {
   const answers = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as BaselineResponse[];
@@ -25,7 +24,7 @@ export function readResponses(engineHeaders: readonly string[]): readonly Baseli
   }));
 }
 
-/** A route of a baseline, and which of its answers a query string gets. */
+/** A route of a baseline, with its responses by query string. */
 interface BaselineRoute {
   readonly method: BaselineResponse['method'];
   readonly path: string;
@@ -47,7 +46,7 @@ export function groupByRoute(answers: readonly BaselineResponse[]): BaselineRout
   });
 }
 
-/** Says which port a baseline listens on, and ends the process when it is told to. */
+/** Sends the port to the parent process, and exits on its request. */
 export function announcePort(port: number): void {
   process.once('SIGTERM', () => process.exit(0));
   process.stdout.write(`${port}\n`);

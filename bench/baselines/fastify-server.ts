@@ -1,8 +1,8 @@
-/** As `bare-uws-server.ts`, with Fastify as it comes: its router, its JSON body parser, its reply, no logger, no schema. */
+/** Same as `bare-uws-server.ts` with default Fastify: router, JSON body parser, reply; no logger and no schema. */
 import { fastify } from 'fastify';
 import { announcePort, groupByRoute, readResponses } from './baseline-response.ts';
 
-/** What it would cost to write an answer as JSON is no part of writing the same bytes; nor is a charset in its type. */
+/** Skips JSON serialization and the charset of the content type, which the service does not have either. */
 const serializeUnchanged = (body: string) => body;
 
 const app = fastify();
@@ -15,7 +15,7 @@ for (const { method, path, responseFor } of groupByRoute(readResponses(['date', 
       const answer = responseFor(question === -1 ? '' : request.url.slice(question + 1));
       reply.code(answer.status);
       for (const [name, value] of answer.headers) reply.header(name, value);
-      // Unasked it would tell that the connection stays open, and for how long: bytes that the service does not write.
+      // Removes default headers that the service does not send.
       reply.raw.removeHeader('Connection');
       if (answer.body === '') reply.send();
       else reply.serializer(serializeUnchanged).send(answer.body);

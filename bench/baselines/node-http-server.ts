@@ -1,4 +1,4 @@
-/** As `bare-uws-server.ts`, with the HTTP server that comes with Node.js. */
+/** Same as `bare-uws-server.ts` with the HTTP server of Node.js. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { announcePort, type BaselineResponse, groupByRoute, readResponses } from './baseline-response.ts';
@@ -14,7 +14,7 @@ function writeResponse(res: ServerResponse, answer: BaselineResponse): void {
     headers = [...answer.headers.flat(), 'Content-Length', String(Buffer.byteLength(answer.body))];
     rawHeaders.set(answer, headers);
   }
-  // Unasked it would tell that the connection stays open, and for how long: bytes that the service does not write.
+  // Removes default headers that the service does not send.
   res.removeHeader('Connection');
   res.writeHead(answer.status, headers).end(answer.body);
 }

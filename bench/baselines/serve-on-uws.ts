@@ -3,17 +3,17 @@ import { statusLine } from '../../src/http/engines/response-head.ts';
 import { loadNativeEngine } from '../../src/http/engines/uws-engine.ts';
 import { announcePort, type BaselineResponse, groupByRoute, readResponses } from './baseline-response.ts';
 
-/** Writes an answer; only in a handler of the engine, or corked. */
+/** Writes a response. Call it in a handler of the engine or in `cork`. */
 export type WriteResponse = (res: HttpResponse, answer: BaselineResponse) => void;
 
 /**
- * Serves the answers this process was started with on uWebSockets.js: reads a request whole, parses a JSON body, and hands its
- * answer to `send`, to be written at once or later. `corked`: the engine's own handler is running, so it may be written as it is.
+ * Serves the responses with uWebSockets.js: reads the whole request, parses a JSON body and calls `send`, which replies now or
+ * later. `corked` means that the handler of the engine is running, so the reply needs no `cork`.
  */
 export function serveOnUws(
   send: (res: HttpResponse, answer: BaselineResponse, corked: boolean, write: WriteResponse) => void,
 ): void {
-  // The build that the service runs on, set up the same way.
+  // Same build and settings as in the service.
   const uws = loadNativeEngine().native as unknown as typeof import('uWebSockets.js');
   const app = uws.App();
   const answers = readResponses(['date', 'content-length']);
@@ -32,7 +32,7 @@ export function serveOnUws(
       const chunks: Buffer[] = [];
       res.onAborted(() => {});
       res.onData((chunk, isLast) => {
-        // A chunk is only lent; one that is the whole body needs no copy.
+        // The engine reuses the memory of a chunk. A chunk that is the whole body needs no copy.
         if (!isLast) {
           chunks.push(Buffer.from(chunk.slice(0)));
           return;
@@ -49,7 +49,7 @@ export function serveOnUws(
   });
 }
 
-/** Status and headers as one string: each call into the engine costs, and the service calls it once too. */
+/** One string, because each call into the engine is expensive. The service does the same. */
 function responseHead({ status, headers }: BaselineResponse): string {
   return statusLine(status) + headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
 }

@@ -1,6 +1,6 @@
 /**
- * The bare server where every answer waits until a few bytes for it are on disk: what durability alone costs, whatever else
- * a server does. Requests that come while a write is under way share the next one. Runs in a process of its own.
+ * The bare server with durability: each reply waits until 80 bytes for it are synced to disk. Requests that arrive during a write
+ * share the next one. It measures the cost of durability alone.
  */
 
 import type { HttpResponse } from 'uWebSockets.js';
@@ -8,21 +8,21 @@ import { constants, openSync, write as writeFile, writeSync } from 'node:fs';
 import type { BaselineResponse } from './baseline-response.ts';
 import { serveOnUws, type WriteResponse } from './serve-on-uws.ts';
 
-/** About what the service keeps of a session or a click. */
+/** Approximate size of the ledger record of a session or click. */
 const recordBytes = 80;
-/** All blocks of the file are there, and it is written from its beginning again: no sync has to record a new size. */
+/** The file is preallocated and overwritten from its start, so that no sync has to update its size. */
 const fileBytes = 16 * 1024 * 1024;
 const groupSizeMax = 4_096;
 
 interface PendingResponse {
-  /** Null once the client has gone: the engine's object is dead then. */
+  /** Null after the client has disconnected, because the object of the engine is invalid then. */
   res: HttpResponse | null;
   readonly answer: BaselineResponse;
   readonly write: WriteResponse;
 }
 
 const records = Buffer.alloc(groupSizeMax * recordBytes, 'r');
-// Beside the file of answers, in a folder that goes with the run.
+// In the folder of the response file, which is deleted after the run.
 const file = openSync(`${process.argv[2]}.records`, constants.O_CREAT | constants.O_RDWR | constants.O_DSYNC, 0o600);
 writeSync(file, Buffer.alloc(fileBytes), 0, fileBytes, 0);
 
@@ -41,7 +41,7 @@ function writeNextGroup(): void {
   writeFile(file, records, 0, bytes, offset, (error) => {
     if (error !== null) throw error;
     offset += bytes;
-    // The next group is on its way while these are answered.
+    // The next write starts before these requests are answered.
     writeNextGroup();
     for (const { res, answer, write } of group) res?.cork(() => write(res, answer));
   });

@@ -1,4 +1,4 @@
-/** Carries out one `CheckRequest` (JSON, the only argument) and prints the `CheckMeasurements`: `marketplace capacity --check` runs it. */
+/** Runs one `CheckRequest` (JSON, the only argument) and prints its `CheckMeasurements`. Started by `marketplace capacity --check`. */
 import { mkdir } from 'node:fs/promises';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -8,13 +8,13 @@ import { Progress } from '../bench-part.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';
 import { runCapacityCheck } from './run-capacity-check.ts';
 
-/** Beside the results: on the disk that was measured. */
+/** Same disk as the measured results. */
 const folder = fileURLToPath(new URL('../results', import.meta.url));
 const catalogSeed = 200;
 
-/** A check that was interrupted ends like one that failed: `process.exit` takes the server and the client along. */
+/** `process.exit` runs the exit handlers that stop the server and the client. */
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-// Whoever asked for it has gone. The channel itself keeps nothing alive.
+// The parent process has exited. The IPC channel does not keep this process alive.
 process.once('disconnect', () => process.exit(130));
 process.channel?.unref();
 

@@ -12,35 +12,35 @@ import {
   sessionRequest,
 } from '../scenarios/requests.ts';
 
-/** How much more than the load needs, since arrivals come in clusters. */
+/** Extra requests and keys, because random arrivals come in clusters. */
 const headroomFactor = 1.25;
-/** Live sessions whose inputs are changed again and again, and those whose offers are known and shown again. */
+/** Maximum number of live sessions whose inputs change, and of those whose offers are repeated. */
 const changedSessionsMax = 20_000;
 const knownSessionsMax = 2_000;
-/** Clicks that one session is good for: those who match fewer offers are made up for by others. */
+/** Clicks per session. Sessions with more offers compensate for those with fewer. */
 const clicksPerSession = 3;
-/** Inputs are this old before the ranking they made unknown is asked for. Seconds. */
+/** Delay in seconds between inputs and the request for the new ranking. */
 const rankingDelaySeconds = 1;
 export const warmUpSeconds = 3;
 
-/** How much of everything a check needs. */
+/** Amounts of keys, sessions and requests for a check. */
 interface CheckScale {
   readonly perSecond: number;
-  /** Requests that are prepared: what is due, and some more. */
+  /** Prepared requests, including the extra ones. */
   readonly requests: number;
-  /** Keys of the load, so many that none of them comes near a limit, and keys that prepare it. */
+  /** Keys of the load, enough to stay below their limits, and keys that prepare it. */
   readonly keys: number;
   readonly preparingKeys: number;
-  /** Live sessions by what is done to them. */
+  /** Live sessions by purpose. */
   readonly sessions: {
     readonly changed: number;
     readonly known: number;
     readonly fresh: number;
     readonly clicked: number;
   };
-  /** Live sessions the server starts with: these, or as many as were ordered. */
+  /** Live sessions at the start of the server: at least the configured number. */
   readonly totalSessions: number;
-  /** Inputs that come between those of a session and the question for its offers. */
+  /** Inputs between the inputs of a session and the request for its offers. */
   readonly inputsBetween: number;
   readonly clicks: number;
 }
@@ -55,7 +55,7 @@ export function computeCheckScale({ ratesPerSecond, seconds, initialSessions }: 
   const sessions = {
     changed: 1 + 2 * inputsBetween + Math.min(changedSessionsMax, countOf('inputs')),
     known: Math.max(1, Math.min(knownSessionsMax, countOf('marketplace-known'))),
-    // Where offers are asked for more often than inputs change, and as long as no inputs are old enough.
+    // For when offers are requested more often than inputs change, and while no inputs are old enough.
     fresh: Math.max(0, countOf('marketplace-unknown') - countOf('inputs')) + inputsBetween + 2,
     clicked: Math.ceil(clicks / clicksPerSession) + (clicks === 0 ? 0 : 20),
   };
@@ -66,7 +66,7 @@ export function computeCheckScale({ ratesPerSecond, seconds, initialSessions }: 
     1,
     (headroomFactor * limitedPerMinute) / bounds.requestsPerMinuteDefault,
     (headroomFactor * ratesPerSecond.analytics * 60) / bounds.analyticsPerMinuteDefault,
-    // A key's day counts the sessions that were there before.
+    // The limit per day of a key counts existing sessions.
     (headroomFactor * (totalSessions + countOf('session'))) / bounds.sessionsPerDayDefault,
   );
   return {
@@ -82,10 +82,10 @@ export function computeCheckScale({ ratesPerSecond, seconds, initialSessions }: 
 }
 
 const shownOffers = 5;
-/** The experiment that the written sessions belong to. */
+/** Tag of the generated sessions. */
 const tag = referrerTags[0]!;
 
-/** What the load is made from: live sessions by what is done to them, and clicks that nobody has made yet. */
+/** Material of the load: live sessions by purpose, and unused click links. */
 interface MixedLoadInputs {
   readonly keys: readonly string[];
   readonly changed: readonly BorrowerSession[];
@@ -95,8 +95,8 @@ interface MixedLoadInputs {
 }
 
 /**
- * The requests of a mix in the order they are sent in, each route spread evenly over the load by its share. A ranking is
- * unknown because the session's inputs have changed a while before, or because nobody has asked for it yet.
+ * Builds the requests of a traffic mix in sending order, each route spread evenly over the load. A request for offers with
+ * unknown ranking uses a session whose inputs have changed before, or one that was never shown offers.
  */
 export function buildMixedLoad(
   ratesPerSecond: CheckRequest['ratesPerSecond'],
@@ -118,7 +118,7 @@ export function buildMixedLoad(
     return inputsRequest(withKey(session), { annual_income: (session.borrower.annual_income + lap) % annualIncomeMax });
   };
   const unknown = (): PreparedRequest => {
-    // Inputs of a session that has had others since have lost their ranking to those.
+    // A session whose inputs changed again has lost the ranking of the earlier inputs.
     asked = Math.max(asked, sent.inputs - changed.length);
     if (asked + scale.inputsBetween < sent.inputs) {
       return marketplaceRequest(withKey(changed[asked++ % changed.length]!), shownOffers);
@@ -150,7 +150,7 @@ export function buildMixedLoad(
 
 const zeroCounts = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
 
-/** Routes by turns: each time the one that is furthest behind its share. */
+/** Selects the route that is furthest behind its share. */
 class RouteScheduler {
   readonly #rates: Readonly<Record<RouteName, number>>;
   readonly #total: number;

@@ -12,9 +12,9 @@ import { type BorrowerSession, clickRequests } from '../scenarios/requests.ts';
 import { readMemoryAfterGc, readUsageWhenIdle } from '../target/load-target.ts';
 import { buildMixedLoad, computeCheckScale, warmUpSeconds } from './mixed-load.ts';
 
-/** As that route was measured with: the dearer catalog. */
+/** Same catalog as in the measurement of the route with the larger catalog. */
 const catalogOffers = 200;
-/** As the points of the curve of offered load have them, which a check is to be compared with. */
+/** Same number as at the points of the offered-load curve, with which a check is compared. */
 const connections = 256;
 const queueSeconds = 2;
 const deadlineMs = 5_000;
@@ -23,7 +23,7 @@ const preparingConnections = 64;
 const offersShown = 20;
 const clickSessionsAtOnce = 500;
 
-/** Puts a planned load on a server of its own, all defaults, that starts on live sessions. */
+/** Runs a planned load on a new server with default settings and live sessions. */
 export async function runCapacityCheck(
   order: CheckRequest,
   context: Pick<BenchContext, 'sendOpenLoop' | 'folder' | 'progress' | 'catalog'>,
@@ -95,7 +95,7 @@ export async function runCapacityCheck(
   });
 }
 
-/** Hands out sessions, each once. */
+/** Returns each session once. */
 function sessionPool(sessions: readonly BorrowerSession[]): (count: number) => BorrowerSession[] {
   let taken = 0;
   return (count) => {
@@ -109,7 +109,7 @@ function withKeys(sessions: readonly BorrowerSession[], keys: readonly string[])
   return sessions.map((session, at) => ({ ...session, key: keys[at % keys.length]! }));
 }
 
-/** Clicks of different pairs of session and offer. */
+/** Click requests for different pairs of session and offer. */
 async function createClickRequests(
   port: number,
   sessions: readonly BorrowerSession[],

@@ -1,21 +1,21 @@
 import { type Random, randomElement } from './seeded-random.ts';
 
-/** How lenders of one kind lend, for catalogs that are made up. */
+/** Properties of a kind of lender in generated catalogs. */
 export interface LenderKind {
-  /** Of all lenders. */
+  /** Share of all lenders. */
   readonly share: number;
   readonly nameEndings: readonly string[];
   readonly reach: 'nationwide' | 'regional' | 'local';
-  /** Where the worst credit band served lies, from 0 (the worst there is) to 1, at the least and at the most. */
+  /** Range of the position of the worst accepted credit band, from 0 (worst) to 1 (best). */
   readonly worstBandPosition: readonly [number, number];
-  /** The lowest note rate of the best band. */
+  /** Lowest note rate of the best band. */
   readonly bestRatePercent: number;
-  /** In the middle of the bands; 0 where no offer has a fee. */
+  /** Fee of the middle band; 0 for no fees. */
   readonly feePercent: number;
-  /** Between which sums the least and the largest loan lie. */
+  /** Range of the smallest loan amount. */
   readonly minAmountUsdRange: readonly [number, number];
   readonly maxAmountUsdRange: readonly [number, number];
-  /** Share of offers with a check that leaves no trace. */
+  /** Share of offers with a soft credit check. */
   readonly prequalificationShare: number;
   readonly features: readonly string[];
 }
@@ -90,7 +90,7 @@ export const lenderKinds: readonly LenderKind[] = [
   },
 ];
 
-/** A name no other lender of the catalog has; it is added to `taken`. */
+/** Returns a unique lender name and adds it to `taken`. */
 export function uniqueLenderName(random: Random, { nameEndings }: LenderKind, taken: Set<string>): string {
   const name = `${randomElement(random, firstWords)} ${randomElement(random, secondWords)} ${randomElement(random, nameEndings)}`;
   let unique = name;

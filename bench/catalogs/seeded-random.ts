@@ -1,11 +1,7 @@
-/** A source of randomness: each call gives the next number of [0, 1). The same seed gives the same numbers for ever. */
+/** Returns a pseudorandom number in [0, 1) for each call. The same seed gives the same sequence. */
 export type Random = () => number;
 
-/**
- * Mulberry32 (Tommy Ettinger, public domain): a counter that grows by an odd constant, so that it passes every 32-bit
- * state once, and a multiply-and-shift hash of it. Small, fast, good enough to draw people and offers with, and no secret is
- * ever drawn from it.
- */
+/** Mulberry32 (Tommy Ettinger, public domain). It visits every 32-bit state once and is fast. Not for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed | 0;
   return () => {
@@ -20,12 +16,12 @@ export function randomBoolean(random: Random, probability: number): boolean {
   return random() < probability;
 }
 
-/** A whole number from `low` to `high`, both included. */
+/** Returns an integer from `low` to `high`, inclusive. */
 export function randomInteger(random: Random, low: number, high: number): number {
   return low + Math.floor(random() * (high - low + 1));
 }
 
-/** One of some values, each as likely as the others. */
+/** Returns one of the values with equal probability. */
 export function randomElement<Value>(random: Random, values: readonly Value[]): Value {
   return values[Math.floor(random() * values.length)]!;
 }

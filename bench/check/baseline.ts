@@ -4,7 +4,7 @@ import type { CheckedRatio, RepeatedRatio } from './ratios.ts';
 
 const baselineFormat = 1;
 
-/** What later commits are compared with. */
+/** Stored ratios with which later commits are compared. */
 export interface Baseline {
   readonly format: typeof baselineFormat;
   /** ISO 8601. */
@@ -17,9 +17,9 @@ export interface Baseline {
 
 interface BaselineRatio extends Omit<CheckedRatio, 'value'> {
   readonly median: number;
-  /** Sigma of the logarithms of the runs. */
+  /** Standard deviation of the logarithms of the runs. */
   readonly spread: number;
-  /** The share of its speed that may be lost and still be noise. */
+  /** Largest share of lost speed that counts as noise. */
   readonly threshold: number;
 }
 
@@ -39,15 +39,15 @@ export function createBaseline(
   return { format: baselineFormat, ...conditions, figures };
 }
 
-/** A figure that may lose more than this share without being told is of little use. */
+/** A ratio with a larger threshold detects too little. */
 const usefulThresholdMax = 0.25;
 
-/** The figures that could not even tell a loss of a quarter. */
+/** Ratios whose threshold is above 25 %. */
 export function findNoisyRatios({ figures }: Baseline): BaselineRatio[] {
   return figures.filter(({ threshold }) => threshold > usefulThresholdMax);
 }
 
-/** Throws a one-line error when a text is no baseline. */
+/** Throws a one-line error for an invalid baseline. */
 export function parseBaseline(text: string): Baseline {
   const baseline = parseJson(text);
   if (baseline?.format !== baselineFormat || !Array.isArray(baseline.figures)) {
@@ -64,18 +64,18 @@ function parseJson(text: string): Partial<Baseline> | null {
   }
 }
 
-/** Four digits say enough, and let a new baseline be read as a change. */
+/** Four digits keep the diffs of a new baseline readable. */
 function roundToFourDigits(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-/** A figure that moved by more than noise. */
+/** A ratio that changed by more than noise. */
 interface RatioChange {
   readonly name: string;
   readonly part: string;
   readonly before: number;
   readonly now: number;
-  /** Share of speed; below 0 where it was won. */
+  /** Share of lost speed; negative for a gain. */
   readonly lossShare: number;
   readonly threshold: number;
 }
@@ -83,14 +83,14 @@ interface RatioChange {
 interface Comparison {
   readonly losses: readonly RatioChange[];
   readonly gains: readonly RatioChange[];
-  /** How many are neither. */
+  /** Number of ratios without a change. */
   readonly unchanged: number;
-  /** In the baseline, and not measured now; and the other way round. */
+  /** Ratios of the baseline that were not measured, and measured ratios without a baseline. */
   readonly missing: readonly string[];
   readonly added: readonly string[];
 }
 
-/** By the middle run of each figure. A gain is as large, seen from where it led, as a loss would have to be. */
+/** Compares the medians. A gain is a change that would be a loss in the opposite direction. */
 export function compareWithBaseline(
   baseline: readonly BaselineRatio[],
   measured: readonly RepeatedRatio[],
@@ -114,19 +114,19 @@ export function compareWithBaseline(
   };
 }
 
-/** Whether baseline and runs have nothing in common. */
+/** Whether baseline and runs have no ratio in common. */
 export function hasNoCommonRatio({ losses, gains, unchanged }: Comparison): boolean {
   return losses.length + gains.length + unchanged === 0;
 }
 
-/** What of the speed there is now would be lost by going back. */
+/** Converts a gain to the loss of speed in the opposite direction. */
 function gainShare(lost: number): number {
   return -lost / (1 - lost);
 }
 
 export const storeCommand = 'bin/with-node node bench/check/main.ts --store';
 
-/** What a comparison comes to, line by line: what was lost first. */
+/** Formats a comparison, losses first. */
 export function formatVerdict(baseline: Baseline, { losses, gains, unchanged, missing, added }: Comparison): string[] {
   const of = `the baseline of ${baseline.storedAt.slice(0, 10)}${baseline.commit === null ? '' : `, commit ${baseline.commit}`}`;
   const compared = losses.length + gains.length + unchanged;
@@ -150,7 +150,7 @@ export function formatVerdict(baseline: Baseline, { losses, gains, unchanged, mi
   ];
 }
 
-/** What makes a comparison weaker than it looks, or null. */
+/** Warning if the machine differs from that of the baseline, or null. */
 export function differentMachineWarning(baseline: Machine, now: Machine): string | null {
   const same = (['cpu', 'cores', 'memoryGiB', 'disk'] as const).every((member) => baseline[member] === now[member]);
   const node = (version: string) => version.split('.')[0];
@@ -161,7 +161,7 @@ export function differentMachineWarning(baseline: Machine, now: Machine): string
   );
 }
 
-/** Others at work on the machine, or null. */
+/** Warning if other processes use the machine, or null. */
 export function busyMachineWarning({ loadAverage, cores }: Machine): string | null {
   if (loadAverage <= cores / 2) return null;
   return `THIS MACHINE IS BUSY (load average ${loadAverage.toFixed(1)}): what differs may be its other work.`;

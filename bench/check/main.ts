@@ -1,4 +1,4 @@
-/** Whether anything got slower: `make bench-check`. Options: `--help`. */
+/** Compares the speed with the stored baseline: `make bench-check`. Options: `--help`. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describeCommit, describeMachine } from '../machine.ts';
@@ -24,7 +24,7 @@ const defaultBaseline = fileURLToPath(new URL('../baseline.json', import.meta.ur
 const exitCodeLoss = 1;
 const exitCodeInconclusive = 2;
 
-/** A run that was interrupted ends like one that failed: `process.exit` takes the servers and clients along. */
+/** `process.exit` runs the exit handlers that stop servers and clients. */
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 try {
@@ -84,7 +84,7 @@ async function storeBaseline(options: CheckOptions): Promise<void> {
   );
 }
 
-/** The figures of each run: of the parts named, or of all of them. */
+/** Ratios of each run, of the named parts or all parts. */
 async function collectRuns(
   { from, repeat, client }: CheckOptions,
   only?: ReadonlySet<string>,
@@ -92,7 +92,7 @@ async function collectRuns(
   if (from.length > 0) {
     return Promise.all(from.map(async (file) => ratiosOfResult(parseResult(await readFile(file, 'utf8')))));
   }
-  // Everything that measures, the service with it, is loaded only where something is measured.
+  // Loaded only for a measurement, because it loads the service.
   const { measureRatios } = await import('./measure-ratios.ts');
   return measureRatios({ repeat, client, folder: resultsFolder, only });
 }

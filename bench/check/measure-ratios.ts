@@ -10,7 +10,7 @@ import { mergeFindings } from '../result/bench-result.ts';
 import type { CheckedRatio } from './ratios.ts';
 import { ratiosOfResult } from './ratios.ts';
 
-/** One run of everything within a minute: it is the repetition, with servers started anew, that makes it sound. */
+/** One run takes about a minute. Repetition with new servers makes the result reliable. */
 const checkRunScale: BenchScale = {
   rounds: 1,
   seconds: 0.6,
@@ -22,7 +22,7 @@ const checkRunScale: BenchScale = {
 };
 const catalogSeed = 200;
 
-/** The parts whose ratios are compared. */
+/** Parts whose ratios are compared. */
 export const checkedParts: readonly BenchPart[] = benchParts.filter(
   ({ name, group }) => group === 'routes' || name === 'micro',
 );
@@ -30,13 +30,13 @@ export const checkedParts: readonly BenchPart[] = benchParts.filter(
 interface MeasureOptions {
   readonly repeat: number;
   readonly client: LoadClient['name'] | undefined;
-  /** On the disk to be measured. */
+  /** Folder on the measured disk. */
   readonly folder: string;
-  /** Names of parts; all whose ratios are compared when undefined. */
+  /** Names of parts; undefined for all. */
   readonly only: ReadonlySet<string> | undefined;
 }
 
-/** Runs the routes and the hot functions so many times, all of them once before any of them again. */
+/** Runs all parts once before it repeats them. */
 export async function measureRatios({
   repeat,
   client: named,
@@ -47,7 +47,7 @@ export async function measureRatios({
   const context: BenchContext = {
     scale: checkRunScale,
     quick: true,
-    // The cheaper of two clients: what it leaves of the machine is the servers'.
+    // The client with the lower CPU cost leaves more of the machine to the servers.
     client: crossCheck ?? client,
     sendOpenLoop: runOpenLoop,
     folder,

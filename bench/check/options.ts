@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 
 export interface CheckOptions {
-  /** Put what is measured in place of the baseline, instead of comparing. */
+  /** Stores the measured ratios as the baseline instead of comparing. */
   readonly store: boolean;
   readonly repeat: number;
   readonly baseline: string;
-  /** Result files whose figures are taken instead of measuring. */
+  /** Result files that are used instead of a measurement. */
   readonly from: readonly string[];
   readonly client: 'wrk' | 'autocannon' | undefined;
   readonly help: boolean;
@@ -29,7 +29,7 @@ Ends with 0 without a loss, with 1 and a line for each loss, and with 2 where it
   --help           this text
 `;
 
-/** Throws a one-line error that names the option at fault. */
+/** Throws a one-line error that names the invalid option. */
 export function parseCheckOptions(args: readonly string[], defaultBaseline: string): CheckOptions {
   const { values } = parseArgs({
     args: [...args],

@@ -2,23 +2,23 @@ import { calibrationName, type MicroResult } from '../micro/micro-benchmark.ts';
 import { cpuRatios, throughputRatios } from '../report/ratios.ts';
 import type { BenchResult, RouteResult } from '../result/bench-result.ts';
 
-/** A ratio that tells of the code and not of the machine: what the gate compares from commit to commit. */
+/** A ratio that depends on the code and not on the machine. */
 export interface CheckedRatio {
-  /** What it is compared by. */
+  /** Name by which runs are compared. */
   readonly name: string;
-  /** The part of the benchmarks it comes from. */
+  /** Part of the benchmarks. */
   readonly part: string;
   readonly better: 'higher' | 'lower';
-  /** Above 0. */
+  /** Positive number. */
   readonly value: number;
 }
 
-/** The same figure, run after run. */
+/** A ratio with the values of all runs. */
 export interface RepeatedRatio extends Omit<CheckedRatio, 'value'> {
   readonly values: readonly number[];
 }
 
-/** Puts the runs beside one another; a figure that some run did not have has fewer values. */
+/** Groups the ratios of all runs by name. A ratio that is missing in a run has fewer values. */
 export function groupRuns(runs: readonly (readonly CheckedRatio[])[]): RepeatedRatio[] {
   return [...Map.groupBy(runs.flat(), ({ name }) => name).values()].map((same) => {
     const { value: _, ...figure } = same[0]!;
@@ -26,14 +26,14 @@ export function groupRuns(runs: readonly (readonly CheckedRatio[])[]): RepeatedR
   });
 }
 
-/** What of a result can be compared with another machine's, or with the same machine's on another day. */
+/** Extracts the ratios that do not depend on the machine. */
 export function ratiosOfResult({ routes, micro }: Pick<BenchResult, 'routes' | 'micro'>): CheckedRatio[] {
   return [...routes.flatMap(routeRatios), ...microRatios(micro)].filter(
     ({ value }) => Number.isFinite(value) && value > 0,
   );
 }
 
-/** The client is a part of the name: what one measures is no measure for another. */
+/** The name contains the client, because ratios of different clients are not comparable. */
 function routeRatios(route: RouteResult): CheckedRatio[] {
   const { name, client } = route;
   const throughput = throughputRatios(route, 'bare');
@@ -50,7 +50,7 @@ function routeRatios(route: RouteResult): CheckedRatio[] {
   ];
 }
 
-/** How many calibrations one call costs. What ends with a sync is the disk's time, and a single call's is chance. */
+/** Cost of one call in calibrations. Results that depend on a disk sync or on a single call are skipped. */
 function microRatios(results: readonly MicroResult[]): CheckedRatio[] {
   const unit = results.find(({ name }) => name === calibrationName)?.medianNs;
   if (unit === undefined || !(unit > 0)) return [];

@@ -10,39 +10,39 @@ import type { BenchPart } from '../bench-part.ts';
 import { fixedToday, randomBorrowerVectors } from '../micro/fixtures.ts';
 import { median } from '../statistics.ts';
 
-/** Ranking in the calling thread beside ranking in one worker, for one size of catalog and of batch. */
+/** Time to rank in the main thread and in one matching thread, for one catalog size and batch size. */
 export interface CrossoverCell {
   readonly offers: number;
-  /** Requests under way at once: with one worker they travel in one message. */
+  /** Concurrent requests. They are sent to the matching thread in one message. */
   readonly batch: number;
   readonly inThread: MatchingRates;
   readonly pool: MatchingRates;
 }
 
 interface MatchingRates {
-  /** CPU time of the thread that asked, in microseconds a request; null where the system does not tell. */
+  /** CPU time of the main thread per request in microseconds; null if the system does not report it. */
   readonly frontEndMicros: number | null;
   readonly perSecond: number;
 }
 
 const crossoverSizes = [40, 200, 1_000, 10_000];
-/** Without the largest, whose indexes take longer to make than all the others' measurements. */
+/** Without the largest catalog, whose index takes longer to build than all measurements. */
 const quickCrossoverSizes = crossoverSizes.filter((offers) => offers <= 1_000);
 const crossoverBatches = [1, 8, 64];
 
 interface CrossoverScale {
-  /** Offers of the catalogs, one after the other. */
+  /** Catalog sizes. */
   readonly sizes: readonly number[];
-  /** Length of one measurement of a round. */
+  /** Duration of one measurement. */
   readonly seconds: number;
   readonly rounds: number;
-  /** An existing folder; what is put there is removed. */
+  /** Existing folder; its new content is deleted. */
   readonly folder: string;
-  /** The text of a catalog of so many offers. */
+  /** Returns the text of a catalog with this number of offers. */
   readonly catalog: (offers: number) => string;
 }
 
-/** Both in turn, round after round; of the rounds the middle one counts. Every index is made before the first round. */
+/** Alternates between both variants and takes the median round. All indexes are built before the first round. */
 async function measureCrossover(scale: CrossoverScale): Promise<CrossoverCell[]> {
   const borrowers = randomBorrowerVectors(1_000, 5);
   const cells: CrossoverCell[] = [];
@@ -113,7 +113,7 @@ async function matchOne(matcher: Matcher, catalogs: CatalogStore, borrower: Fiel
   if (ranking === null) throw new Error('the matcher took no request');
 }
 
-/** What the thread that calls has used of a CPU, in microseconds: finer than the hundredths of a second of `stat`. Linux only. */
+/** CPU time of the calling thread in microseconds; null outside Linux. More precise than `/proc/<pid>/stat`. */
 function callingThreadCpuMicros(): number | null {
   try {
     return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1_000;

@@ -1,22 +1,22 @@
 import type { BenchContext, BenchScale } from '../bench-part.ts';
 import type { CurveResult, MemoryResult } from '../result/bench-result.ts';
 
-/** How large the curves of a run are. */
+/** Size of the curves of a run. */
 export interface CurveScale {
-  /** Length of the closed loop that finds what a service can do, and of the load at each point. */
+  /** Duration of the closed loop that measures saturation, and of the load at each point. */
   readonly saturationSeconds: number;
   readonly seconds: number;
-  /** The same where each request can be sent only once, and a session must have been written for it. */
+  /** Same for loads that send each request once. */
   readonly singleUseSeconds: number;
-  /** Of such a service sessions are written for so many answers a second; one that is faster ends its loads with the last session. */
+  /** Expected replies per second of such a load. A faster service ends its load early. */
   readonly singleUseRatePerSecondMax: number;
-  /** Sent ahead of each load on its own schedule, and not counted. */
+  /** Uncounted warm-up before each open-loop load. */
   readonly warmUpSeconds: number;
-  /** Rates of the curve of offered load, as shares of saturation. */
+  /** Rates of the offered-load curve as shares of saturation. */
   readonly saturationShares: readonly number[];
-  /** Further points, each at a higher rate, while the service still keeps up: the closed loop may have found too little. */
+  /** Additional points at higher rates, while the service keeps up. */
   readonly extraLoads: number;
-  /** Up to this share of saturation the bare server has the same load: beyond it the service's latency is that of a queue. */
+  /** Up to this share of saturation, the bare server gets the same load. Above it, latency is dominated by queueing. */
   readonly bareServerShareMax: number;
   readonly liveSessions: readonly number[];
   readonly catalogOffers: readonly number[];
@@ -59,19 +59,19 @@ export function curveScale(isQuick: boolean, { liveSessions }: Pick<BenchScale, 
   return { ...scale, liveSessions: scale.liveSessions.filter((count) => count <= liveSessions) };
 }
 
-/** One curve: what grows, and how it is measured at each point. */
+/** A curve: the variable and the measurement at each point. */
 export interface Curve {
   readonly name: CurveResult['name'];
-  /** In a few words, for the help. */
+  /** Short description for `--help`. */
   readonly description: string;
   measure(context: BenchContext, scale: CurveScale): Promise<CurveFindings>;
 }
 
 interface CurveFindings {
   readonly curve: CurveResult;
-  /** From the curve whose services hold live sessions. */
+  /** Memory per session, from the live-sessions curve. */
   readonly memory?: MemoryResult | null;
 }
 
-/** Of the answers a second that a closed loop got: where a planner would run it, with room for the busiest minute. */
+/** Share of saturation at which a capacity plan runs the service, with headroom for peaks. */
 export const targetUtilization = 0.6;

@@ -5,7 +5,7 @@ import { catalogSizeCurve, matcherThreadsCurve } from './first-look-curves.ts';
 import { liveSessionsCurve } from './live-sessions-curve.ts';
 import { keysCurve, offeredLoadCurve } from './page-load-curves.ts';
 
-/** The curves, each a part of its own: a run that fails late keeps those it has. */
+/** Each curve is its own part, so that a run that fails late keeps earlier curves. */
 export const curveParts: readonly BenchPart[] = [
   offeredLoadCurve,
   liveSessionsCurve,

@@ -7,15 +7,15 @@ import { firstLookRequests } from './curve-requests.ts';
 import { measureLoadPoint, measureSaturation, rateAtShare } from './load-point.ts';
 import { type SeededServiceOptions, withSeededService } from './seeded-service.ts';
 
-/** What the load consists of, for the titles of its curves. */
+/** Description of the load, for the titles of its curves. */
 const firstLookTitle = `GET /marketplace, ranking not yet known, at ${Math.round(targetUtilization * 100)} % of each point's own saturation`;
 
-/** Enough that no key comes near its limit. */
+/** Enough keys to stay below their limits. */
 const firstLookKeys = 1_000;
 
 /**
- * A service of its own whose live sessions have never been shown offers, each of them asked once: first in a closed loop,
- * which also makes whatever the catalog's rankings share, then on schedule.
+ * Starts a service with live sessions that were never shown offers. Requests offers for each session once: first in a closed
+ * loop, which also builds the shared indexes of the catalog, then in an open loop.
  */
 async function measureFirstLook(
   context: BenchContext,
@@ -47,7 +47,7 @@ async function measureFirstLook(
   });
 }
 
-/** Rankings out of more and more offers. */
+/** Time to rank by catalog size. */
 export const catalogSizeCurve: Curve = {
   name: 'catalog-size',
   description: 'rankings out of more and more offers',
@@ -62,10 +62,10 @@ export const catalogSizeCurve: Curve = {
   },
 };
 
-/** As many as the scenario of unknown rankings has. */
+/** Same catalog size as in the scenario of unknown rankings. */
 const matcherThreadsCatalogOffers = 200;
 
-/** Rankings by the thread that serves the sockets (0), and by more and more others. */
+/** Time to rank by number of matching threads; 0 means the main thread. */
 export const matcherThreadsCurve: Curve = {
   name: 'matcher-threads',
   description: 'rankings by more and more matcher threads',

@@ -14,7 +14,7 @@ type MemoryPoint = MemoryResult['points'][number];
 
 const mebibyte = 2 ** 20;
 
-/** What one session adds, by the slope over all points: what the service holds without sessions is in none of it. Null with fewer than two. */
+/** Memory per session as the slope over all points, which excludes the constant part of the service. Null with fewer than two points. */
 export function estimateSessionMemory(
   points: readonly MemoryPoint[],
   fields: number,
@@ -32,7 +32,7 @@ export function estimateSessionMemory(
   };
 }
 
-/** Of the straight line that comes closest, by least squares. */
+/** Slope of the least-squares line. */
 function leastSquaresSlope(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (of: 0 | 1) => points.reduce((sum, point) => sum + point[of], 0) / points.length;
   const [meanX, meanY] = [mean(0), mean(1)];
@@ -47,28 +47,28 @@ function leastSquaresSlope(points: readonly (readonly [x: number, y: number])[])
 
 const launcherPath = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 
-/** The most live sessions that the service would hold here, as it sets it itself when nobody says otherwise. */
+/** Default of SVC_MAX_SESSIONS on this machine. */
 export async function readSessionsMax(): Promise<number> {
   const { SVC_MAX_SESSIONS: _, ...env } = process.env;
   const output = await runChild(launcherPath, ['check-config'], { env, timeoutMs: 30_000 });
   return parseSessionsMax(output);
 }
 
-/** Out of what `check-config` prints. */
+/** Parses the output of `check-config`. */
 export function parseSessionsMax(output: string): number {
   const value = /^SVC_MAX_SESSIONS +(\d+)/m.exec(output)?.[1];
   if (value === undefined) throw new Error('check-config does not tell SVC_MAX_SESSIONS');
   return Number(value);
 }
 
-/** Enough that no key comes near its limit. */
+/** Enough keys to stay below their limits. */
 const liveSessionsKeys = 1_000;
-/** Sessions that the load goes round: spread over all there are, and more than the caches of a processor hold. */
+/** Sessions used by the load: spread over all sessions, and more than the CPU caches hold. */
 const loadedSessions = 20_000;
 
 /**
- * The same rate with more and more live sessions: each time a service of its own, started on as many. What it holds is read
- * before the load, since a session that has been shown offers holds more: its ranking.
+ * The same rate with an increasing number of live sessions, each on a new service. Memory is read before the load, because a
+ * session that was shown offers has a ranking.
  */
 export const liveSessionsCurve: Curve = {
   name: 'live-sessions',
@@ -89,7 +89,7 @@ export const liveSessionsCurve: Curve = {
         const requestsFile = join(folder, 'requests');
         const requests = steadyLoadRequests(sessions);
         await writeRequests(requestsFile, requests);
-        // Each of them is warmed up alike, and the first one sets the rate.
+        // All points have the same warm-up, and the first one sets the rate.
         const saturation = await measureSaturation(sendOpenLoop, target, {
           requestsFile,
           once: false,

@@ -10,19 +10,19 @@ import {
 import type { CurvePoint } from '../result/bench-result.ts';
 import { type LoadTarget, readUsageWhenIdle } from '../target/load-target.ts';
 
-/** Requests that a point is made of at the very least: a closed loop of a moment may have found next to nothing. */
+/** Minimum number of requests at a point, because a short closed loop may report too few. */
 const pointRequestsMin = 20;
 
-/** Requests a second at this share of saturation, for a load of this length: a whole number. */
+/** Requests per second at this share of saturation, as an integer for this duration. */
 export function rateAtShare(share: number, saturation: number, seconds: number): number {
   return Math.max(Math.ceil(pointRequestsMin / seconds), Math.round(share * saturation));
 }
 
-/** Connections of the closed loop that finds saturation: as many as the other loads have. */
+/** Connections of the closed loop that measures saturation. */
 const closedLoopConnections = 64;
-/** Of a load on schedule: enough that they are what runs out only when the server is far behind. */
+/** Connections of an open-loop load: enough to run out only when the server is far behind. */
 const openLoopConnections = 256;
-/** Requests waiting for a connection, in seconds of the schedule: as long as the service itself would give them. */
+/** Queue for connections, in seconds of the schedule: as long as the request deadline. */
 const queueSeconds = 2;
 const deadlineMs = 5_000;
 const seed = 17;
@@ -36,7 +36,7 @@ interface PointLoadOptions {
   readonly seconds: number;
 }
 
-/** Answers a second of a closed loop, by the very client that the load on schedule comes from. Throws at any other answer. */
+/** Replies per second in a closed loop, with the client of the open-loop load. Throws for an unexpected reply. */
 export async function measureSaturation(
   send: OpenLoopRunner,
   target: LoadTarget,
@@ -47,7 +47,7 @@ export async function measureSaturation(
   return result.achievedPerSecond;
 }
 
-/** Sends each of these requests once, as fast as answers come. Throws when any answer is another than expected. */
+/** Sends each request once in a closed loop. Throws for an unexpected reply. */
 export async function sendEachOnce(
   send: OpenLoopRunner,
   target: LoadTarget,
@@ -59,7 +59,7 @@ export async function sendEachOnce(
   await runClosedLoop(send, target, { requestsFile, once: true, warmUpSeconds: 0, seconds: sendEachOnceSecondsMax });
 }
 
-/** One point of a curve: a load on schedule, and what server and client made of it. */
+/** Measures one point of a curve with an open-loop load. */
 export async function measureLoadPoint(
   send: OpenLoopRunner,
   target: LoadTarget,

@@ -7,12 +7,12 @@ import { measureLoadPoint, measureSaturation, rateAtShare, sendEachOnce } from '
 import { withBareServer, withSeededService } from './seeded-service.ts';
 
 const offeredLoadSessions = 2_000;
-/** A service that answers less than this share of what is offered is past saturation. */
+/** A service that answers a smaller share of the offered load is saturated. */
 const keepingUpShare = 0.95;
-/** From each further rate to the next. */
+/** Factor between the rates of additional points. */
 const extraLoadFactor = 1.25;
 
-/** From a small part of what the service can do to more than that. */
+/** Latency by offered load, from below to above saturation. */
 export const offeredLoadCurve: Curve = {
   name: 'offered-load',
   description: 'answers and latency by the rate offered, past saturation',
@@ -71,7 +71,7 @@ function isKeepingUp({ achievedPerSecond, offeredPerSecond }: CurvePoint): boole
 
 const keysCurveSessions = 2_000;
 
-/** The same load from more and more keys, all known to the service from the start. */
+/** The same load with an increasing number of keys. */
 export const keysCurve: Curve = {
   name: 'keys',
   description: 'the same load from more and more keys',
@@ -87,7 +87,7 @@ export const keysCurve: Curve = {
       await sendEachOnce(sendOpenLoop, target, folder, firstLookRequests(sessions));
       const requestsFile = join(folder, 'requests');
       const load = { requestsFile, once: false, warmUpSeconds: scale.warmUpSeconds };
-      // With all of them: the few that come first must not have used up their minute.
+      // Uses all keys, because the first ones must not exceed their limits.
       await writeRequests(requestsFile, pageLoadRequests(sessions, target.keys));
       progress.step('keys: looking for saturation');
       const saturation = await measureSaturation(sendOpenLoop, target, { ...load, seconds: scale.saturationSeconds });

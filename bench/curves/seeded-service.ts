@@ -18,24 +18,24 @@ import { measureLoadPoint } from './load-point.ts';
 
 export interface SeededServiceOptions {
   readonly keys: number;
-  /** Live sessions it starts with. */
+  /** Live sessions at the start. */
   readonly sessions: Pick<LiveSessionsOptions, 'count' | 'fields' | 'told'>;
-  /** Offers of a generated catalog; the example catalog when absent. */
+  /** Size of a generated catalog; default: the example catalog. */
   readonly catalogOffers?: number;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 interface SeededService {
   readonly target: ServiceTarget;
-  /** Some of its live sessions, spread evenly over all, each with one of the keys. */
+  /** Sample of the live sessions, each with a key. */
   readonly sessions: readonly BorrowerSession[];
-  /** For requests; removed with it. */
+  /** Folder for request files; deleted with the service. */
   readonly folder: string;
 }
 
 const sessionsSeed = 23;
 
-/** Runs the service on a history of live sessions for as long as `use` takes. What fails there tells what the service logged. */
+/** Runs the service with live sessions during `use`. An error contains the end of the log. */
 export async function withSeededService<Result>(
   { folder: parent, catalog }: Pick<BenchContext, 'folder' | 'catalog'>,
   wanted: SeededServiceOptions,
@@ -69,16 +69,16 @@ export async function withSeededService<Result>(
   }
 }
 
-/** The kinds of requests that the loads of the curves consist of. */
+/** Kinds of requests in the loads of the curves. */
 const sampledKinds = [marketplaceKnownScenario, sessionScenario, inputsScenario].flatMap((scenario) => scenario.kinds);
 const sampleConnections = 8;
 
 interface BareComparisonOptions {
   readonly sendOpenLoop: OpenLoopRunner;
   readonly scale: CurveScale;
-  /** The file of answers that the bare server is started with is left here. */
+  /** Folder for the response file of the bare server. */
   readonly folder: string;
-  /** What is sent, and the file of it. */
+  /** Requests of the load and their file. */
   readonly requests: readonly PreparedRequest[];
   readonly requestsFile: string;
 }
@@ -86,15 +86,15 @@ interface BareComparisonOptions {
 interface ComparedPointOptions {
   readonly x: number;
   readonly perSecond: number;
-  /** Of saturation: above `bareServerShareMax` the service is measured alone. */
+  /** Share of saturation. Above `bareServerShareMax`, only the service is measured. */
   readonly saturationShare: number;
-  /** How many points the curve has already: the two servers take turns in being first. */
+  /** Index of the point. The two servers take turns in being first. */
   readonly pointIndex: number;
 }
 
 /**
- * Runs the bare server for as long as `use` takes, with the answers that the service gives to a few of these requests.
- * `measure` makes one point of a curve: the load on the service and the same on the bare server, one right after the other.
+ * Runs the bare server during `use`, with recorded responses of the service. `measure` measures one point: the load on the
+ * service and on the bare server.
  */
 export async function withBareServer<Result>(
   service: LoadTarget,

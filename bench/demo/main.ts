@@ -1,6 +1,6 @@
 /**
- * Walks a few dozen borrowers through a running server, as a partner with two variants of a landing page would:
- * `make demo`. Options: `--help`.
+ * Sends a few dozen borrowers through a running server, like a partner with two variants of a landing page: `make demo`. Options:
+ * `--help`.
  */
 import { parseArgs } from 'node:util';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
@@ -38,13 +38,13 @@ const usage = `Usage: make demo [ARGS="options"], or bin/with-node node bench/de
   --help            this text
 `;
 
-/** How often a visitor of each variant follows an offer: B is the better page, and the table at the end should say so. */
+/** Click rates of the variants. B is better, and the final table should show it. */
 const variants = [
   { name: 'A', followsOffer: 0.35 },
   { name: 'B', followsOffer: 0.6 },
 ] as const;
 
-/** What the partner's page may pass on of its visitors' browsers; analytics shows the figures by device. */
+/** User agents of the visitors; analytics reports them by device. */
 const userAgents: WeightedTable<string> = [
   [
     'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
@@ -91,7 +91,7 @@ try {
 interface DemoOptions {
   readonly borrowers: number;
   readonly seed: number;
-  /** Every answer is printed, not only those of the first borrower. */
+  /** Prints every response, not only those of the first borrower. */
   readonly full: boolean;
 }
 
@@ -100,9 +100,9 @@ async function run(apiUrl: string, key: string, wanted: DemoOptions): Promise<vo
   if (key === '') throw new DemoError('there is no API key; start the demo with `make demo`, or pass a key with --key');
   const onWait = (seconds: number) => printNote(`rate limit reached: waiting ${seconds} s, as the answer asks`);
   const client = new MarketplaceClient(apiUrl, key, onWait);
-  // Fails before anything is printed where there is no server, or none that knows the key.
+  // Fails early without a server or with an unknown key.
   expectStatus(await client.get('/marketplace', {}), 400, 'GET /marketplace without parameters');
-  // Tags of this run alone, so that the figures at the end are those of the people walked through here.
+  // Tags of this run only, so that the final figures cover only these borrowers.
   const started = Date.now().toString(36);
   const tags = variants.map(({ name }) => `demo-${started}-${name.toLowerCase()}`);
   const random = seededRandom(seed);
@@ -112,7 +112,7 @@ async function run(apiUrl: string, key: string, wanted: DemoOptions): Promise<vo
     const tag = tags[(number - 1) % variants.length]!;
     const borrower = drawBorrower(random);
     const sort = sortOrders[(number - 1) % sortOrders.length]!;
-    // The first borrower always follows an offer, so that each step of the lifecycle is seen in full.
+    // The first borrower always clicks, so that the output shows every step.
     const follows = chance(random, variant.followsOffer) || number === 1;
     const verbose = full || number === 1;
     const plan: BorrowerPlan = { borrower, tag, sort, follows, incremental: number % 3 === 1, verbose, random };
@@ -138,21 +138,21 @@ async function run(apiUrl: string, key: string, wanted: DemoOptions): Promise<vo
   );
 }
 
-/** How one borrower behaves. */
+/** Behaviour of one borrower. */
 interface BorrowerPlan {
   readonly borrower: Borrower;
   readonly tag: string;
   readonly sort: (typeof sortOrders)[number];
-  /** Whether an offer is followed, if there is one. */
+  /** Clicks an offer if there is one. */
   readonly follows: boolean;
-  /** Inputs in two calls instead of one. */
+  /** Submits inputs in two requests. */
   readonly incremental: boolean;
-  /** Every request and answer is printed in full. */
+  /** Prints every request and response in full. */
   readonly verbose: boolean;
   readonly random: Random;
 }
 
-/** Session, inputs, offers, and perhaps a click. */
+/** Session, inputs, offers and possibly a click. */
 async function walkBorrower(client: MarketplaceClient, plan: BorrowerPlan): Promise<BorrowerOutcome> {
   const show = (request: string, sent: unknown, answer: ApiResponse) => {
     if (plan.verbose) printRequestAndResponse(request, sent, answer.status, answer.body);
@@ -183,7 +183,7 @@ async function walkBorrower(client: MarketplaceClient, plan: BorrowerPlan): Prom
 
   let clickedHost: string | null = null;
   if (plan.follows && marketplace.offers.length > 0) {
-    // Most people take the first offer, some look further.
+    // Most borrowers click the first offer.
     const chosen = marketplace.offers[Math.floor(plan.random() ** 2 * marketplace.offers.length)]!;
     const click = await client.click(chosen.click_url);
     expectStatus(click, 302, 'The click redirect');
@@ -197,7 +197,7 @@ async function walkBorrower(client: MarketplaceClient, plan: BorrowerPlan): Prom
   return { readiness, sort: plan.sort, marketplace, clickedHost };
 }
 
-/** The amount and purpose first, as a form of two pages would send them, then the rest. */
+/** Amount and purpose first, like a form of two pages. */
 function splitInputs(borrower: Borrower): readonly Partial<Borrower>[] {
   const { loan_amount, loan_purpose, ...rest } = borrower;
   return [{ loan_amount, loan_purpose }, rest];

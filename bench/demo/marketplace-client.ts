@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What the demo reads of the answers (docs/contract.md#operations). */
+/** Members of the responses that the demo reads (docs/contract.md#operations). */
 export interface SessionResponse {
   readonly sub_id: string;
   readonly expires_at: string;
@@ -42,15 +42,15 @@ export interface SummaryResponse {
 
 export const sortOrders = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
 
-/** One answer of the API, as a caller sees it. */
+/** A response of the API. */
 export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed JSON, or null when the answer has no JSON body. */
+  /** Parsed JSON, or null without a JSON body. */
   readonly body: unknown;
 }
 
-/** The server does not answer, or not as the contract says. The message is for a person at a terminal. */
+/** The server is unreachable or its response is unexpected. The message is printed. */
 export class DemoError extends Error {
   override readonly name = 'DemoError';
 }
@@ -58,13 +58,13 @@ export class DemoError extends Error {
 const responseTimeoutMs = 10_000;
 const rateLimitRetries = 3;
 
-/** Calls the public API and nothing else, the way a partner's own server would. */
+/** Calls the public API like the server of a partner. */
 export class MarketplaceClient {
   readonly baseUrl: string;
   readonly #key: string;
   readonly #onWait: (seconds: number) => void;
 
-  /** `onWait` hears of the pauses a rate limit imposes. */
+  /** @param onWait called with the seconds of each wait for a rate limit */
   constructor(apiUrl: string, key: string, onWait: (seconds: number) => void) {
     this.baseUrl = apiUrl.replace(/\/+$/, '');
     this.#key = key;
@@ -85,7 +85,7 @@ export class MarketplaceClient {
     });
   }
 
-  /** Follows a click_url exactly as it was returned, and stops at the redirect. */
+  /** Requests a click_url without following the redirect. */
   click(clickUrl: string): Promise<ApiResponse> {
     return this.#call(clickUrl, { redirect: 'manual' });
   }
@@ -116,7 +116,7 @@ export class MarketplaceClient {
   }
 }
 
-/** The body of an answer that had to be of this status. Throws `DemoError` with what the server said instead. */
+/** Returns the body of a response with this status. Throws `DemoError` with the response otherwise. */
 export function expectStatus<Body>(answer: ApiResponse, status: number, operation: string): Body {
   if (answer.status === status) return answer.body as Body;
   const { error, message } = (answer.body ?? {}) as { error?: string; message?: string };

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import type { Borrower } from '../population/borrower.ts';
 import type { MarketplaceResponse, Offer, SummaryResponse } from './marketplace-client.ts';
 
-// `styleText` leaves colours out when stdout is not a terminal, and where NO_COLOR asks for it.
+// `styleText` omits colours without a terminal and with NO_COLOR.
 const heading = (text: string) => styleText(['bold', 'cyan'], text, { stream: process.stdout });
 const bold = (text: string) => styleText('bold', text, { stream: process.stdout });
 const dim = (text: string) => styleText('dim', text, { stream: process.stdout });
@@ -19,7 +19,6 @@ export function printNote(text: string): void {
   print(dim(text));
 }
 
-/** A request and its whole answer, as two blocks. */
 export function printRequestAndResponse(request: string, sent: unknown, status: number, body: unknown): void {
   print(`\n${bold(request)}`);
   if (sent !== undefined) print(indent(JSON.stringify(sent, null, 2)));
@@ -27,7 +26,6 @@ export function printRequestAndResponse(request: string, sent: unknown, status: 
   if (body !== null) print(indent(JSON.stringify(body, null, 2)));
 }
 
-/** A borrower in a few words. */
 export function describeBorrower(borrower: Borrower): string {
   return (
     `${formatUsd(borrower.loan_amount)} for ${borrower.loan_purpose}, score ${borrower.credit_score_range}, ` +
@@ -35,7 +33,6 @@ export function describeBorrower(borrower: Borrower): string {
   );
 }
 
-/** Offers as a table: position, lender, the borrower's rates, payment and stars. */
 export function offersTable(offers: readonly Offer[]): string {
   return textTable(
     ['', 'Lender', 'APR %', 'Monthly', 'Stars'],
@@ -49,7 +46,6 @@ export function offersTable(offers: readonly Offer[]): string {
   );
 }
 
-/** One borrower on one line. */
 export function borrowerLine(number: number, variant: string, borrower: Borrower, seen: BorrowerOutcome): string {
   const best = seen.marketplace.offers[0];
   const found =
@@ -61,16 +57,16 @@ export function borrowerLine(number: number, variant: string, borrower: Borrower
   return `${String(number).padStart(3)} ${variant}  ${describeBorrower(borrower)}: ${seen.readiness}, ${found}${clicked}`;
 }
 
-/** What became of one borrower. */
+/** Result of one borrower. */
 export interface BorrowerOutcome {
   readonly readiness: string;
   readonly sort: string;
   readonly marketplace: MarketplaceResponse;
-  /** Host the click was sent to, null when no offer was followed. */
+  /** Host of the click redirect; null without a click. */
   readonly clickedHost: string | null;
 }
 
-/** The analytics of the variants, side by side. */
+/** Analytics of both variants in one table. */
 export function variantsTable(summaries: readonly SummaryResponse[]): string {
   const row = (name: string, figure: (summary: SummaryResponse) => string) => [name, ...summaries.map(figure)];
   return textTable(
@@ -96,7 +92,7 @@ function indent(text: string): string {
   return text.replaceAll(/^/gm, '  ');
 }
 
-/** Columns as wide as their widest cell; the first to the left, the others too, since most hold words. */
+/** Pads columns to their widest cell; the first is left-aligned. */
 function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]!.length)));
   const line = (cells: readonly string[]) =>

@@ -1,33 +1,33 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What is measured of the service's memory: the logs, what a restart reads back, and the counters. */
+/** A measurement of the persistent part: logs, restart and counters. */
 export interface HistoryMeasure {
   readonly name: string;
   measure(scale: HistoryScale): Promise<readonly HistoryFigure[]>;
 }
 
 export interface HistoryScale {
-  /** Sessions of the history that is read back and counted. */
+  /** Sessions of the ledger that is read and counted. */
   readonly sessions: number;
-  /** Length of one round of what goes on until it is stopped. */
+  /** Duration of one round of a repeated measurement. */
   readonly seconds: number;
   readonly rounds: number;
-  /** An existing folder on the disk to be measured. What is put there is removed. */
+  /** Existing folder on the measured disk; its new content is deleted. */
   readonly folder: string;
 }
 
 export interface HistoryFigure {
   readonly name: string;
-  /** The figure with its unit, and its spread where there were rounds. */
+  /** Value with its unit, and its spread over several rounds. */
   readonly value: string;
-  /** What it should be, or what it is compared with. */
+  /** Target or value for comparison. */
   readonly beside: string;
-  /** Bytes that one session leaves on the disk for good, with its view and its share of the clicks: ledger and store. */
+  /** Bytes per session on disk in ledger and analytics store, with a view and its share of clicks. */
   readonly bytesPerSession?: number;
 }
 
-/** What the files of a folder take together. */
+/** Total size of the files of a folder. */
 export async function folderBytes(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true });
   const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));

@@ -13,7 +13,7 @@ import { projectionMeasure } from './ledger-projection.ts';
 const callerCounts = [1, 64, 256] as const;
 const sampleRecord = createdRecord(subOf({ createdMs: 1_790_000_000_000, serial: 1 }));
 
-/** Sessions appended and waited for by many callers at once, against one plain write and sync after the other. */
+/** Concurrent durable appends of sessions, compared with sequential writes and syncs. */
 const durableAppendsMeasure: HistoryMeasure = {
   name: 'events/file-event-log: durable records a second',
   async measure({ folder, rounds, seconds }: HistoryScale): Promise<HistoryFigure[]> {
@@ -58,7 +58,7 @@ async function measureAppends(log: FileEventLog, count: number, seconds: number)
   return appended / ((performance.now() - started) / 1_000);
 }
 
-/** As many bytes as a record has in the log, each made durable before the next. */
+/** Writes and syncs the same number of bytes per record, one after the other. */
 async function measurePlainWrites(path: string, seconds: number): Promise<number> {
   const bytes = Buffer.alloc(64, 1);
   const file = await open(path, 'w');
@@ -78,12 +78,12 @@ function formatRate(count: number): string {
   return Math.round(count).toLocaleString('en-US');
 }
 
-/** How many sessions are being made at once, so that they share commits as they would under load. */
+/** Concurrent session creations, so that they share commits like under load. */
 const concurrentCreators = 500;
 const sessionsPerKey = 10_000;
 const targetSeconds = 10;
 
-/** Live sessions with their inputs, made through the functions of the service, then read back by another start on the same folder. */
+/** Creates live sessions with inputs through the functions of the service, then measures a start on the same folder. */
 const restartMeasure: HistoryMeasure = {
   name: 'restart with live sessions',
   async measure({ folder, rounds, sessions }: HistoryScale): Promise<HistoryFigure[]> {

@@ -23,23 +23,23 @@ import { cpuPerRequest, type LoadTarget, readUsageWhenIdle } from '../target/loa
 import { createOwnedFolder } from '../target/owned-resources.ts';
 import { startServiceTarget } from '../target/service-target.ts';
 
-/** Milliseconds to wait until something that takes `neededMs` lies within one UTC day; 0 where it does if begun now. */
+/** Milliseconds to wait so that a task of `neededMs` fits into one UTC day; 0 if it fits now. */
 export function msUntilDayFits(neededMs: number, wallMs: number): number {
   const leftMs = dayStartMs(dayOf(wallMs) + 1) - wallMs;
   return leftMs >= neededMs ? 0 : leftMs;
 }
 
-/** More requests with one key than one of its limits lets through. */
+/** Sends more requests with one key than a limit allows. */
 export interface LimitScenario {
   readonly name: string;
   readonly title: string;
-  /** Of the key that is used up; null where the service's default is to be met. */
+  /** Limits of the tested key; null for the default limits. */
   readonly keyLimits: KeyLimitOverrides;
-  /** What must be admitted in one span, to the request. */
+  /** Exact number of requests to admit in one window. */
   readonly limit: number;
-  /** What the limit counts by: any 60 seconds, or a UTC day. */
+  /** Window of the limit: 60 seconds or a UTC day. */
   readonly window: 'minute' | 'day';
-  /** What is sent, in turn, with this key. Each is answered 200 unless it is refused. */
+  /** Requests with this key. Each gets 200 unless it is rejected. */
   buildRequests(key: string, session: BorrowerSession): readonly PreparedRequest[];
 }
 
@@ -76,28 +76,28 @@ export const limitScenarios: readonly LimitScenario[] = [
 interface LimitRun {
   readonly service: LoadTarget;
   readonly client: LoadClient;
-  /** The key that is used up: with the limits of the scenario, and not used before. */
+  /** Unused key with the limits of the scenario. */
   readonly key: string;
-  /** A key of the same account that no limit stops: what an admitted request costs is measured with it. */
+  /** Key of the same account without limits, to measure the cost of an admitted request. */
   readonly unlimitedKey: string;
   readonly connections: number;
-  /** Requests more than the limit, all at once with the others. */
+  /** Number of concurrent requests above the limit. */
   readonly excess: number;
-  /** Length of the loads that tell what a request costs. */
+  /** Duration of the loads that measure the cost of a request. */
   readonly seconds: number;
   readonly folder: string;
   readonly progress: Progress;
 }
 
-/** What the use of a day's limit may take: it must not begin on one day and end on another. */
+/** Maximum duration of a test of a limit per day, so that it does not span two days. */
 const dayRunMaxMs = 60_000;
 
 const admittedStatus = 200;
 const refusedStatus = 429;
 
 /**
- * Uses a limit up from many connections at once and counts; then sends nothing but requests that must be refused. Every
- * answer counts, those of that second load too. Throws when it took longer than the limit's span, since then nothing was shown.
+ * Exhausts a limit from many concurrent connections and counts the replies, then sends only requests that must be rejected.
+ * Throws if it took longer than the window, because the result would prove nothing.
  */
 async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<LimitResult> {
   const { name, title, limit, window } = scenario;
@@ -122,7 +122,7 @@ async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<Lim
 
     progress.step(`limits: ${name}: requests that are refused`);
     const refusedLoad = await runLimitLoad(run, requests, refusedStatus);
-    // The first request was admitted no earlier than it was sent, so its place was not free again before this.
+    // The first request was admitted after it was sent, so its slot was not free again before this time.
     const over =
       window === 'day' ? dayOf(Date.now()) !== began.day : refusedLoad.endedMs - began.ms >= bounds.rateLimitWindowMs;
     if (over) throw new Error(`${name}: this machine was too slow to be asked for more within one ${window}`);
@@ -151,9 +151,9 @@ async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<Lim
 }
 
 interface MeasuredLimitLoad extends LoadResult, BottleneckInputs {
-  /** CPU time of the server for one request, all threads. Microseconds. */
+  /** CPU time of the server per request, all threads, in microseconds. */
   readonly cpuMicros: number | null;
-  /** On the clock of this process. */
+  /** Clock of this process. */
   readonly endedMs: number;
 }
 
@@ -163,7 +163,7 @@ async function runLimitLoad(
   expectedStatus: number,
 ): Promise<MeasuredLimitLoad> {
   const requestsFile = join(folder, 'limit-requests');
-  // Every connection gets the requests in turn, each beginning with the first.
+  // Every connection sends all requests in order.
   await writeRequests(requestsFile, Array.from({ length: connections }, () => requests).flat());
   const before = await readUsageWhenIdle(service);
   const plan = { port: service.port, requestsFile, connections, seconds, once: false, expectedStatus };
@@ -202,7 +202,7 @@ export const limitsPart: BenchPart = {
   name: 'limits',
   description: 'more requests than the limits let through, from many connections at once',
   measure: async (context) => {
-    // Only autocannon distinguishes every status, so the client of the other loads is not used here.
+    // Only autocannon counts each status separately.
     const withAutocannon = { ...context, client: autocannonClient };
     return {
       limits: await measureLimits(
@@ -215,7 +215,7 @@ export const limitsPart: BenchPart = {
   findProblems: ({ limits = [] }) => limits.map(describeLimitFailure).filter((fault) => fault !== null),
 };
 
-/** Each with a key of its own, one after the other, on one server. */
+/** Runs the scenarios one after the other on one server, each with its own key. */
 export async function measureLimits(
   scenarios: readonly LimitScenario[],
   { scale, client, folder, progress }: Pick<BenchContext, 'scale' | 'client' | 'folder' | 'progress'>,

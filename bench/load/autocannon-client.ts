@@ -6,16 +6,16 @@ import type { LoadClient, LoadPlan, LoadResult } from './load-client.ts';
 
 const script = fileURLToPath(new URL('./autocannon-process.ts', import.meta.url));
 
-/** Half of the cores: the other half is the server's. */
+/** Half of the cores; the other half is for the server. */
 const threadCount = (cores: number) => Math.max(1, Math.floor(cores / 2));
 
-/** Beyond this the client itself has hung. */
+/** After this time, the client itself is stuck. */
 const timeoutMarginMs = 60_000;
 
-/** Waits for the next plan; none of them keeps this process alive, and none outlives it. */
+/** Idle client processes. They do not keep this process alive and exit with it. */
 const idleProcesses: ChildProcess[] = [];
 
-/** autocannon in a process of its own, so that its work is not done in a thread of ours and its CPU time can be told. */
+/** Runs autocannon in its own process, so that its CPU time can be measured. */
 export const autocannonClient: LoadClient = createAutocannonClient(threadCount(availableParallelism()));
 
 export function createAutocannonClient(threads: number): LoadClient {

@@ -1,7 +1,7 @@
 /**
- * The autocannon client's process: carries out one `LoadPlan` after the other, in worker threads that share its
- * connections. It stays for the next plan, so that a load does not begin with code the engine has not compiled yet. Driven
- * over IPC by `autocannon-client.ts`; its only argument is the number of threads.
+ * Process of the autocannon client. Runs `LoadPlan`s one after the other in worker threads that share the connections. It is
+ * reused, so that its code is already compiled. Controlled by `autocannon-client.ts` over IPC; the only argument is the number of
+ * threads.
  */
 import { createHistogram } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
@@ -18,7 +18,7 @@ const workers = Array.from({ length: Number(process.argv[2]) }, () => new Worker
 process.on('message', async (plan: LoadPlan) => {
   process.send!(await run(plan));
 });
-// Whoever asked is gone.
+// The parent process has exited.
 process.once('disconnect', () => process.exit());
 
 async function run(plan: LoadPlan): Promise<LoadResult> {
@@ -71,7 +71,7 @@ function sendOrder(worker: Worker, what: WorkerOrder): void {
   worker.postMessage(what);
 }
 
-/** The next report of this kind. Workers report in a fixed order, so no other one is lost. */
+/** Returns the next report of this kind. Workers report in a fixed order, so no other report is lost. */
 function nextReport(worker: Worker, kind: WorkerReport['report']): Promise<WorkerReport> {
   return new Promise((resolve) => {
     const take = (report: WorkerReport) => {

@@ -1,4 +1,4 @@
-/** One thread of the client: carries out its share of a `LoadPlan` with autocannon. Driven by `autocannon-process.ts`. */
+/** Worker thread of the client: runs its share of a `LoadPlan` with autocannon. Controlled by `autocannon-process.ts`. */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { parentPort } from 'node:worker_threads';
 import autocannon from 'autocannon';
@@ -6,22 +6,22 @@ import type { LoadPlan } from './load-client.ts';
 import { latencyHistogramOptions } from './load-client.ts';
 import { type PreparedRequest, parseRequestLine, readRequestLines, requestHeaders } from './prepared-request.ts';
 
-/** What a thread is told: first to make itself ready for its share, then to go. */
+/** Messages to a worker thread: first prepare, then start. */
 export type WorkerOrder =
   | {
       readonly order: 'prepare';
       readonly plan: LoadPlan;
-      /** Connections of this thread, the first of them counted over all threads, and how many all threads have. */
+      /** Connections of this thread, index of the first one over all threads, and connections of all threads. */
       readonly connections: number;
       readonly firstConnection: number;
       readonly allConnections: number;
     }
   | { readonly order: 'go' };
 
-/** What it tells. Times are milliseconds since the Unix epoch, since each thread has a clock of its own. */
+/** Messages from a worker thread. Times are Unix milliseconds, because each thread has its own monotonic clock. */
 export type WorkerReport =
   | { readonly report: 'ready' }
-  /** All requests are built and all connections begun, none of which belongs to the load. */
+  /** All requests are built and all connections are opening; both are not part of the load. */
   | { readonly report: 'started' }
   | {
       readonly report: 'result';
@@ -43,7 +43,7 @@ port.on('message', (order: WorkerOrder) => {
   postReport({ report: 'ready' });
 });
 
-/** Each connection has its own share of the requests, of equal size, so that none is sent twice. */
+/** Gives each connection its own requests, so that none is sent twice. */
 function assignRequests(order: Extract<WorkerOrder, { order: 'prepare' }>): PreparedRequest[][] {
   const lines = readRequestLines(order.plan.requestsFile);
   const size = Math.floor(lines.length / order.allConnections);
@@ -55,7 +55,7 @@ function assignRequests(order: Extract<WorkerOrder, { order: 'prepare' }>): Prep
 
 function sendLoad(plan: LoadPlan, shares: readonly PreparedRequest[][]): void {
   const expected = new Set([plan.expectedStatus, ...(plan.alsoExpected ?? [])]);
-  // autocannon's own latency figures are whole milliseconds.
+  // Latencies of autocannon are whole milliseconds.
   const latencyMicros = createHistogram(latencyHistogramOptions);
   let connected = 0;
   let answered = 0;

@@ -2,15 +2,14 @@ import type { OpenLoopResult } from '../open-loop/open-loop-plan.ts';
 import type { Measurement, RouteResult } from '../result/bench-result.ts';
 import { median } from '../statistics.ts';
 
-/** Share of its threads' time from which a client counts as used up. */
+/** A client that uses a larger share of the CPU time of its threads is saturated. */
 const clientCpuShareMax = 0.95;
-/** Share of its time that the socket thread of a server which answers at once is busy, when it gets all it can take. */
+/** Busy share of the socket thread of a server under full load. */
 const serverCpuShareMin = 0.9;
 
 /**
- * Whether the client, not the fastest server, was what gave first: it had used up its own threads, or the server's socket
- * thread had time left. Either way that server could have answered more, and ratios to it are too high. On a machine with
- * fewer cores than threads at work neither may get the time it wants; that counts as the client's doing too.
+ * Whether the client limited the fastest server: the client used all CPU time of its threads, or the socket thread of the server
+ * was partly idle. Throughput ratios are then too high. This also covers machines with fewer cores than busy threads.
  */
 export function isClientSaturated(servers: RouteResult['servers']): boolean {
   const measured = servers.filter(({ rounds }) => rounds.length > 0);
@@ -19,13 +18,13 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
   return fastest !== undefined && isClientBottleneck(fastest.rounds);
 }
 
-/** What is told of a load that says who gave first. */
+/** Figures of a load that show the bottleneck. */
 export type BottleneckInputs = Pick<
   Measurement,
   'clientCpuSeconds' | 'clientThreads' | 'seconds' | 'mainThreadCpuMicros' | 'perSecond'
 >;
 
-/** The same of some loads on one server that does its work in its socket thread. */
+/** Same for loads on one server with a single socket thread. */
 export function isClientBottleneck(loads: readonly BottleneckInputs[]): boolean {
   const client = median(loads.map(clientCpuShare));
   const server = loads.flatMap((load) => serverCpuShare(load) ?? []);
@@ -36,19 +35,19 @@ function clientCpuShare({ clientCpuSeconds, clientThreads, seconds }: Bottleneck
   return clientCpuSeconds / clientThreads / seconds;
 }
 
-/** Null where the system does not tell CPU times. */
+/** Null if the system does not report CPU times. */
 function serverCpuShare({ mainThreadCpuMicros, perSecond }: BottleneckInputs): number | null {
   return mainThreadCpuMicros === null ? null : (mainThreadCpuMicros * perSecond) / 1e6;
 }
 
-/** A client whose event loop has this little to spare answers late itself, and cannot send more. */
+/** A client with a busier event loop sends and receives late. */
 const clientBusyMax = 0.9;
-/** Lag that is no wonder on a machine with other things to do. */
+/** Tolerated lag of a machine with other processes. */
 const toleratedLagMs = 5;
 
 /**
- * Whether a load was held up by its client as much as by the server. A busy client finds answers late that came in time;
- * one that lags has sent late, which is part of every latency.
+ * Whether the client limited an open-loop load. A busy client reads replies late. A lagging client sends late, which is part of
+ * every latency.
  */
 export function isOpenLoopClientSaturated({
   busy,

@@ -4,12 +4,12 @@ import { type PreparedRequest, requestHeaders } from './prepared-request.ts';
 export interface HttpResponse {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
-  /** The same as they came over the wire. */
+  /** Headers in received order. */
   readonly headerPairs: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
-/** Calls a server for what a scenario needs before its load: sessions, inputs, click addresses. Not measured. */
+/** Sends the requests that prepare a load, such as sessions and inputs. Not measured. */
 export class HttpCaller {
   readonly #port: number;
   readonly #connections: number;
@@ -21,7 +21,7 @@ export class HttpCaller {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  /** The answers in the order of the requests. Throws at the first answer of another status. */
+  /** Returns the responses in the order of the requests. Throws for an unexpected status. */
   async callAll(requests: readonly PreparedRequest[], expectedStatus: number): Promise<HttpResponse[]> {
     const answers = new Array<HttpResponse>(requests.length);
     await this.#runConcurrently(requests.length, async (at) => {
@@ -37,7 +37,7 @@ export class HttpCaller {
     return answers;
   }
 
-  /** Sends the requests in turn, `times` in all, and gives how often each status was answered, whatever it is. */
+  /** Sends `times` requests and counts the replies by status. */
   async countStatuses(requests: readonly PreparedRequest[], times: number): Promise<Map<number, number>> {
     const counts = new Map<number, number>();
     await this.#runConcurrently(times, async (at) => {
@@ -47,7 +47,7 @@ export class HttpCaller {
     return counts;
   }
 
-  /** Connections that are open: as many as were ever needed at once, up to the most there may be. */
+  /** Open connections. */
   get openConnections(): number {
     const { sockets, freeSockets } = this.#agent;
     return [sockets, freeSockets].flatMap((each) => Object.values(each)).reduce((sum, each) => sum + each!.length, 0);
@@ -57,7 +57,7 @@ export class HttpCaller {
     this.#agent.destroy();
   }
 
-  /** Does so many things, one after the other on each connection. */
+  /** Runs a task several times, sequentially on each connection. */
   async #runConcurrently(times: number, one: (at: number) => Promise<void>): Promise<void> {
     let next = 0;
     const inTurn = async () => {

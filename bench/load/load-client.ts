@@ -1,7 +1,7 @@
-/** Latencies in microseconds, up to a minute, three figures exact. Histograms of one kind can be added up. */
+/** Microseconds up to a minute with three significant digits. Histograms with the same options can be added. */
 export const latencyHistogramOptions = { lowest: 1, highest: 60_000_000, figures: 3 };
 
-/** Splits connections over threads as evenly as they go; a thread that would have none is left out. */
+/** Divides connections evenly among threads and omits threads without any. */
 export function splitConnections(
   connections: number,
   threads: number,
@@ -13,20 +13,20 @@ export function splitConnections(
   });
 }
 
-/** One load on one server: keep-alive connections, one request under way on each (pipelining 1). */
+/** A load on one server with keep-alive connections and one pending request on each. */
 export interface LoadPlan {
-  /** On 127.0.0.1. */
+  /** Port on 127.0.0.1. */
   readonly port: number;
   /** Written by `writeRequests`. */
   readonly requestsFile: string;
   readonly connections: number;
-  /** How long the load lasts; with `once`, the longest it may. */
+  /** Duration of the load; maximum duration with `singleUse`. */
   readonly seconds: number;
-  /** Each prepared request is sent once and the load ends with the last; else they are repeated from the first. */
+  /** Sends each request once and ends with the last one. Otherwise requests are repeated. */
   readonly once: boolean;
-  /** Any other status is counted in `unexpected`. wrk tells only statuses below 400 from the others. */
+  /** Replies with other statuses are counted in `unexpected`. wrk only distinguishes statuses below 400. */
   readonly expectedStatus: number;
-  /** Other statuses that are right too, where requests of several routes are mixed. */
+  /** Other expected statuses of a mix of routes. */
   readonly alsoExpected?: readonly number[];
 }
 
@@ -34,12 +34,12 @@ export interface LoadResult {
   /** Answered requests. */
   readonly requests: number;
   readonly seconds: number;
-  /** Answers with another status than the expected one, and requests that failed on the connection. */
+  /** Replies with an unexpected status, and failed requests. */
   readonly unexpected: number;
   readonly latencyMs: { readonly p50: number; readonly p99: number; readonly p999: number };
-  /** CPU time the client itself used during the load: near `seconds` for each of its threads, the client was what gave first. */
+  /** CPU time of the client. If it is near `seconds` per thread, the client is the bottleneck. */
   readonly clientCpuSeconds: number;
-  /** Threads it sent from. */
+  /** Threads of the client. */
   readonly clientThreads: number;
 }
 

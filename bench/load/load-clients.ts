@@ -7,7 +7,7 @@ import type { LoadClient, LoadResult } from './load-client.ts';
 
 const wrkScript = fileURLToPath(new URL('../wrk/prepared.lua', import.meta.url));
 
-/** wrk, when it is on PATH: written in C, it needs a tenth of the CPU time of a client in JavaScript. */
+/** Finds wrk on PATH. It needs a tenth of the CPU time of a JavaScript client. */
 export async function findWrkClient(path: string): Promise<LoadClient | null> {
   for (const folder of path.split(delimiter)) {
     const command = join(folder, 'wrk');
@@ -51,10 +51,7 @@ interface LoadClients {
   readonly crossCheck: LoadClient | undefined;
 }
 
-/**
- * autocannon, which comes with the project, and wrk beside it where that is on PATH: written in C, it still has something
- * to give where a client in JavaScript has not. Whoever names a client gets that one alone. Throws when it is missing.
- */
+/** Returns autocannon, and wrk if it is on PATH; only the named client if there is one. Throws if it is missing. */
 export async function chooseLoadClients(named: LoadClient['name'] | undefined, path: string): Promise<LoadClients> {
   if (named === 'autocannon') return { client: autocannonClient, crossCheck: undefined };
   const wrk = await findWrkClient(path);

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
 
-/** One request of a load, ready to be sent. */
+/** A prepared request of a load. */
 export interface PreparedRequest {
   readonly method: 'GET' | 'POST';
-  /** Path with query, encoded. */
+  /** Encoded path with query. */
   readonly path: string;
-  /** API key for the Authorization header; the click redirect takes none. */
+  /** API key for the Authorization header; absent for click redirects. */
   readonly key?: string;
   /** JSON text. */
   readonly body?: string;
@@ -16,8 +16,8 @@ export interface PreparedRequest {
 const noKeyMark = '-';
 
 /**
- * One request a line: method, path, key and body, parted by single spaces. Plain enough to be read by the script of wrk
- * as well; JSON text written by `JSON.stringify` never holds a line break.
+ * Formats a request as one line: method, path, key and body, separated by single spaces. The script of wrk can parse it. JSON
+ * text of `JSON.stringify` contains no line break.
  */
 export function formatRequestLine(request: PreparedRequest): string {
   return `${request.method} ${request.path} ${request.key ?? noKeyMark} ${request.body ?? ''}`;
@@ -42,14 +42,14 @@ export async function readRequests(file: string): Promise<PreparedRequest[]> {
   return readRequestLines(file).map(parseRequestLine);
 }
 
-/** For who needs some of the requests only. Blocks until they are read. */
+/** Reads the first lines of a request file synchronously. */
 export function readRequestLines(file: string): string[] {
   const lines = readFileSync(file, 'utf8').split('\n');
   lines.pop();
   return lines;
 }
 
-/** The headers a request travels with, besides those every HTTP client adds by itself. */
+/** Headers of a request besides those that every HTTP client adds. */
 export function requestHeaders(request: PreparedRequest): Record<string, string> {
   return {
     ...(request.key === undefined ? {} : { authorization: `Bearer ${request.key}` }),
@@ -57,7 +57,7 @@ export function requestHeaders(request: PreparedRequest): Record<string, string>
   };
 }
 
-/** A request as it goes over the wire. */
+/** Encodes a request as HTTP/1.1. */
 export function encodeHttpRequest(request: PreparedRequest, port: number): Buffer {
   const headers = Object.entries({
     host: `127.0.0.1:${port}`,

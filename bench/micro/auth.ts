@@ -64,18 +64,18 @@ function issueApiKeys(path: string): string[] {
   }
 }
 
-/** Keys in use at once: enough that what belongs to them does not all lie in the nearest cache. */
+/** Number of keys: more than the L1 cache holds. */
 const limitedKeyCount = 5_000;
 
-/** Each key asks as often as its limit allows, evenly over time: this much later comes the next request of any key. */
+/** Time between two requests if each key sends requests evenly at its limit. */
 const authenticatorStepMs = bounds.rateLimitWindowMs / (bounds.requestsPerMinuteDefault * limitedKeyCount) + 1e-6;
 
 const wallMs = 1_760_000_000_000;
 
-/** Low, since it is used up for every key before a refusal is timed. */
+/** Low limits, because they are exhausted for every key before rejections are measured. */
 const lowLimits = { ...defaultKeyLimits, requestsPerMinute: 20 };
 
-/** A gatekeeper whose time only `forward` moves, and the headers of its keys. */
+/** An authenticator with a manual clock, and the headers of its keys. */
 function createAuthenticator(defaultLimits: KeyLimits) {
   const texts = Array.from({ length: limitedKeyCount }, () => generateApiKey(personalLoans.keyPrefix, 'live'));
   const keys = new Map<string, ApiKey>(
@@ -150,7 +150,7 @@ export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
 
 const slidingWindowCalls = 1_000;
 const slidingWindowLimit = bounds.requestsPerMinuteDefault;
-/** The evenest rate a window admits: each request comes as the oldest leaves. */
+/** Each request arrives when the oldest one leaves the window. */
 const slidingWindowStepMs = bounds.rateLimitWindowMs / slidingWindowLimit;
 
 export const slidingWindowBenchmarks: readonly MicroBenchmark[] = [
@@ -199,7 +199,7 @@ export const slidingWindowBenchmarks: readonly MicroBenchmark[] = [
 ];
 
 const dayCountCalls = 1_000;
-/** So that the days change too. */
+/** Low, so that days change as well. */
 const sessionsPerDay = 5;
 
 export const dayCountBenchmark: MicroBenchmark = {

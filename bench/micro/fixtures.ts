@@ -14,12 +14,12 @@ import { clickedRecord, createdRecord, subOf, viewedRecord } from '../../test/su
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
-/** As most services have: one secret. */
+/** A secret file with one secret. */
 export function createSecretRing(): SecretRing {
   return new SecretRing([{ number: 1, bytes: randomBytes(32) }]);
 }
 
-/** How a key stands from answer to answer, as its limit of a minute is used up. */
+/** Rate limit statuses while the limit per minute is used up. */
 export function randomLimitStatuses(count: number): LimitStatus[] {
   const { requests } = createKeyPolicies(defaultKeyLimits);
   const { requestsPerMinute } = defaultKeyLimits;
@@ -28,7 +28,7 @@ export function randomLimitStatuses(count: number): LimitStatus[] {
   );
 }
 
-/** Sessions, views of five offers and clicks in turn, each of another session. */
+/** Records of sessions, views of five offers and clicks in turn. */
 export function randomRecords(count: number): LedgerRecord[] {
   return Array.from({ length: count }, (_, serial) => {
     const sub = subOf({ createdMs: 1_760_000_000_000 + serial, serial });
@@ -38,10 +38,10 @@ export function randomRecords(count: number): LedgerRecord[] {
   });
 }
 
-/** The day ages are reckoned on, as a compact date. */
+/** Fixed date for ages. */
 export const fixedToday = 20260101;
 
-/** Borrowers of the population in the form a session keeps them in. */
+/** Borrowers of the population as stored in sessions. */
 export function randomBorrowerVectors(count: number, seed: number): FieldVector[] {
   const random = seededRandom(seed);
   return Array.from({ length: count }, () => {

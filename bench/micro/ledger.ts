@@ -98,10 +98,7 @@ export const logFormatBenchmarks: readonly MicroBenchmark[] = [
 const groupSizes = [64, 1_024];
 const durabilities = ['write', 'fsync'] as const;
 
-/**
- * What one session costs the log: encoded, framed, checksummed and written in a group with the others of its loop turn; with
- * or without the sync, whose time is the disk's.
- */
+/** Cost of one session in the log: encoded, framed, checksummed and written in a group, with and without sync. */
 export const ledgerAppendBenchmarks: readonly MicroBenchmark[] = durabilities.flatMap((durability) =>
   groupSizes.map((calls) => ({
     name: `events/file-event-log: append, ${calls.toLocaleString('en-US')} sessions a group, ${durability === 'fsync' ? 'synced' : 'not synced'}`,

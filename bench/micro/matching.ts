@@ -22,12 +22,12 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 const catalogSizes = [40, 200, 1_000, 10_000];
 const population = 1_000;
 const matchCalls = 100;
-/** A run of the largest takes half a second, which is too long for a short benchmark. */
+/** Largest catalog of a quick run; larger ones take half a second per run. */
 const quickColdMax = 1_000;
 
 const compileTables = (offers: number) => compileLoanTables(generateCatalog(200, offers), personalLoans);
 
-/** Ranks a thousand borrowers in turn, a hundred in a run, with every index they need made before. */
+/** Ranks a thousand borrowers, a hundred per run, with all indexes built. */
 const warmBenchmarks: readonly MicroBenchmark[] = catalogSizes.map((offers) => ({
   name: `offers/match: rank ${offers.toLocaleString('en-US')} offers in all four orders`,
   call: 'one borrower, every index made before',
@@ -50,7 +50,7 @@ const warmBenchmarks: readonly MicroBenchmark[] = catalogSizes.map((offers) => (
   },
 }));
 
-/** What a catalog costs that nobody has asked about: the very first request, and each of the first thousand. */
+/** Cost of a new catalog: the first request, and each of the first thousand. */
 const coldBenchmark = (offers: number, count: number): MicroBenchmark => ({
   name: `offers/match: the first ${count === 1 ? 'request' : '1,000, each,'} after a change to ${offers.toLocaleString('en-US')} offers`,
   call: count === 1 ? 'one borrower, the indexes they need included' : 'one of 1,000 borrowers, all indexes included',

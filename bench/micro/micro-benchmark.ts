@@ -1,48 +1,45 @@
 import { hash } from 'node:crypto';
 
-/** One hot function, timed alone. Lies under `bench/micro` where the function lies under `src`. */
+/** A benchmark of one function. The files of `bench/micro` mirror `src`. */
 export type MicroBenchmark = RepeatedBenchmark | SteppedBenchmark;
 
 interface NamedBenchmark {
-  /** The file under `src`, and what of it: what a result is compared by from run to run, so it stays as it is. */
+  /** File under `src` and the function. Stable, because runs are compared by name. */
   readonly name: string;
-  /** What one call is, in a few words: the figures are of one. */
+  /** Short description of one call. */
   readonly call: string;
 }
 
-/** Run again and again by tinybench, many calls a sample. */
+/** Repeated by tinybench with many calls per sample. */
 export interface RepeatedBenchmark extends NamedBenchmark {
-  /** Makes what the function needs; not timed. */
+  /** Prepares the input of the function; not timed. */
   prepare(place: MicroEnvironment): PreparedBenchmark | Promise<PreparedBenchmark>;
 }
 
-/** Times each call by itself, since the longest of them is what it is about. */
+/** Times each call separately, to find the longest. */
 interface SteppedBenchmark extends NamedBenchmark {
   measure(place: MicroEnvironment): Promise<CallTimes> | CallTimes;
 }
 
-/** Where micros are run. */
+/** Environment of the micro benchmarks. */
 export interface MicroEnvironment {
-  /** An existing folder on the disk to be measured; what is put there is removed. */
+  /** Existing folder on the measured disk; its new content is deleted. */
   readonly folder: string;
-  /** Whether the run is short: what is repeated for its own sake is done once. */
+  /** Runs fewer repetitions. */
   readonly quick: boolean;
 }
 
 export interface PreparedBenchmark {
-  /** How many calls of the function one `run` makes: many, since one call is shorter than a look at the clock. */
+  /** Calls in one `run`: many, because one call is shorter than the clock resolution. */
   readonly calls: number;
-  /** Called ahead of each `run`, and not timed: makes what a run uses up. */
+  /** Called before each `run` and not timed. */
   beforeEach?(): void;
-  /**
-   * The number it gives is above 0 and depends on every call, so that none can be optimised away. It throws where a call did
-   * not do what it is timed for.
-   */
+  /** Returns a positive number that depends on every call, so that no call is optimized away. Throws if a call failed. */
   run(): number | Promise<number>;
   close?(): void | Promise<void>;
 }
 
-/** Nanoseconds of one call. */
+/** Nanoseconds per call. */
 interface CallTimes {
   readonly medianNs: number;
   readonly p99Ns: number;
@@ -52,14 +49,14 @@ interface CallTimes {
 export interface MicroResult {
   readonly name: string;
   readonly call?: string;
-  /** Of one call; over samples of many calls each, or over single calls where `worstNs` is there. */
+  /** Median over samples of many calls, or over single calls if `worstNs` is present. */
   readonly medianNs: number;
   readonly p99Ns: number;
-  /** The longest single call that was seen; absent where calls were not timed one by one. */
+  /** Longest single call; absent if calls were not timed separately. */
   readonly worstNs?: number;
 }
 
-/** What the regression gate divides the others by: it has nothing of ours in it, so it tells how fast the machine is. */
+/** Benchmark of the machine by which the regression gate divides all others. */
 export const calibrationName = 'calibration';
 
 const calibrationEntries = 1_000;

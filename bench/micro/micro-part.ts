@@ -15,10 +15,10 @@ import {
 import { createSessionBenchmark, sessionResponseBenchmark, validateFieldsBenchmark } from './operations.ts';
 import { mergeBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 
-/** Sessions held when a store is used; a run takes those up to its most live sessions. */
+/** Sizes of the session store, up to the maximum of the run. */
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
 
-/** Every hot function there is, about in the order in which a request meets them; those that fill the memory come last. */
+/** All micro benchmarks in the order of a request; those that use much memory come last. */
 export function listMicroBenchmarks({
   quick,
   liveSessions,
@@ -54,18 +54,18 @@ export function listMicroBenchmarks({
   ];
 }
 
-/** Milliseconds and samples at least: of a warm-up, then of what counts. */
+/** Minimum milliseconds and samples of the warm-up and the measurement. */
 const fullTimes = { warmupTime: 50, warmupIterations: 1, time: 200, iterations: 3 };
 const quickTimes = { warmupTime: 30, warmupIterations: 1, time: 50, iterations: 2 };
 
 interface MicroRunOptions extends MicroEnvironment {
-  /** The most sessions a store is filled with. */
+  /** Maximum size of the session store. */
   readonly liveSessions: number;
-  /** Told the name of each before it begins. */
+  /** Called with the name of each benchmark before it starts. */
   readonly onStart: (name: string) => void;
 }
 
-/** Times every hot function, one after the other. */
+/** Runs all benchmarks in order. */
 async function runMicroBenchmarks(run: MicroRunOptions): Promise<MicroResult[]> {
   const results: MicroResult[] = [];
   for (const micro of listMicroBenchmarks(run)) {
@@ -77,7 +77,7 @@ async function runMicroBenchmarks(run: MicroRunOptions): Promise<MicroResult[]> 
   return results;
 }
 
-/** Has tinybench repeat one micro. Throws where what it gives shows that it did not do its work. */
+/** Repeats a benchmark with tinybench. Throws if its result shows that it did not do its work. */
 export async function measureRepeatedly(
   micro: RepeatedBenchmark,
   place: MicroEnvironment,
@@ -100,7 +100,7 @@ export async function measureRepeatedly(
       beganMs = performance.now();
       prepared.beforeEach?.();
     };
-    // What is done ahead of a sample is in none, but the time it takes ends the benchmark as well.
+    // Work before a sample is not in its time, but counts towards the duration of the benchmark.
     const taken = (number: number): FnReturnedObject => {
       take(number);
       return { overriddenIterationCost: performance.now() - beganMs };

@@ -19,7 +19,7 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 const creatorTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 const sessionBody = { referrer_tag: 'bench_variant-a', user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
 
-/** A log that takes everything and is durable at once, so that what is timed is everything but the log. */
+/** A log whose records are durable at once, to measure everything else. */
 const instantLog: EventLog = {
   append: () => Promise.resolve(),
   appendWithoutWaiting: () => true,
@@ -30,7 +30,7 @@ const instantLog: EventLog = {
   close: () => Promise.resolve(),
 };
 
-/** Creates sessions as the service does, but for the log. */
+/** Creates sessions like the service, without a log. */
 class SessionCreator {
   readonly #deps: CreateSessionDeps;
   readonly #sessions: MemorySessionStore;
@@ -67,7 +67,7 @@ class SessionCreator {
 
   deleteAll(sessions: readonly SessionView[]): void {
     for (const { sub_id } of sessions) this.#sessions.delete(sub_id);
-    // What is deleted keeps its place until the sweep.
+    // Deleted sessions occupy memory until the sweep.
     for (let part = 0; part < bounds.sessionStoreShards; part++) this.#sessions.sweepNextShard();
   }
 

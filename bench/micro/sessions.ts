@@ -60,12 +60,12 @@ function createStoredSessions(): Session[] {
 
 const storeCalls = 250;
 const growthRounds = 3;
-/** Larger than any of the sizes' prime factors, so that steps of so many meet every session, and no two near each other. */
+/** A prime above all sizes, so that steps of this length visit every session in scattered order. */
 const stride = 7_919;
 
 const storeTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 
-/** The store at work with a number of sessions in it; and how long the longest `add` took while it grew to that number. */
+/** Benchmarks of the session store by size, and the longest `add` while it grows. */
 export function sessionStoreBenchmarks(sizes: readonly number[]): MicroBenchmark[] {
   const repeated = sizes.flatMap((size): MicroBenchmark[] => {
     const held = `${size.toLocaleString('en-US')} sessions`;
@@ -90,7 +90,7 @@ export function sessionStoreBenchmarks(sizes: readonly number[]): MicroBenchmark
   return [
     ...repeated,
     ...sizes.map((size) => growthBenchmark(size, bounds.sessionStoreShards)),
-    // What the parts are for.
+    // Shows the benefit of sharding.
     ...sizes.slice(-1).map((size) => growthBenchmark(size, 1)),
   ];
 }
@@ -112,8 +112,8 @@ function growthBenchmark(size: number, parts: number): MicroBenchmark {
 }
 
 /**
- * Grows a store from nothing and leaves, for each session, the shortest time its `add` has taken in any growth. A part moves into
- * more memory at the same session every time, while whatever else the machine does holds up another one each time.
+ * Grows a store several times and returns the shortest `add` time of each session. Reallocation happens at the same session every
+ * time, other delays do not.
  */
 function growStore(ids: readonly string[], parts: number, times: Float64Array): void {
   const store = createStore(systemClock, parts);
@@ -149,7 +149,7 @@ function prepareGet(size: number): PreparedBenchmark {
   };
 }
 
-/** For every session that comes the oldest is gone, as in a service that has run for hours. */
+/** For each new session the oldest expires, like after hours of operation. */
 function prepareAdd(size: number): PreparedBenchmark {
   const filled = new FilledStore(size);
   let coming: string[] = [];
@@ -168,7 +168,7 @@ function prepareAdd(size: number): PreparedBenchmark {
   };
 }
 
-/** Only a session that has just come is deleted: its record could not be written. */
+/** Deletes new sessions, like after a failed ledger append. */
 function prepareDelete(size: number): PreparedBenchmark {
   const filled = new FilledStore(size);
   let gone: string[] = [];
@@ -189,10 +189,10 @@ function prepareDelete(size: number): PreparedBenchmark {
   };
 }
 
-/** A store with so many sessions, batches of which were created a millisecond after each other, and are over one after the other. */
+/** A store with sessions created in batches, one millisecond apart, which expire in order. */
 class FilledStore {
   readonly store: MemorySessionStore;
-  /** Of the sessions it began with. */
+  /** IDs of the initial sessions. */
   readonly ids: string[] = [];
   #wallMs = Date.UTC(2026, 0, 1);
   #createdMs = this.#wallMs;
@@ -207,12 +207,12 @@ class FilledStore {
     this.#wallMs += bounds.sessionTtlMs - 1;
   }
 
-  /** Ids of a batch of sessions, a millisecond younger than the youngest. */
+  /** IDs of a batch one millisecond younger than the youngest. */
   nextIds(count: number): string[] {
     return subIdsAt(this.#createdMs++, count);
   }
 
-  /** Lets time pass until the oldest sessions, as many as `calls`, are expired, and has them swept. */
+  /** Advances the clock until `calls` sessions have expired, and sweeps them. */
   sweepOldest(): void {
     const { size } = this.store;
     this.#wallMs++;
@@ -232,7 +232,7 @@ function createStore(clock: Clock, shardCount: number): MemorySessionStore {
   });
 }
 
-/** The same text, but new: as one read from a request, which is no session's own. */
+/** Copies a string, like one read from a request. */
 function copyText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

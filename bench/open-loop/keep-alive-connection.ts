@@ -3,17 +3,17 @@ import { connect, type Socket } from 'node:net';
 const headEnd = Buffer.from('\r\n\r\n');
 const headBytesMax = 64 * 1024;
 
-/** What came over a connection is no answer that this client can read. */
+/** A response that the client cannot parse. */
 export class MalformedResponse extends Error {
   override readonly name = 'UnreadableAnswer';
 }
 
 /**
- * Finds the answers in what a connection brings, however it is cut: their status, and where they end. Reads HTTP/1.1 with
- * Content-Length, or without a body, and nothing else: the servers under load answer no other way.
+ * Parses responses from arbitrary chunks: their status and end. Supports HTTP/1.1 with Content-Length or without a body, which is
+ * all that the measured servers send.
  */
 export class ResponseParser {
-  /** The beginning of a head whose end has not come. */
+  /** Start of an incomplete head. */
   #head: Buffer | null = null;
   #status = 0;
   #bodyBytesLeft = 0;
@@ -21,8 +21,8 @@ export class ResponseParser {
   #closesConnection = false;
 
   /**
-   * @param onResponse called with the status of each answer that is complete, and whether the server ends the connection with it
-   * @throws MalformedResponse after which this parser is of no use any more
+   * @param onResponse called with the status of each complete response, and whether the server closes the connection
+   * @throws MalformedResponse; the parser cannot be used afterwards
    */
   push(chunk: Buffer, onAnswer: (status: number, closes: boolean) => void): void {
     let at = 0;
@@ -41,7 +41,7 @@ export class ResponseParser {
     }
   }
 
-  /** Where the body begins in this chunk; null when the head goes on in the next one. */
+  /** Returns the start of the body in this chunk, or null if the head is incomplete. */
   #readHead(chunk: Buffer, at: number): number | null {
     const earlier = this.#head;
     const bytes = earlier === null ? chunk : Buffer.concat([earlier, chunk.subarray(at)]);
@@ -58,7 +58,7 @@ export class ResponseParser {
     return earlier === null ? bodyStart : at + bodyStart - earlier.length;
   }
 
-  /** @param head with the line break behind its last line */
+  /** @param head including the last line break */
   #parseHead(head: string): void {
     const status = /^HTTP\/1\.1 (\d{3})[ \r]/.exec(head)?.[1];
     if (status === undefined) throw new MalformedResponse('no status line');
@@ -73,19 +73,19 @@ export class ResponseParser {
   }
 }
 
-/** What a connection tells whoever sends over it. Each request it took ends in exactly one of the first two. */
+/** Events of a connection. Each accepted request ends with one of the first two. */
 export interface ConnectionEvents {
   onResponse(status: number): void;
-  /** Broken, closed, or unreadable, with a request under way. */
+  /** Connection lost or unreadable while a request is pending. */
   onLost(): void;
-  /** It can take a request. Also after it has answered one. */
+  /** The connection can accept a request; also called after a response. */
   onIdle(): void;
 }
 
-/** How long after a failure a connection is opened again. */
+/** Delay before a failed connection is reopened. */
 const reopenMs = 50;
 
-/** One keep-alive connection with at most one request under way. It opens itself again whenever it has been closed. */
+/** A keep-alive connection with at most one pending request. It reopens itself after it was closed. */
 export class KeepAliveConnection {
   readonly #port: number;
   readonly #events: ConnectionEvents;
@@ -101,7 +101,7 @@ export class KeepAliveConnection {
     this.#connect();
   }
 
-  /** Whether it can take a request. */
+  /** Whether the connection can accept a request. */
   get isFree(): boolean {
     return this.#open && !this.#inFlight;
   }
@@ -111,7 +111,7 @@ export class KeepAliveConnection {
     this.#socket.write(bytes);
   }
 
-  /** Forgets the request under way, and goes on with a new connection, over which its answer cannot come any more. */
+  /** Drops the pending request and opens a new connection. */
   abandon(): void {
     this.#inFlight = false;
     this.#open = false;
@@ -142,7 +142,7 @@ export class KeepAliveConnection {
         this.#socket.destroy();
       }
     });
-    // What is wrong with it is of no interest: it is lost, and counted as such.
+    // The error is not needed: the request counts as lost.
     socket.on('error', () => {});
     socket.on('close', () => {
       if (!isCurrent()) return;
@@ -154,7 +154,7 @@ export class KeepAliveConnection {
   }
 
   #handleResponse(status: number, closes: boolean): void {
-    // An answer nobody asked for: whatever comes next could not be told from the answer to the next request.
+    // After an unexpected response, later ones could be matched to the wrong request.
     if (!this.#inFlight) throw new Error('an answer without a request');
     this.#inFlight = false;
     if (closes) {

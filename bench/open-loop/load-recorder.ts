@@ -2,10 +2,10 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { LatencyMs } from '../result/bench-result.ts';
 import type { FailureCounts, OpenLoopResult } from './open-loop-plan.ts';
 
-/** Longest time told apart, in microseconds. */
+/** Highest recorded time in microseconds. */
 const highestMicros = 120_000_000;
 
-/** Adds up what became of the requests of a load; those due in the warm-up do not count. */
+/** Counts the results of the requests of a load after the warm-up. */
 export class LoadRecorder {
   readonly #expectedStatuses: ReadonlySet<number>;
   readonly #countedFromMs: number;
@@ -24,13 +24,13 @@ export class LoadRecorder {
     notSent: 0,
   };
 
-  /** @param countedFromMs when the warm-up is over, by the client's clock */
+  /** @param countedFromMs end of the warm-up on the client's clock */
   constructor(expectedStatuses: Iterable<number>, countedFromMs: number) {
     this.#expectedStatuses = new Set(expectedStatuses);
     this.#countedFromMs = countedFromMs;
   }
 
-  /** The client has come to a request. */
+  /** Records that a request is due. */
   recordDue(dueMs: number, nowMs: number): void {
     if (!this.#isCounted(dueMs)) return;
     this.#due++;
@@ -54,7 +54,7 @@ export class LoadRecorder {
     if (way === 'deadline') this.#latency.record(toMicros(nowMs - dueMs));
   }
 
-  /** Nothing becomes due any more. */
+  /** Ends the schedule. */
   endAt(endMs: number): void {
     this.#endMs = endMs;
   }

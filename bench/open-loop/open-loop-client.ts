@@ -5,7 +5,7 @@ import { LoadRecorder } from './load-recorder.ts';
 import type { OpenLoopPlan, OpenLoopResult } from './open-loop-plan.ts';
 import { monotonicMs, Pacer } from './pacer.ts';
 
-/** A queue of whole numbers with room for so many, first in, first out. */
+/** Bounded FIFO queue of integers. */
 export class BoundedQueue {
   readonly #items: Int32Array;
   #first = 0;
@@ -19,7 +19,7 @@ export class BoundedQueue {
     return this.#size;
   }
 
-  /** False when there is no room. */
+  /** Returns false if the queue is full. */
   tryPush(item: number): boolean {
     if (this.#size === this.#items.length) return false;
     this.#items[(this.#first + this.#size) % this.#items.length] = item;
@@ -27,12 +27,12 @@ export class BoundedQueue {
     return true;
   }
 
-  /** The oldest, which stays; undefined when there is none. */
+  /** Returns the oldest item without removing it; undefined if the queue is empty. */
   peek(): number | undefined {
     return this.#size === 0 ? undefined : this.#items[this.#first]!;
   }
 
-  /** The oldest, which is taken out. */
+  /** Removes and returns the oldest item. */
   shift(): number | undefined {
     const item = this.peek();
     if (item === undefined) return undefined;
@@ -43,8 +43,8 @@ export class BoundedQueue {
 }
 
 /**
- * When each request is due, in milliseconds from the start of the load, ascending. Warm-up and load each have exactly as
- * many as the rate says, so that a short load is no higher than one was told; where in it they fall is left to `arrivals`.
+ * Returns the time of each request in milliseconds from the start, ascending. Warm-up and load each have exactly the number of
+ * requests of the rate; `arrivals` determines their distribution.
  */
 export function scheduleArrivals({
   perSecond,
@@ -56,7 +56,7 @@ export function scheduleArrivals({
   const random = seededRandom(seed);
   const within = (fromMs: number, lengthMs: number): number[] => {
     const count = Math.round((perSecond * lengthMs) / 1_000);
-    // Of independent visitors, given how many they are, each comes at any moment as likely as at any other.
+    // Given their number, independent visitors arrive uniformly distributed.
     const place = arrivals === 'even' ? (at: number) => (at + 0.5) / count : random;
     return Array.from({ length: count }, (_, at) => fromMs + place(at) * lengthMs).sort((a, b) => a - b);
   };
@@ -64,14 +64,14 @@ export function scheduleArrivals({
   return [...within(0, warmUpMs), ...within(warmUpMs, seconds * 1_000)];
 }
 
-/** How late a deadline may be noticed. */
+/** Interval at which deadlines are checked. */
 const deadlinePollMs = 10;
-/** What the connections may take to open. */
+/** Maximum time to open the connections. */
 const connectTimeoutMs = 3_000;
-/** From the last preparation to the start of the schedule. */
+/** Delay between preparation and the start of the schedule. */
 const startDelayMs = 10;
 
-/** What a load uses of the system. A test passes a clock and connections of its own. */
+/** System dependencies; tests replace the clock and the connections. */
 export interface OpenLoopDeps {
   nowMs(): number;
   /** @see Pacer.start */
@@ -87,21 +87,21 @@ const systemDeps: OpenLoopDeps = {
   connect: (port, events) => new KeepAliveConnection(port, events),
 };
 
-/** A connection, and the request it carries. */
+/** A connection and its pending request. */
 interface ConnectionSlot {
   readonly connection: Connection;
-  /** Number of the request under way, or `none`. */
+  /** Index of the pending request, or `none`. */
   request: number;
 }
 const noRequest = -1;
 
-/** Sends requests when they are due, over few connections, and holds none of them back because an answer is late. */
+/** Sends requests at their scheduled times over a few connections, independently of late replies. */
 export class OpenLoopClient {
   readonly #plan: OpenLoopPlan;
   readonly #requests: readonly Buffer[];
   readonly #deps: OpenLoopDeps;
   readonly #slots: ConnectionSlot[] = [];
-  /** Those that can take a request, the one that has been idle longest first: none is idle for so long that it is closed. */
+  /** Free connections, longest idle first, so that no connection is idle for long. */
   readonly #idleSlots = new Set<ConnectionSlot>();
   readonly #queue: BoundedQueue;
   readonly #done = Promise.withResolvers<void>();
@@ -116,7 +116,7 @@ export class OpenLoopClient {
   #clientUsage: Pick<OpenLoopResult, 'busy' | 'clientCpuSeconds'> | null = null;
   #loopAtStart: ReturnType<typeof performance.eventLoopUtilization> | null = null;
 
-  /** @param requests as they go over the wire, at least one */
+  /** @param requests encoded requests, at least one */
   constructor(plan: OpenLoopPlan, requests: readonly Buffer[], deps = systemDeps) {
     this.#plan = plan;
     this.#requests = requests;
@@ -124,14 +124,14 @@ export class OpenLoopClient {
     this.#queue = new BoundedQueue(plan.waitingMax);
   }
 
-  /** Throws when the server takes no connections. */
+  /** Throws if the server does not accept connections. */
   async run(): Promise<OpenLoopResult> {
     const { perSecond, warmUpSeconds, seconds, expectedStatus, alsoExpected = [], once } = this.#plan;
     await this.#connect();
     const loadSeconds = warmUpSeconds + seconds;
     const times = perSecond === null ? [] : scheduleArrivals({ ...this.#plan, perSecond });
     if (once) times.length = Math.min(times.length, this.#requests.length);
-    // A closed loop is on its way at once.
+    // A closed loop starts at once.
     const began = this.#deps.nowMs() + (perSecond === null ? 0 : startDelayMs);
     this.#dueMs = times.map((ms) => began + ms);
     this.#countedFromMs = began + warmUpSeconds * 1_000;
@@ -178,7 +178,7 @@ export class OpenLoopClient {
     }
   }
 
-  /** Sees to everything that is due: on a connection, or waiting for one, or not at all. */
+  /** Sends, queues or fails every request that is due. */
   #sendDueRequests(): number {
     const nowMs = this.#deps.nowMs();
     while (this.#next < this.#dueMs.length && this.#dueMs[this.#next]! <= nowMs) {
@@ -216,7 +216,7 @@ export class OpenLoopClient {
     }
   }
 
-  /** The next request of a closed loop: due now. */
+  /** Sends the next request of a closed loop. */
   #sendNextInClosedLoop(lane: ConnectionSlot): void {
     const nowMs = this.#deps.nowMs();
     const usedUp = this.#plan.once && this.#next === this.#requests.length;
@@ -280,7 +280,7 @@ export class OpenLoopClient {
     this.#loopAtStart = performance.eventLoopUtilization();
   }
 
-  /** Nothing becomes due any more: from here on the client only waits. */
+  /** Ends the schedule; from now on the client only waits for replies. */
   #recordEnd(endMs: number): void {
     if (this.#clientUsage !== null) return;
     this.#endMs = Math.min(this.#endMs, endMs);

@@ -1,66 +1,66 @@
 import type { LatencyMs } from '../result/bench-result.ts';
 
-/** One load whose send times are fixed in advance, whatever the answers do; or, with `formatRate` null, a closed loop. */
+/** A load with scheduled times, or a closed loop if `perSecond` is null. */
 export interface OpenLoopPlan {
-  /** On 127.0.0.1. */
+  /** Port on 127.0.0.1. */
   readonly port: number;
-  /** Written by `writeRequests`; sent in order, and again from the first unless `once`. */
+  /** Written by `writeRequests`. Sent in order, and repeated unless `singleUse`. */
   readonly requestsFile: string;
-  /** Each prepared request is sent once at most: the load ends with the last, if its time has not run out before. */
+  /** Sends each request at most once and ends with the last one. */
   readonly once: boolean;
-  /** Requests due a second. Null: each connection sends its next request as soon as it has its answer. */
+  /** Requests per second. Null: each connection sends its next request after a reply. */
   readonly perSecond: number | null;
-  /** `poisson`: independent of each other, as those of many visitors are; `even`: at equal distances. */
+  /** `poisson`: like independent visitors; `even`: at equal intervals. */
   readonly arrivals: 'even' | 'poisson';
-  /** Of the arrivals: the same seed gives the same times. */
+  /** Seed of the arrival times. */
   readonly seed: number;
-  /** Sent ahead on the same schedule and not counted, so that neither side is measured while it warms up. */
+  /** Uncounted warm-up on the same schedule. */
   readonly warmUpSeconds: number;
   readonly seconds: number;
   readonly connections: number;
-  /** Requests that are due and wait for a connection; one more is not sent at all, and has failed. */
+  /** Maximum number of requests queued for a connection. Further requests fail. */
   readonly waitingMax: number;
-  /** From when a request was due to its answer; beyond it, it has failed. */
+  /** Time from the scheduled time to the reply. Later replies count as failures. */
   readonly deadlineMs: number;
   readonly expectedStatus: number;
-  /** Further statuses that are as good, where a load mixes routes. */
+  /** Other expected statuses of a mix of routes. */
   readonly alsoExpected?: readonly number[];
 }
 
-/** Sends the load of one plan. */
+/** Sends the load of a plan. */
 export type OpenLoopRunner = (plan: OpenLoopPlan) => Promise<OpenLoopResult>;
 
-/** Of the requests that were due after the warm-up. */
+/** Result of the requests after the warm-up. */
 export interface OpenLoopResult {
-  /** Requests that were due: each is one of expected, refused and failed. In a closed loop, those that were sent. */
+  /** Scheduled requests: expected, refused and failed ones. In a closed loop, sent requests. */
   readonly due: number;
   readonly expected: number;
-  /** Answers 429 and 503. */
+  /** Replies with 429 and 503. */
   readonly refused: number;
   readonly failed: FailureCounts;
-  /** Expected answers that came while requests were still becoming due, over that time: never more than were offered. */
+  /** Expected replies per second during the schedule; never above the offered rate. */
   readonly achievedPerSecond: number;
   /**
-   * From when it was due: of expected answers, and of those that did not come by the deadline, which count as long as they
-   * were waited for. Neither a quick refusal nor a silent server makes it look better.
+   * Latency from the scheduled time. Includes requests without a reply by the deadline, so that neither fast rejections nor a
+   * silent server improve it.
    */
   readonly latencyMs: LatencyMs;
-  /** How late the client came to what was due, whether or not a connection was free then. */
+  /** Delay of the client after the scheduled time. */
   readonly lagMs: LatencyMs;
-  /** Share of the time, from 0 to 1, in which the client's event loop was not waiting for something to do. */
+  /** Busy share of the client's event loop, from 0 to 1. */
   readonly busy: number;
   readonly clientCpuSeconds: number;
-  /** Answers of whatever status, the warm-up's too: what the server's CPU time is to be divided by. */
+  /** All replies including the warm-up, by which the CPU time of the server is divided. */
   readonly answered: number;
 }
 
 export interface FailureCounts {
-  /** Answers of any other status. */
+  /** Replies with other statuses. */
   readonly status: number;
-  /** The connection broke, or what came over it was no answer. */
+  /** Broken connections and malformed responses. */
   readonly connection: number;
   readonly deadline: number;
-  /** Too many were waiting for a connection. */
+  /** Requests that exceeded the queue for connections. */
   readonly notSent: number;
 }
 

@@ -1,4 +1,4 @@
-/** Carries out one `OpenLoopPlan` (JSON, the only argument) and prints the `OpenLoopResult`. */
+/** Runs one `OpenLoopPlan` (JSON, the only argument) and prints the `OpenLoopResult`. */
 import { encodeHttpRequest, readRequests } from '../load/prepared-request.ts';
 import { OpenLoopClient } from './open-loop-client.ts';
 import type { OpenLoopPlan } from './open-loop-plan.ts';

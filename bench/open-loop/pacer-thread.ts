@@ -1,8 +1,8 @@
-/** The thread of `Pacer`: sleeps until the next time, calls, and waits until the call has been seen to. */
+/** Thread of `Pacer`: sleeps until the next time, wakes the client and waits until it has handled the call. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { monotonicMs, type PacerData, pacerSlots } from './pacer.ts';
 
-/** Calls come no closer: at high rates each brings several requests, and the client has time left to send them. */
+/** Minimum interval between calls. At high rates each call sends several requests. */
 const callSpacingMs = 0.25;
 
 const { dueMs, state } = workerData as PacerData;

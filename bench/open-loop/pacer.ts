@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** What the two threads share. Times are those of `monotonicMs`, the one clock that is the same in both. */
+/** Shared data of the two threads. Times are those of `monotonicMs`, the same clock in both. */
 export interface PacerData {
   readonly dueMs: Float64Array;
-  /** By the places of `pacerSlots`. */
+  /** Slots: see `pacerSlots`. */
   readonly state: Int32Array;
 }
 
 export const pacerSlots = {
-  /** How many of the times have been seen to. */
+  /** Number of handled times. */
   handled: 0,
-  /** 1 from a call until it has been answered. */
+  /** 1 from a call until it is handled. */
   wakeupPending: 1,
 } as const;
 
@@ -20,16 +20,16 @@ export function monotonicMs(): number {
 }
 
 /**
- * Calls back when the next of a list of times has come: from a thread of its own, since the timers of an event loop know
- * whole milliseconds only, which is longer than an answer takes.
+ * Calls back at each of a list of times. It uses its own thread, because event-loop timers have a resolution of one millisecond,
+ * longer than a reply takes.
  */
 export class Pacer {
   readonly #data: PacerData;
   readonly #worker: Worker;
 
   /**
-   * @param dueMs ascending
-   * @param onDue sees to everything that is due, and tells how many of the times it has now seen to
+   * @param dueMs ascending times
+   * @param onDue handles everything that is due and returns the number of handled times
    */
   static async start(dueMs: readonly number[], onDue: () => number): Promise<Pacer> {
     const pacer = new Pacer(dueMs, onDue);

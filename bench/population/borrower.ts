@@ -27,7 +27,7 @@ import {
   workingStatuses,
 } from './tables.ts';
 
-/** Form input of one borrower: the `fields` member of `POST /inputs` (docs/contract.md#personal-loans-fields). */
+/** Form inputs of a borrower: `fields` of `POST /inputs` (docs/contract.md#personal-loans-fields). */
 export interface Borrower {
   loan_amount: number;
   loan_purpose: string;
@@ -45,15 +45,15 @@ export interface Borrower {
   address_zip?: string;
 }
 
-/** Ages are reckoned on the first day of this year, so that the same seed gives the same people in every year. */
+/** Ages are relative to this year, so that a seed always gives the same people. */
 const ageReferenceYear = 2025;
 
 /**
- * Draws one borrower of the population described in README.md. The six required fields are always there; conditional and
- * optional ones as often as people fill them in, so some borrowers are only a partial match.
+ * Draws a borrower of the population in README.md. The six required fields are always present, the others as often as people fill
+ * them in.
  */
 export function drawBorrower(random: Random): Borrower {
-  // Credit score and income are two normal scores that rise together: each keeps its published distribution exactly.
+  // Credit score and income are correlated normal scores, so that each keeps its published distribution.
   const creditScore = standardNormal(random);
   const incomeScore =
     incomeCreditCorrelation * creditScore + Math.sqrt(1 - incomeCreditCorrelation ** 2) * standardNormal(random);
@@ -86,12 +86,12 @@ export function drawBorrower(random: Random): Borrower {
   return borrower;
 }
 
-/** Yearly income, to the hundred, of the household that this share of all households lies below. */
+/** Yearly household income at this quantile, rounded to 100 USD. */
 function incomeAtShare(share: number): number {
   const upper = incomeQuantiles.findIndex(([quantile]) => share <= quantile);
   const [toShare, toUsd] = incomeQuantiles[Math.max(upper, 1)]!;
   const [fromShare, fromUsd] = incomeQuantiles[Math.max(upper, 1) - 1]!;
-  // Between two published points income grows by equal factors, not by equal sums.
+  // Geometric interpolation between two published points.
   const usd = fromUsd * (toUsd / fromUsd) ** ((share - fromShare) / (toShare - fromShare));
   return Math.round(usd / 100) * 100;
 }
@@ -99,7 +99,7 @@ function incomeAtShare(share: number): number {
 function drawLoanAmount(random: Random, purpose: string): number {
   const means: Readonly<Record<string, number>> = meanLoanAmountUsd;
   const mean = means[purpose] ?? meanLoanAmountUsd.others;
-  // The mean of a log-normal distribution lies above its median by half the square of the spread, in logarithms.
+  // The mean of a log-normal distribution is its median times exp(spread^2 / 2).
   const usd = mean * Math.exp(loanAmountLogSpread * standardNormal(random) - loanAmountLogSpread ** 2 / 2);
   return Math.min(100_000, Math.max(1_000, Math.round(usd / 100) * 100));
 }

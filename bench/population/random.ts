@@ -7,10 +7,10 @@ export {
   seededRandom,
 } from '../catalogs/seeded-random.ts';
 
-/** A table of values and how often each occurs; weights need not add up to anything in particular. */
+/** Values with weights, which need not sum to anything in particular. */
 export type WeightedTable<Value> = readonly (readonly [value: Value, weight: number])[];
 
-/** One value of a table, as often as its weight says. `at` of [0, 1) is the share of the table passed over. */
+/** Returns the value at a quantile of the table. `at` is in [0, 1). */
 export function pickAtShare<Value>(table: WeightedTable<Value>, at: number): Value {
   let total = 0;
   for (const [, weight] of table) total += weight;
@@ -26,12 +26,12 @@ export function pickWeighted<Value>(random: Random, table: WeightedTable<Value>)
   return pickAtShare(table, random());
 }
 
-/** A number of the standard normal distribution (Box and Muller). */
+/** Draws from the standard normal distribution (Box-Muller). */
 export function standardNormal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/** The share of the standard normal distribution below `z`, to 1e-7 (Abramowitz and Stegun, 7.1.26). */
+/** Cumulative distribution function of the standard normal distribution, accurate to 1e-7 (Abramowitz and Stegun, 7.1.26). */
 export function standardNormalCdf(z: number): number {
   const x = Math.abs(z) / Math.SQRT2;
   const t = 1 / (1 + 0.3275911 * x);

@@ -1,13 +1,13 @@
 import type { WeightedTable } from './random.ts';
 
 /**
- * The published figures the borrowers are drawn from. README.md beside this file names each publication and says which
- * figures are quoted as published and which are approximate. All are shares in percent unless said otherwise.
+ * Published figures from which borrowers are drawn. README.md in this folder lists the sources and says which values are
+ * approximate. Shares are percentages unless noted.
  */
 
 /**
- * FICO Score 8 of scoreable US consumers in fifty-point steps, April 2017 (Fair Isaac Corporation), regrouped to the bands
- * of the API: where a band's edge cuts a published step, the step is taken as evenly filled.
+ * FICO Score 8 of US consumers in fifty-point steps, April 2017 (Fair Isaac Corporation), regrouped to the bands of the API by
+ * assuming an even distribution within a step.
  */
 const fico = { to499: 4.7, to549: 6.8, to599: 8.5, to649: 10.0, to699: 13.2, to749: 17.1, to799: 19.0, to850: 20.7 };
 export const creditBands: WeightedTable<string> = [
@@ -21,8 +21,8 @@ export const creditBands: WeightedTable<string> = [
 ];
 
 /**
- * Household money income of 2022, USD (US Census Bureau, P60-279): upper limits of the fifths, the median and the lower
- * limit of the top twentieth. The outermost two points are this project's. Share of households below, and the income.
+ * Household money income of 2022 in USD (US Census Bureau, P60-279): limits of the fifths, median and lower limit of the top 5 %.
+ * The first and last points are assumptions. Each entry is the share of households below, and the income.
  */
 export const incomeQuantiles: readonly (readonly [share: number, usd: number])[] = [
   [0, 6_000],
@@ -36,12 +36,12 @@ export const incomeQuantiles: readonly (readonly [share: number, usd: number])[]
 ];
 
 /**
- * How strongly income rises with the credit score, as the correlation of the two normal scores behind them. Approximate:
- * the FEDS Note "Are Income and Credit Scores Highly Correlated?" (August 2018) finds it moderate, near this figure.
+ * Correlation of income and credit score as normal scores. Approximate; the FEDS Note "Are Income and Credit Scores Highly
+ * Correlated?" (August 2018) calls it moderate.
  */
 export const incomeCreditCorrelation = 0.3;
 
-/** Purposes of requests on a personal-loan marketplace in 2015 (LendingTree, 18 February 2016), see the README. */
+/** Loan purposes on a personal-loan marketplace in 2015 (LendingTree, 18 February 2016); see the README. */
 export const loanPurposes: WeightedTable<string> = [
   ['debt_consolidation', 39.6 + 15.9],
   ['home_improvement', 7.3],
@@ -54,13 +54,13 @@ export const loanPurposes: WeightedTable<string> = [
   ['other', 4.2],
 ];
 
-/** Mean amounts asked for by purpose, USD, 2018 (LendingTree); purposes not published have the mean of all requests. */
+/** Mean requested amount by purpose in USD, 2018 (LendingTree). Unpublished purposes have the overall mean. */
 export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement: 12_384, others: 10_575 };
 
-/** Spread of the logarithm of the amount around its middle: this project's, no publication gives it. */
+/** Standard deviation of the logarithm of the amount: an assumption. */
 export const loanAmountLogSpread = 0.7;
 
-/** Terms asked for. Published: more than half ask for 36 months (LendingTree, 2018); the rest is approximate. */
+/** Requested terms. More than half request 36 months (LendingTree, 2018); the rest is approximate. */
 export const loanTerms: WeightedTable<number> = [
   [12, 8],
   [24, 12],
@@ -81,7 +81,7 @@ export const adultAges: WeightedTable<readonly [youngest: number, oldest: number
   [[75, 90], 9],
 ];
 
-/** Share of each age that is retired, approximate, chosen so that about 19 % of all adults are. */
+/** Share of retired people by age, approximate; about 19 % of all adults. */
 export function retiredShare(ageYears: number): number {
   if (ageYears >= 65) return 0.75;
   return ageYears >= 55 ? 0.15 : 0;
@@ -117,15 +117,12 @@ export const education: WeightedTable<string> = [
 ];
 
 /**
- * All monthly debt with rent or mortgage, as a share of gross monthly income. Not a published distribution: a triangle
- * from 5 % to 60 % whose peak is the median share of income that goes to rent alone, about 30 % (ACS 2022).
+ * Monthly debt including rent or mortgage, as a share of gross monthly income. An assumption: a triangular distribution from 5 %
+ * to 60 % with its peak at 30 %, the median share of rent (ACS 2022).
  */
 export const debtToIncome = { lowest: 0.05, likeliest: 0.3, highest: 0.6 };
 
-/**
- * Residents on 1 April 2020 (US Census Bureau: states, the District and Puerto Rico from the apportionment release, the
- * island areas from their own census), and the first three digits of a ZIP code of that place (USPS).
- */
+/** Residents on 1 April 2020 (US Census Bureau), and the first three digits of a ZIP code of the place (USPS). */
 // biome-ignore format: a table of places reads better in rows
 export const places: WeightedTable<{ readonly state: string; readonly zip: string }> = [
   [{ state: 'AL', zip: '350' }, 5_024_279], [{ state: 'AK', zip: '995' }, 733_391], [{ state: 'AZ', zip: '850' }, 7_151_502],
@@ -149,10 +146,7 @@ export const places: WeightedTable<{ readonly state: string; readonly zip: strin
   [{ state: 'AS', zip: '967' }, 49_710], [{ state: 'MP', zip: '969' }, 47_329],
 ];
 
-/**
- * How many fill in what they need not (this project's, no publication gives it): the conditional fields where their
- * condition holds, and the others anywhere.
- */
+/** Shares of people who fill in conditional and optional fields: assumptions. */
 export const fillRates = {
   conditional: 0.85,
   monthly_debt_payments: 0.4,
@@ -165,5 +159,5 @@ export const fillRates = {
   address_zip: 0.4,
 };
 
-/** Of those who answer the question about a second borrower, the share who have one: this project's. */
+/** Share of people with a co-borrower: an assumption. */
 export const coBorrowerShare = 0.25;

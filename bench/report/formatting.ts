@@ -1,6 +1,6 @@
 import type { Summary } from '../statistics.ts';
 
-/** How the report writes numbers; what is not known is a dash. */
+/** Number formats of the report. Unknown values are a dash. */
 
 /** With separators for thousands. */
 export function formatInteger(value: number | null): string {
@@ -44,17 +44,17 @@ const htmlEscapes: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as HTML, in elements and in quoted attributes. */
+/** Escapes text for HTML elements and quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => htmlEscapes[character]!);
 }
 
-/** The same, with what stands between backticks as code. */
+/** Same, with text in backticks as code. */
 export function escapeWithCode(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-/** A value as JSON inside a script element, which ends at the first `</script`. */
+/** JSON for a script element, without `</script`. */
 export function jsonForScript(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }

@@ -4,7 +4,7 @@ import { formatInteger, formatShort, joinWords } from './formatting.ts';
 import { evaluateTargets } from './ratios.ts';
 import { lastSustainedPoint } from './sections/curves-section.ts';
 
-/** What somebody in a hurry should read. */
+/** A figure of the summary. */
 export interface KeyFigure {
   readonly label: string;
   readonly value: string;

@@ -1,4 +1,4 @@
-/** The report of a run that is over: `node bench/report/main.ts FILE`. */
+/** Creates the report of a result file: `node bench/report/main.ts FILE`. */
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -10,7 +10,7 @@ function markdownTable(head: readonly string[], rows: readonly (readonly string[
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
-/** What was measured where and how, in one paragraph. */
+/** Describes machine, commit and scale in one paragraph. */
 function describeConditions({ startedAt, commit, machine, scale, quick }: BenchResult): string {
   const { cpu, cores, memoryGiB, system, node, disk, loadAverage } = machine;
   const measured = commit === null ? '' : `, commit ${commit}`;
@@ -21,7 +21,7 @@ function describeConditions({ startedAt, commit, machine, scale, quick }: BenchR
   );
 }
 
-/** A result as the Markdown that stands in `bench/README.md`. */
+/** Formats a result as the Markdown of `bench/README.md`. */
 export function toMarkdown(result: BenchResult): string {
   return `${[describeConditions(result), ...reportSections(result).flatMap(sectionBlocks)].join('\n\n')}\n`;
 }
@@ -41,7 +41,7 @@ function sectionBlocks({ title, text, tables, markdownOnly }: ReportSection): st
   ];
 }
 
-/** What would end a cell or begin markup. */
+/** Escapes characters that end a cell or start markup. */
 function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 }

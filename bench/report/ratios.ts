@@ -1,7 +1,7 @@
 import type { BaselineKind, Measurement, RouteResult, ServerKind } from '../result/bench-result.ts';
 import { median, type Summary, summarize } from '../statistics.ts';
 
-/** The rounds of one server; none where it was not measured. */
+/** Rounds of one server; empty if it was not measured. */
 export function roundsFor(route: Pick<RouteResult, 'servers'>, kind: ServerKind): readonly Measurement[] {
   return route.servers.find((server) => server.kind === kind)?.rounds ?? [];
 }
@@ -10,7 +10,7 @@ export function measuredBaselines(route: Pick<RouteResult, 'servers'>): Baseline
   return route.servers.flatMap(({ kind, rounds }) => (kind === 'service' || rounds.length === 0 ? [] : [kind]));
 }
 
-/** The service, or another server, over a baseline, round by round: how many requests a second. Null without rounds of both. */
+/** Throughput of a server divided by that of a baseline, per round. Null without rounds of both. */
 export function throughputRatios(
   route: Pick<RouteResult, 'servers'>,
   over: BaselineKind,
@@ -20,9 +20,8 @@ export function throughputRatios(
 }
 
 /**
- * Baseline over service, round by round: CPU time of the thread that serves the sockets, for one request. This thread is
- * what gives first, so the ratio tells what the throughput ratio would be with a client that costs nothing. Null where
- * the system does not tell CPU times.
+ * CPU time per request of the socket thread, baseline divided by service, per round. This thread saturates first, so the ratio
+ * estimates the throughput ratio without the cost of a client. Null if the system does not report CPU times.
  */
 export function cpuRatios(route: Pick<RouteResult, 'servers'>, over: BaselineKind): Summary | null {
   return summarizeRatios(route, 'service', over, (service, baseline) =>
@@ -32,7 +31,7 @@ export function cpuRatios(route: Pick<RouteResult, 'servers'>, over: BaselineKin
   );
 }
 
-/** Of a server's rounds, the middle one; null when any of them does not tell. */
+/** Median over the rounds of a server; null if a round has no value. */
 export function medianFigure(
   rounds: readonly Measurement[],
   figure: (measurement: Measurement) => number | null | undefined,
@@ -62,7 +61,7 @@ interface TargetOutcome {
   readonly reached: boolean;
 }
 
-/** How each target stands whose baseline was measured: by the middle round. */
+/** Compares the median ratio of each route with its target. */
 export function evaluateTargets(routes: readonly RouteResult[]): TargetOutcome[] {
   return selectDecidingRoutes(routes).flatMap((route) =>
     route.targets.flatMap(({ over, ratio }) => {
@@ -74,8 +73,8 @@ export function evaluateTargets(routes: readonly RouteResult[]): TargetOutcome[]
 }
 
 /**
- * Each route once, where it was measured with several clients: with one that did not give first itself, if there is any, and
- * of those with the last, which is the cheaper client.
+ * Selects one result per route: one whose client was not saturated if possible, and of those the last one, which has the cheaper
+ * client.
  */
 export function selectDecidingRoutes(routes: readonly RouteResult[]): RouteResult[] {
   return [...Map.groupBy(routes, ({ name }) => name).values()].map(

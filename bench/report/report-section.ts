@@ -1,12 +1,12 @@
-/** What is drawn; how, is the page's business. */
+/** Content of a plot. The page determines its appearance. */
 export type Plot = BarPlot | LinePlot;
 
-/** A bar for each figure, from zero or, with a logarithmic scale, from the first power of ten below all of them. */
+/** One bar per figure, from zero or, on a logarithmic scale, from a power of ten. */
 export interface BarPlot {
   readonly kind: 'bars';
   readonly title: string;
   readonly logarithmic: boolean;
-  /** A value with a line of its own right across, e.g. 1 for ratios. */
+  /** Value with a reference line, such as 1 for ratios. */
   readonly reference: number | null;
   readonly unit: string;
   readonly groups: readonly BarGroup[];
@@ -18,20 +18,20 @@ export interface BarGroup {
 }
 
 export interface Bar {
-  /** Which of several bars of a group; empty where each group has only one. */
+  /** Name of a bar in a group; empty if each group has one bar. */
   readonly label: string;
-  /** 0 to 3: bars of the same meaning look the same in all groups. */
+  /** 0 to 3: bars of the same meaning have the same style. */
   readonly style: number;
   readonly value: number;
   readonly low: number;
   readonly high: number;
-  /** What the value should reach. */
+  /** Target value. */
   readonly target: number | null;
-  /** The value as a text. */
+  /** Text of the value. */
   readonly text: string;
 }
 
-/** Lines over a common x axis. */
+/** Lines with a common x axis. */
 export interface LinePlot {
   readonly kind: 'lines';
   readonly title: string;
@@ -47,16 +47,16 @@ interface Axis {
 
 export interface Line {
   readonly label: string;
-  /** `guide` is what the others are compared with; the numbers tell the others apart. */
+  /** `guide` is the reference line; numbers distinguish the others. */
   readonly style: 'guide' | 0 | 1 | 2 | 3;
-  /** As many as there are x values; null leaves a gap. */
+  /** One value per x value; null leaves a gap. */
   readonly values: readonly (number | null)[];
 }
 
-/** Text of a cell, and whether it is good or bad news. */
+/** Text of a cell, and whether it is good or bad. */
 export type Cell = string | { readonly text: string; readonly mark: 'good' | 'bad' };
 
-/** A table of figures, and the plots of the same figures that stand above it where there can be plots. */
+/** A table, and plots of the same figures. */
 export interface ReportTable {
   readonly caption: string;
   readonly head: readonly string[];
@@ -64,13 +64,13 @@ export interface ReportTable {
   readonly plots: readonly Plot[];
 }
 
-/** One chapter of the report, before it is known whether it becomes Markdown or HTML. Backticks in texts mark code. */
+/** A section of the report, independent of Markdown and HTML. Backticks mark code. */
 export interface ReportSection {
   readonly id: string;
   readonly title: string;
   readonly text: readonly string[];
   readonly tables: readonly ReportTable[];
-  /** Blocks at the end that only Markdown has. */
+  /** Blocks that only Markdown has. */
   readonly markdownOnly?: readonly string[];
 }
 
@@ -78,7 +78,7 @@ export function cellText(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text;
 }
 
-/** Leaves out the columns in which no row has anything to say. */
+/** Removes columns without values. */
 export function removeEmptyColumns(table: ReportTable): ReportTable {
   const told = table.head.map((_, at) => table.rows.some((row) => cellText(row[at]!) !== '-'));
   const keep = <Value>(values: readonly Value[]) => values.filter((_, at) => told[at]);

@@ -8,7 +8,7 @@ import { toMarkdown } from './markdown.ts';
 const beginMark = '<!-- results: written by `make bench` with --publish -->';
 const endMark = '<!-- end of results -->';
 
-/** Replaces what stands between the two marks of a Markdown text. Throws when it has no marks. */
+/** Replaces the text between two markers in Markdown. Throws without markers. */
 export function replaceResults(text: string, results: string): string {
   const from = text.indexOf(beginMark);
   const to = text.indexOf(endMark);
@@ -20,7 +20,7 @@ export async function publishToReadme(readme: string, results: string): Promise<
   await writeFile(readme, replaceResults(await readFile(readme, 'utf8'), results));
 }
 
-/** Writes what the capacity planner plans with where nobody has run the benchmarks. */
+/** Writes the default result of the capacity planner. */
 export async function publishReferenceResult(file: string, result: BenchResult): Promise<void> {
   await writeFile(file, `${trimBenchmarkResult(JSON.stringify(result))}\n`);
 }
@@ -30,7 +30,7 @@ interface WrittenReport {
   readonly htmlFile: string;
 }
 
-/** Writes the page of a result into a folder, under the time of its run and as `latest.html`, over one that was there. */
+/** Writes the page of a result under the time of its run and as `latest.html`. */
 export async function writeReport(result: BenchResult, folder: string): Promise<WrittenReport> {
   const html = await renderPage(result);
   const htmlFile = join(folder, `${resultName(result)}.html`);
@@ -39,7 +39,7 @@ export async function writeReport(result: BenchResult, folder: string): Promise<
   return { markdown: toMarkdown(result), htmlFile };
 }
 
-/** What the files of a result are called: the time of its run, without what some file systems refuse. */
+/** File name of a result: the start time without characters that some file systems reject. */
 function resultName({ startedAt }: Pick<BenchResult, 'startedAt'>): string {
   return basename(startedAt.replaceAll(':', '-'));
 }

@@ -5,8 +5,8 @@ import type { Machine } from '../machine.ts';
 import type { MicroResult } from '../micro/micro-benchmark.ts';
 
 /**
- * The servers that are put under the same load: the service, and those that only read a request and write an answer. `synced`
- * keeps something on disk before each of them, so it is for routes whose answer means just that.
+ * Servers under the same load: the service and baselines. `synced` writes to disk before each reply, for routes whose reply means
+ * durability.
  */
 export const serverKinds = ['service', 'bare', 'synced', 'node-http', 'fastify'] as const;
 export type ServerKind = (typeof serverKinds)[number];
@@ -18,56 +18,56 @@ export interface LatencyMs {
   readonly p999: number;
 }
 
-/** What one server did under one load. What the system does not tell is null. */
+/** Result of one server under one load. Values that the system does not report are null. */
 export interface Measurement {
-  /** Answered as expected; whatever else came back fails the load. */
+  /** Expected replies. Any other reply fails the load. */
   readonly requests: number;
   readonly seconds: number;
   readonly perSecond: number;
   readonly latencyMs: LatencyMs;
-  /** CPU time of the client itself: near `seconds` for each of its threads, the client was what gave first. */
+  /** CPU time of the client. If it is near `seconds` per thread, the client is the bottleneck. */
   readonly clientCpuSeconds: number;
-  /** Threads the client sent from. */
+  /** Threads of the client. */
   readonly clientThreads: number;
-  /** CPU time of the server for one request, all threads, until it was quiet again. Microseconds. */
+  /** CPU time of the server per request in microseconds, all threads, until it is idle again. */
   readonly cpuMicros: number | null;
-  /** The same for the thread that serves the sockets. */
+  /** Same for the socket thread. */
   readonly mainThreadCpuMicros: number | null;
-  /** What the server's own process saw meanwhile; null where it could not be asked. */
+  /** Figures reported by the server process; null without them. */
   readonly process: ProcessFigures | null;
 }
 
-/** Of the server's main thread and its process, during one load. */
+/** Event loop, garbage collection and memory of the server during one load. */
 export interface ProcessFigures {
-  /** How late the event loop came to a timer. Milliseconds. */
+  /** Event loop delay in milliseconds. */
   readonly eventLoopDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
-  /** At the end of the load, in MiB. */
+  /** At the end of the load in MiB. */
   readonly rssMiB: number;
   readonly heapUsedMiB: number;
   readonly gc: { readonly count: number; readonly totalMs: number; readonly longestMs: number };
 }
 
-/** One route under the same load on every server, round after round, in turn. */
+/** One route under the same load on every server, in alternating rounds. */
 export interface RouteResult {
-  /** What `--only` takes, e.g. `session`. */
+  /** Name for `--only`, such as `session`. */
   readonly name: string;
   readonly title: string;
   readonly client: 'autocannon' | 'wrk';
-  /** Size of the baselines' body: the middle size of the service's. */
+  /** Body size of the baselines: the median of the service. */
   readonly bodyBytes: number;
-  /** Throughput over a baseline's that the project aims at, at least. */
+  /** Minimum throughput ratios to baselines. */
   readonly targets: readonly { readonly over: BaselineKind; readonly ratio: number }[];
-  /** As many rounds for each; those of one place were measured one right after the other. */
+  /** All servers have the same number of rounds. Rounds with the same index ran one after the other. */
   readonly servers: readonly { readonly kind: ServerKind; readonly rounds: readonly Measurement[] }[];
-  /** Whether the client, not the fastest server, was what gave first: then that throughput ratio is too high. */
+  /** Whether the client was the bottleneck, so that the throughput ratio is too high. */
   readonly clientSaturated: boolean;
 }
 
-/** What the service does as one thing grows: each point a load sent on schedule, whatever the answers do. */
+/** Behaviour of the service as one variable grows. Each point is an open-loop load. */
 export interface CurveResult {
   readonly name: 'offered-load' | 'live-sessions' | 'catalog-size' | 'matcher-threads' | 'keys';
   readonly title: string;
-  /** What grows, with its unit, e.g. `requests offered a second`. */
+  /** Variable with its unit, such as `requests offered a second`. */
   readonly xLabel: string;
   readonly logarithmic: boolean;
   readonly points: readonly CurvePoint[];
@@ -75,18 +75,18 @@ export interface CurveResult {
 
 export interface CurvePoint extends LoadFigures {
   readonly x: number;
-  /** What the bare server made of the same load, right before or after; absent where it was not asked. */
+  /** Same load on the bare server; absent if it was not measured. */
   readonly bare?: LoadFigures;
 }
 
-/** A load sent on schedule, and what server and client made of it. */
+/** Result of an open-loop load. */
 export interface LoadFigures {
-  /** Requests scheduled a second, and answered as expected a second. */
+  /** Scheduled requests per second, and expected replies per second. */
   readonly offeredPerSecond: number;
   readonly achievedPerSecond: number;
-  /** From the moment a request was scheduled for, not from when it could be sent. */
+  /** Latency from the scheduled time. */
   readonly latencyMs: LatencyMs;
-  /** Answers 429 and 503: never throughput. */
+  /** Replies with 429 and 503; not part of the throughput. */
   readonly refused: number;
   readonly failed: number;
   readonly cpuMicros: number | null;
@@ -94,58 +94,58 @@ export interface LoadFigures {
   readonly client: OpenLoopClient;
 }
 
-/** How the client itself bore the load, so that a client at its end is not taken for a server at its end. */
+/** State of the client, which shows whether it was the bottleneck. */
 export interface OpenLoopClient {
-  /** How late it came to what was due, whether or not a connection was free then. A part of every latency. */
+  /** Delay of the client after the scheduled time; part of every latency. */
   readonly lagMs: LatencyMs;
-  /** Share of the time in which its event loop had something to do, or waited for a core to do it on. */
+  /** Busy share of the client's event loop. */
   readonly busy: number;
-  /** Whether the latencies of this point tell of the client as much as of the server. */
+  /** Whether the client affected the latencies of this point. */
   readonly saturated: boolean;
 }
 
-/** What live sessions take. */
+/** Memory per live session. */
 export interface MemoryResult {
-  /** Fields that each session held. */
+  /** Fields of each session. */
   readonly fields: number;
-  /** Slope of the heap, and of resident memory, over the sessions. Bytes a session. */
+  /** Slope of heap and resident memory over the number of sessions, in bytes per session. */
   readonly heapBytes: number;
   readonly residentBytes: number;
   readonly points: readonly { readonly sessions: number; readonly heapUsedMiB: number; readonly rssMiB: number }[];
-  /** The most live sessions the service holds on this machine (SVC_MAX_SESSIONS as it sets it itself). */
+  /** Default of SVC_MAX_SESSIONS on this machine. */
   readonly sessionsMax: number;
 }
 
-/** A limit under more load than it lets through, from many connections at once. */
+/** A rate limit under concurrent load above the limit. */
 export interface LimitResult {
-  /** e.g. `requests-per-minute`. */
+  /** Such as `requests-per-minute`. */
   readonly name: string;
   readonly title: string;
   readonly limit: number;
   readonly connections: number;
   readonly attempted: number;
   readonly admitted: number;
-  /** Answers 429. */
+  /** Replies with 429. */
   readonly refused: number;
-  /** Answers that were neither, which there must be none of. */
+  /** Other replies; must be zero. */
   readonly other: number;
-  /** What had to be admitted; `admitted` is this very number, or the limit is not exact. */
+  /** Number of requests to admit. The limit is exact if `admitted` is equal. */
   readonly expected: number;
-  /** CPU time of the server, all threads, for one refusal and for one admitted request. Microseconds. */
+  /** CPU time of the server per rejection and per admitted request in microseconds, all threads. */
   readonly refusalCpuMicros: number | null;
   readonly admittedCpuMicros: number | null;
-  /** Refusals answered a second. */
+  /** Rejections per second. */
   readonly refusalsPerSecond: number;
-  /** Whether the client gave first: then the service could have refused more. */
+  /** Whether the client was the bottleneck. */
   readonly clientSaturated?: boolean;
 }
 
-/** Let through exactly what it lets through, and nothing was answered by anything else. */
+/** Whether exactly the limit was admitted without other replies. */
 export function isLimitExact({ admitted, expected, other }: LimitResult): boolean {
   return admitted === expected && other === 0;
 }
 
-/** What is wrong with how a limit was enforced, in a sentence; null where it is exact. */
+/** Describes how a limit was not exact; null if it was exact. */
 export function describeLimitFailure(limit: LimitResult): string | null {
   if (isLimitExact(limit)) return null;
   const { name, attempted, admitted, expected, other } = limit;
@@ -154,18 +154,18 @@ export function describeLimitFailure(limit: LimitResult): string | null {
 
 export const benchResultFormat = 2;
 
-/** Everything one run of the benchmarks found: the file for machines, which report, gate and planner are made from. */
+/** Result of one run of the benchmarks. Report, regression gate and capacity planner read it. */
 export interface BenchResult {
   readonly format: typeof benchResultFormat;
   /** ISO 8601. */
   readonly startedAt: string;
-  /** Whether it was short: its figures are indicative only. */
+  /** A short run, whose figures are only indicative. */
   readonly quick: boolean;
-  /** The commit measured, with `+` behind it where files had been changed; null outside a checkout. */
+  /** Measured commit, with `+` if files were changed; null outside a checkout. */
   readonly commit: string | null;
   readonly machine: Machine;
   readonly scale: BenchScale;
-  /** One for each part that was run; a part that was not run left its list empty. */
+  /** One item per part that ran. */
   readonly routes: readonly RouteResult[];
   readonly limits: readonly LimitResult[];
   readonly curves: readonly CurveResult[];
@@ -175,7 +175,7 @@ export interface BenchResult {
   readonly history: readonly HistoryFigure[];
 }
 
-/** A result with what one more part found. Lists are put behind one another; anything else is taken over. */
+/** Adds the result of a part. Lists are appended, other members replaced. */
 export function mergeFindings(result: BenchResult, found: Partial<BenchResult>): BenchResult {
   const whole: Record<string, unknown> = { ...result };
   for (const [name, value] of Object.entries(found)) {

@@ -2,7 +2,7 @@ import { copyFile, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BenchResult, benchResultFormat } from './bench-result.ts';
 
-/** The file of one run, named after its start. It is written again after each part, so that a run that fails late was not for nothing. */
+/** Result file of a run, named after its start. It is rewritten after each part, so that a run that fails late keeps its results. */
 export class ResultFile {
   readonly path: string;
   readonly #folder: string;
@@ -12,23 +12,20 @@ export class ResultFile {
     this.path = path;
   }
 
-  /** Makes the folder where there is none. */
+  /** Creates the folder if it is missing. */
   static async create(folder: string, startedAt: string): Promise<ResultFile> {
     await mkdir(folder, { recursive: true });
     return new ResultFile(folder, join(folder, `${startedAt.replaceAll(':', '-')}.json`));
   }
 
-  /** Replaces the file whole: whoever reads it meanwhile sees the one before. */
+  /** Replaces the file atomically. */
   async write(result: BenchResult): Promise<void> {
     const draft = `${this.path}.part`;
     await writeFile(draft, `${JSON.stringify(result, null, 2)}\n`);
     await rename(draft, this.path);
   }
 
-  /**
-   * Makes it the one that the planner reads unless told otherwise. Only a run of all parts that came to its end is: the planner needs
-   * them all.
-   */
+  /** Copies the result to the file that the planner reads by default. Only for complete runs, because the planner needs all parts. */
   async publishAsLatest(): Promise<string> {
     const latest = join(this.#folder, 'latest.json');
     const draft = `${latest}.part`;
@@ -38,7 +35,7 @@ export class ResultFile {
   }
 }
 
-/** A result from the text of its file. Throws a one-line error when it is not one of this format. */
+/** Parses a result file. Throws a one-line error for an invalid format. */
 export function parseResult(text: string): BenchResult {
   let value: unknown;
   try {

@@ -14,9 +14,8 @@ import { type ServiceTarget, startServiceTarget } from '../target/service-target
 import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
 
 /**
- * In which order the servers have their turn in one round. Whoever comes later may find a warmer or a busier machine, and
- * whoever comes after a heavy one what that left behind: so the first place rotates, and every other round goes the other
- * way about.
+ * Order of the servers in a round. The first position rotates and every second round is reversed, because later servers may find
+ * a warmer or busier machine.
  */
 export function serverOrder<Server>(servers: readonly Server[], round: number): Server[] {
   const first = round % servers.length;
@@ -25,10 +24,7 @@ export function serverOrder<Server>(servers: readonly Server[], round: number): 
   return [one, ...(round % 2 === 0 ? others : others.reverse())];
 }
 
-/**
- * One load on a server that is quiet, until it is quiet again. Throws when any answer was not an expected one: a faster refusal
- * must never pass for a faster server.
- */
+/** Runs one load on an idle server and waits until it is idle again. Throws for an unexpected reply, because rejections are faster. */
 async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPlan): Promise<Measurement> {
   const before = readProcessUsage(target.pid);
   await target.probe.start();
@@ -48,20 +44,20 @@ async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPla
   };
 }
 
-/** What a load may last when it is to end with its last request. */
+/** Maximum duration of a load that ends with its last request. */
 const singleUseSecondsMax = 60;
 
 interface RoundOptions {
   readonly scenario: Scenario;
   readonly stage: ScenarioStage;
-  /** The service among them. */
+  /** All servers including the service. */
   readonly servers: ReadonlyMap<ServerKind, LoadTarget>;
   readonly client: LoadClient;
   readonly connections: number;
   readonly seconds: number;
-  /** No two rounds of a stage have the same number. */
+  /** Unique in a stage. */
   readonly round: number;
-  /** What is being done, for whoever watches. */
+  /** Progress text. */
   readonly progressLabel: string;
   readonly progress: Progress;
   readonly folder: string;
@@ -72,21 +68,21 @@ interface RoundResult {
   readonly measured: ReadonlyMap<ServerKind, Measurement>;
 }
 
-/** One round: the same requests to every server, one after the other. */
+/** Sends the same requests to every server in turn. */
 async function runRound(options: RoundOptions): Promise<RoundResult> {
   const { scenario, stage, servers, client, connections, seconds, round, progressLabel, progress, folder } = options;
   progress.step(`${progressLabel}: preparing`);
   const requests = await scenario.prepare(stage, round);
   const requestsFile = join(folder, `requests-${round}`);
   await writeRequests(requestsFile, requests);
-  // What the preparation left behind is no part of any load.
+  // Work caused by the preparation is not part of the load.
   await readUsageWhenIdle(servers.get('service')!);
 
   const [expectedStatus, ...alsoExpected] = [...new Set(scenario.kinds.map(({ status }) => status))];
   const measured = new Map<ServerKind, Measurement>();
   for (const [kind, target] of serverOrder([...servers], round)) {
     progress.step(`${progressLabel}: load on ${kind}`);
-    // A baseline keeps nothing, so that it may be asked the same again.
+    // Baselines have no state, so requests can be repeated.
     const once = scenario.singleUse && kind === 'service';
     const plan: LoadPlan = {
       port: target.port,
@@ -107,7 +103,7 @@ async function runRound(options: RoundOptions): Promise<RoundResult> {
   return { requests, measured };
 }
 
-/** Rounds that a second client measures once more, as long as those of the first. */
+/** Rounds with the second client. */
 const crossCheckRounds = 3;
 
 /** Rounds with one client. */
@@ -116,7 +112,7 @@ interface ClientSeries {
   readonly rounds: number;
 }
 
-/** What is measured of a scenario: all rounds with the client, and a few with a second one where there is one. */
+/** All rounds with the first client, and a few with the second one. */
 export function planSeries({
   scale,
   client,
@@ -133,13 +129,10 @@ export type RunScenarioOptions = Pick<
   'scale' | 'client' | 'crossCheck' | 'folder' | 'progress' | 'catalog'
 >;
 
-/** The warm-up round is this part of a measured one. */
+/** Length of the warm-up round relative to a measured one. */
 const warmUpShare = 0.5;
 
-/**
- * Runs one scenario: the same load on the service and on every baseline, one after the other, round after round. A second
- * client makes a second result, of fewer rounds.
- */
+/** Runs one scenario on the service and every baseline in alternating rounds. A second client adds a second result with fewer rounds. */
 export async function runScenario(scenario: Scenario, options: RunScenarioOptions): Promise<RouteResult[]> {
   const { progress, scale, client } = options;
   const owned = await createOwnedFolder(options.folder, 'run-');

@@ -3,18 +3,18 @@ import type { HttpCaller, HttpResponse } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import type { RequestKind, Scenario, ScenarioStage } from '../scenarios/scenario.ts';
 
-/** How many answers of each kind are looked at. */
+/** Responses sampled for each kind of request. */
 const sampledResponses = 40;
-/** The number `prepare` is given for the sample: of no round, so that nothing it makes is met again. */
+/** Round number for the sample, distinct from all rounds. */
 const samplingRound = 9_999;
 
-/** Of each kind of request a scenario sends, the answer of middle length: what the baselines repeat. */
+/** Returns the response of median length for each kind of request of a scenario. */
 export async function sampleResponses(scenario: Scenario, stage: ScenarioStage): Promise<BaselineResponse[]> {
   const small: ScenarioStage = { ...stage, roundRequests: sampledResponses, state: new Map() };
   return medianLengthResponses(scenario.kinds, await scenario.prepare(small, samplingRound), stage.caller);
 }
 
-/** The same for the kinds of any load: the first requests of each are asked. */
+/** Same for the requests of any load, with the first requests of each kind. */
 export async function medianLengthResponses(
   kinds: readonly RequestKind[],
   requests: readonly PreparedRequest[],
@@ -31,7 +31,7 @@ export async function medianLengthResponses(
   return sampled;
 }
 
-/** Size of the body of an answer to these requests, on average, answered with these answers. Bytes. */
+/** Mean body size of the responses to these requests in bytes. */
 export function meanBodyBytes(requests: readonly PreparedRequest[], answers: readonly BaselineResponse[]): number {
   const sizes = answers.map(({ body }) => Buffer.byteLength(body));
   const sum = requests.reduce(
@@ -41,7 +41,7 @@ export function meanBodyBytes(requests: readonly PreparedRequest[], answers: rea
   return Math.round(sum / requests.length);
 }
 
-/** Whether a request is one of a kind, whatever its answer. */
+/** Whether a request is of this kind. */
 export function matchesKind({ method, path }: PreparedRequest, kind: Omit<RequestKind, 'status'>): boolean {
   const [own, query = ''] = path.split('?', 2) as [string, string?];
   return method === kind.method && own === kind.path && (kind.query === undefined || query.includes(kind.query));

@@ -15,10 +15,8 @@ import { analyticsSessionCount } from './route-scenarios.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
- * Requests for every 100 sessions, on a page that lets every visitor come as far as offers: the dearest reading of a session,
- * so that traffic of which a part leaves before costs less than this. The other shares are assumptions, not measured
- * anywhere: 30 of 100 fill in the form in two steps and not one; 15 look at their offers again, in another order or after
- * coming back; 22 follow an offer; and whoever runs the experiment asks for its figures twice.
+ * Requests per 100 sessions on a page where every visitor sees offers, the most expensive case. The other shares are assumptions:
+ * 30 of 100 fill in the form in two steps, 15 view their offers again, 22 click an offer, and 2 analytics queries are made.
  */
 export const lifecycleMix = {
   session: 100,
@@ -34,14 +32,14 @@ type LifecycleStep = keyof typeof lifecycleMix;
 const lifecycleSteps = Object.keys(lifecycleMix) as LifecycleStep[];
 const totalWeight = lifecycleSteps.reduce((sum, step) => sum + lifecycleMix[step], 0);
 
-/** How many requests of each step about so many requests hold; of analytics two at least, one of each kind. */
+/** Number of requests of each step in about this many requests; at least two analytics queries. */
 export function lifecycleRequestCounts(about: number): Record<LifecycleStep, number> {
   const count = (step: LifecycleStep) =>
     Math.max(step === 'analytics' ? 2 : 1, Math.round((about * lifecycleMix[step]) / totalWeight));
   return Object.fromEntries(lifecycleSteps.map((step) => [step, count(step)])) as Record<LifecycleStep, number>;
 }
 
-/** The same in another order (Fisher and Yates); the same seed gives the same order. */
+/** Shuffles items (Fisher-Yates); the same seed gives the same order. */
 export function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
   const mixed = [...items];
   for (let at = mixed.length - 1; at > 0; at--) {
@@ -51,13 +49,13 @@ export function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
   return mixed;
 }
 
-/** Offers one session is shown where clicks are prepared. */
+/** Offers per session for click links. */
 const offersShown = 20;
 
 /**
- * The routes together, in the ratio of `lifecycleMix`. All requests of a round are prepared before it, so a session that is
- * created in it is not the one whose inputs, offers and clicks follow: the work is the same, the order of one visitor's
- * requests is not. Those of one round come in a seeded shuffle.
+ * All routes in the ratio of `lifecycleMix`. Requests are prepared before the round, so a session created in it is not the one
+ * that is used later: the work is the same as in a lifecycle, the order of one visitor's requests is not. Requests are shuffled
+ * with a seed.
  */
 export const lifecycleScenario: Scenario = {
   name: 'lifecycle',
@@ -73,7 +71,7 @@ export const lifecycleScenario: Scenario = {
   ],
   singleUse: true,
   prepare: async (stage, round) => {
-    // Pages of the analytics are full from the first round on.
+    // Fills the pages of the analytics before the first round.
     await reusableSessions(stage, analyticsSessionCount, 17);
     const counts = lifecycleRequestCounts(stage.roundRequests);
     const filled = await createSessions(stage, Math.max(counts['marketplace, first look'], counts.inputs), 3 * round);

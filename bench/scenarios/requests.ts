@@ -5,17 +5,17 @@ import type { ScenarioStage } from './scenario.ts';
 
 export const basePath = '/v1/personal-loans';
 
-/** Largest income the service takes, in USD. */
+/** Largest income that the service accepts, in USD. */
 export const annualIncomeMax = 10_000_000;
 
-/** A borrower's open session, and the key it is used with. */
+/** A live session of a borrower with its key. */
 export interface BorrowerSession {
   readonly subId: string;
   readonly key: string;
   readonly borrower: Borrower;
 }
 
-/** Experiments of equal length of name, so that their answers are of one size. */
+/** Tags of equal length, so that replies have equal size. */
 export const referrerTags: readonly string[] = Array.from('abcdefgh', (letter) => `bench_variant-${letter}`);
 
 export function sessionRequest(key: string, tag = referrerTags[0]!): PreparedRequest {
@@ -40,7 +40,7 @@ export function marketplaceRequest(session: BorrowerSession, maxOffers: number):
   return { method: 'GET', path, key: session.key };
 }
 
-/** The same requests with the keys in turn: all are of one account, so each may use the sessions of all. */
+/** Distributes requests among keys of the same account. */
 export function withRotatingKeys(
   stage: Pick<ScenarioStage, 'nextKey'>,
   requests: readonly PreparedRequest[],
@@ -48,7 +48,7 @@ export function withRotatingKeys(
   return requests.map((request) => ({ ...request, key: stage.nextKey() }));
 }
 
-/** Opens sessions and submits a borrower's inputs to each. The same seed gives the same borrowers. */
+/** Creates sessions and submits the inputs of borrowers. The same seed gives the same borrowers. */
 export async function createSessions(stage: ScenarioStage, count: number, seed: number): Promise<BorrowerSession[]> {
   const random: Random = seededRandom(seed);
   const keys = Array.from({ length: count }, () => stage.nextKey());
@@ -68,7 +68,7 @@ export async function createSessions(stage: ScenarioStage, count: number, seed: 
   return sessions;
 }
 
-/** Sessions that a scenario keeps from round to round; those still missing are opened. */
+/** Sessions that a scenario keeps between rounds; missing ones are created. */
 export async function reusableSessions(stage: ScenarioStage, count: number, seed: number): Promise<BorrowerSession[]> {
   const kept = (stage.state.get('sessions') as BorrowerSession[] | undefined) ?? [];
   const missing = count - kept.length;
@@ -77,13 +77,10 @@ export async function reusableSessions(stage: ScenarioStage, count: number, seed
   return kept.slice(0, count);
 }
 
-/** Most requests one session gets in a round of changed incomes. */
+/** Maximum number of income changes per session and round. */
 const changesPerRoundMax = 1_000;
 
-/**
- * So many submissions, round the sessions, each of which sets the income to a figure its session has not had: neither in this
- * round nor in another one.
- */
+/** Requests that set the income of sessions to values that they never had in any round. */
 export function incomeChangeRequests(
   sessions: readonly BorrowerSession[],
   count: number,
@@ -92,12 +89,12 @@ export function incomeChangeRequests(
   return Array.from({ length: count }, (_, at) => {
     const session = sessions[at % sessions.length]!;
     const change = 1 + changesPerRoundMax * round + Math.floor(at / sessions.length);
-    // Incomes end at ten million: beyond, the figures begin again from the bottom, still different from one another.
+    // Above ten million, incomes start again at the bottom and stay distinct.
     return inputsRequest(session, { annual_income: (session.borrower.annual_income + change) % annualIncomeMax });
   });
 }
 
-/** The click addresses of what each session is shown: every pair of session and offer once. */
+/** Click links of every pair of session and shown offer. */
 export async function clickRequests(
   stage: Pick<ScenarioStage, 'caller'>,
   sessions: readonly BorrowerSession[],
@@ -115,7 +112,7 @@ export async function clickRequests(
   );
 }
 
-/** The part of a marketplace answer the scenarios look at (docs/contract.md#envelope). */
+/** Members of a marketplace reply that the scenarios read (docs/contract.md#envelope). */
 export interface MarketplaceResponse {
   readonly total_offers: number;
   readonly offers: readonly { readonly click_url: string }[];

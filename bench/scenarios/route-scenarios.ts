@@ -14,7 +14,7 @@ import {
 } from './requests.ts';
 import type { Scenario } from './scenario.ts';
 
-/** A landing page opens its session: the answer leaves once the session is on disk. */
+/** A landing page creates a session. The reply is sent once the session is durable. */
 export const sessionScenario: Scenario = {
   name: 'session',
   title: 'POST /session, durable',
@@ -26,13 +26,13 @@ export const sessionScenario: Scenario = {
   kinds: [{ method: 'POST', path: `${basePath}/session`, status: 200 }],
   durable: true,
   singleUse: false,
-  // One request for each key, in turn: every key stays below its limit, and the limits are at work.
+  // Each key sends the same number of requests, below its limit.
   prepare: async (stage) => stage.keys.map((key) => sessionRequest(key)),
 };
 
 /**
- * A borrower changes one field of the form: the answer leaves once the change is on disk. Every request sets the income to a figure
- * that its session never had, so that there is something to merge; each session is met four times a round.
+ * A borrower changes one field. The reply is sent once the change is durable. Every request sets a new income, so that a change
+ * must be merged; each session is used four times per round.
  */
 export const inputsScenario: Scenario = {
   name: 'inputs',
@@ -50,11 +50,11 @@ export const inputsScenario: Scenario = {
   },
 };
 
-/** So many that a load does not keep to a few borrowers. */
+/** Enough sessions that a load does not depend on a few borrowers. */
 const sessionsMax = 10_000;
 const offersRequested = 5;
 
-/** A page asks again for the offers of a borrower whose ranking the session already holds. */
+/** A page requests offers again, and the session has their ranking. */
 export const marketplaceKnownScenario: Scenario = {
   name: 'marketplace-known',
   title: 'GET /marketplace, 5 offers, ranking known',
@@ -71,13 +71,13 @@ export const marketplaceKnownScenario: Scenario = {
     const count = Math.min(sessionsMax, stage.roundRequests);
     const sessions = await createSessions(stage, count, 11);
     const requests = sessions.map((session) => marketplaceRequest(session, offersRequested));
-    // The first answer of each leaves its ranking behind; borrowers who match fewer than five offers are left out.
+    // The first request stores the ranking. Borrowers with fewer than five offers are skipped.
     const answers = await stage.caller.callAll(requests, 200);
     const full = requests.filter(
       (_, i) => (JSON.parse(answers[i]!.body) as MarketplaceResponse).offers.length === offersRequested,
     );
     if (full.length < count / 10) throw new Error('hardly any borrower matches five offers of this catalog');
-    // One request for each key, in turn, as of new sessions: every key stays below its limit.
+    // Each key sends the same number of requests, below its limit.
     const load = withRotatingKeys(
       stage,
       stage.keys.map((_, at) => full[at % full.length]!),
@@ -88,9 +88,8 @@ export const marketplaceKnownScenario: Scenario = {
 };
 
 /**
- * A page asks for offers right after the borrower's inputs, so that they must be ranked first. Each session is asked for
- * once a round, and before each round the income of every borrower is changed to a figure it never had: no ranking of
- * this session, nor of another one with the same inputs, can be in store. Only the GETs are measured.
+ * A page requests offers right after new inputs, so that they must be ranked. Each session is used once per round, and before
+ * each round every income is set to a new value, so that no ranking is cached. Only the GET requests are measured.
  */
 export const marketplaceUnknownScenario: Scenario = {
   name: 'marketplace-unknown',
@@ -110,14 +109,14 @@ export const marketplaceUnknownScenario: Scenario = {
   },
 };
 
-/** Offers one session is shown, and so clicks of distinct (session, offer) pairs it can give. */
+/** Offers per session, and so click links. */
 const clickOffersShown = 20;
-/** Enough to give some offers whoever the borrowers are, few enough not to prepare many clicks too many. */
+/** Enough sessions to include some with offers, few enough not to prepare many unused clicks. */
 const sessionsAtOnce = 200;
 
 /**
- * A borrower follows a click_url: the answer leaves once the click is on disk. Every pair of session and offer is clicked
- * once, since a repeat books nothing; the sessions of a round are new. The redirect is not followed.
+ * A borrower follows a click_url. The reply is sent once the click is durable. Every pair of session and offer is clicked once,
+ * because repeated clicks have no effect. The redirect is not followed.
  */
 export const clickScenario: Scenario = {
   name: 'click',
@@ -142,12 +141,12 @@ export const clickScenario: Scenario = {
   },
 };
 
-/** So many that each experiment has more than one page of them. */
+/** Enough sessions for more than one page per experiment. */
 export const analyticsSessionCount = 125 * referrerTags.length;
 
 /**
- * Somebody looks at an experiment: in turn its summary, and the first page (100) of its sessions. Queries go round the
- * experiments and the keys, so that each key stays below its 50 a minute. Nothing is recorded meanwhile.
+ * Alternates between the summary and the first page (100) of the sessions of an experiment. Queries rotate over experiments and
+ * keys, so that each key stays below 50 per minute. Nothing is recorded meanwhile.
  */
 export const analyticsScenario: Scenario = {
   name: 'analytics',

@@ -2,42 +2,42 @@ import type { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import type { RouteResult } from '../result/bench-result.ts';
 
-/** One kind of request, and the one right answer to it. */
+/** A kind of request with its expected status. */
 export interface RequestKind {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Tells apart what one path is asked in several ways: this stands in the query string. */
+  /** Text in the query string that distinguishes requests to the same path. */
   readonly query?: string;
   readonly status: number;
 }
 
-/** One figure: a route of the service under load, or several, against baselines that answer the same. */
+/** A measured load: one or several routes of the service, compared with baselines that send the same replies. */
 export interface Scenario {
-  /** What `--only` takes. */
+  /** Name for `--only`. */
   readonly name: string;
   readonly title: string;
-  /** Throughput over a baseline's which the project aims at, the highest first; none where there is no aim. */
+  /** Target throughput ratios to baselines, highest first. */
   readonly targets: RouteResult['targets'];
-  /** The kinds of requests it sends: each baseline answers each of them as the service did. */
+  /** Kinds of requests. Each baseline replies to each like the service. */
   readonly kinds: readonly RequestKind[];
-  /** An answer means that something is on disk, so the bare server is measured with a write and a sync as well. */
+  /** A reply means durability, so the bare server is also measured with a write and sync. */
   readonly durable?: boolean;
-  /** Every prepared request may be sent once only, since the second would cost less. */
+  /** Every request may be sent only once, because a repetition would be cheaper. */
   readonly singleUse: boolean;
-  /** Offers of a generated catalog; the example catalog when absent. */
+  /** Size of a generated catalog; default: the example catalog. */
   readonly catalogOffers?: number;
-  /** What one round sends. `round` counts from 0. Whatever it asks of the service is outside the measurement. */
+  /** Prepares the requests of a round, which counts from 0. Requests during the preparation are not measured. */
   prepare(stage: ScenarioStage, round: number): Promise<PreparedRequest[]>;
 }
 
-/** What a scenario has at hand while it prepares. */
+/** Resources for the preparation of a scenario. */
 export interface ScenarioStage {
   readonly caller: HttpCaller;
   readonly keys: readonly string[];
-  /** The keys in turn, so that the requests of all rounds are spread evenly over them. */
+  /** Returns the keys in turn. */
   nextKey(): string;
-  /** Roughly how many requests one round should have at most where each may be sent once only. */
+  /** Approximate maximum of requests per round for single-use requests. */
   readonly roundRequests: number;
-  /** What the scenario keeps from round to round; a new one for every service process. */
+  /** State that the scenario keeps between rounds of one service process. */
   readonly state: Map<string, unknown>;
 }

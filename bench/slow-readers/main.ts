@@ -1,6 +1,6 @@
 /**
- * What clients that do not read cost the others: latency of `POST /session`, and the server's peak memory, without and with an attack.
- * `bin/with-node node bench/slow-readers/main.ts`; it ends by itself after about a minute. Linux only, since it reads `/proc`.
+ * Measures how clients that do not read replies affect others: latency of `POST /session` and peak memory with and without the
+ * attack. Run it with `bin/with-node node bench/slow-readers/main.ts`; it takes about a minute. Linux only.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -16,9 +16,9 @@ import { startServiceTarget } from '../target/service-target.ts';
 
 const seconds = 10;
 const perSecond = 200;
-/** Connections that ask for 10 MB each and stay. */
+/** Connections that request 10 MB each and stay open. */
 const waitingConnections = 500;
-/** Connections that send half a megabyte of requests, and are replaced. */
+/** Connections that send 512 kB of requests each and are then replaced. */
 const replacedConnections = 2;
 const replacedAfterMs = 100;
 
@@ -79,7 +79,7 @@ function peakMemoryMiB(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** Returns a function that ends the attack. */
+/** Returns a function that stops the attack. */
 function startAttack(port: number): () => void {
   const sockets = new Set<Socket>();
   let stopped = false;
@@ -100,7 +100,7 @@ function startAttack(port: number): () => void {
     }
   };
   void (async () => {
-    // Two at a time and in two steps, so that the server need not close them: it has answered what comes first.
+    // Sends two requests at a time in two steps, so that the server has no reason to close the connection.
     for (let at = 0; at < waitingConnections && !stopped; at += 1) {
       send('/w/widget.js', 110);
       if (at % 2 === 1) await sleep(2);

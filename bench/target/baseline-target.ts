@@ -15,7 +15,7 @@ const scripts: Readonly<Record<BaselineKind, string>> = {
   fastify: fileURLToPath(new URL('../baselines/fastify-server.ts', import.meta.url)),
 };
 
-/** Starts a baseline with the answers it is to give. The file that hands them over is left in the folder. */
+/** Starts a baseline. The response file stays in the folder. */
 export async function startBaselineTarget(
   kind: BaselineKind,
   answers: readonly BaselineResponse[],

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Where Linux takes no port from by itself (`net.ipv4.ip_local_port_range` begins at 32768), neither for a listener on port 0 nor for
- * a connection: so what is free here is taken meanwhile only by somebody who names it.
+ * Below the ephemeral ports of Linux (`net.ipv4.ip_local_port_range` starts at 32768), so that no other process gets the port by
+ * chance.
  */
 const firstPort = 20_000;
 const portsEnd = 32_768;
 const attempts = 100;
 
-/** A port of 127.0.0.1 that was free a moment ago, and is likely to be for another. */
+/** Returns a free port of 127.0.0.1. */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const port = randomInt(firstPort, portsEnd);

@@ -3,18 +3,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Measurement, ProcessFigures } from '../result/bench-result.ts';
 import type { ProcessProbe } from './process-probe.ts';
 
-/** CPU time a process has used so far, in seconds. */
+/** CPU time of a process in seconds. */
 interface ProcessUsage {
-  /** All threads, also those that have ended. */
+  /** All threads, including those that have exited. */
   readonly allThreads: number;
-  /** The main thread: the one that serves sockets. */
+  /** The main thread, which serves the sockets. */
   readonly mainThread: number;
 }
 
-/** Linux counts CPU time for `/proc` in hundredths of a second on every architecture Node.js runs on. */
+/** Unit of CPU times in `/proc`: 10 ms on every architecture that Node.js supports. */
 const ticksPerSecond = 100;
 
-/** Reads `/proc`; null where there is none (macOS), so that figures of CPU time are left out there. */
+/** Reads `/proc`; null on systems without it. */
 export function readProcessUsage(pid: number): ProcessUsage | null {
   try {
     return {
@@ -26,14 +26,14 @@ export function readProcessUsage(pid: number): ProcessUsage | null {
   }
 }
 
-/** User and system time of one `stat` line, in seconds. The name in its second field may hold spaces and brackets. */
+/** User and system time of a `stat` line in seconds. The name in the second field may contain spaces and brackets. */
 export function parseCpuSeconds(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // The third field of the line is the first behind the name; user and system time are the 14th and 15th.
+  // `fields` starts at the third field of the line. User and system time are fields 14 and 15.
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** A server under load, in a process of its own. */
+/** A server under load in its own process. */
 export interface LoadTarget {
   readonly port: number;
   readonly pid: number;
@@ -42,13 +42,13 @@ export interface LoadTarget {
 }
 
 const idlePollMs = 100;
-/** A process that used less than this share of one core since the last look is quiet. */
+/** A process below this share of one core is idle. */
 const idleCpuShare = 0.05;
 const idleTimeoutMs = 20_000;
 
 /**
- * Waits until a server has finished what its last load left behind (events still being folded, garbage), so that it
- * neither slows the other server's round nor hides its cost; gives its CPU time so far.
+ * Waits until a server has finished background work of the last load, such as the projection and garbage collection. Returns its
+ * CPU time.
  */
 export async function readUsageWhenIdle(target: LoadTarget): Promise<ProcessUsage | null> {
   let before = readProcessUsage(target.pid);
@@ -61,7 +61,7 @@ export async function readUsageWhenIdle(target: LoadTarget): Promise<ProcessUsag
   return before;
 }
 
-/** CPU time a server took for one of so many requests, from before the load until it was quiet again; nulls where nobody tells. */
+/** CPU time per request from the start of the load until the server is idle again; null without CPU times. */
 export function cpuPerRequest(
   before: ProcessUsage | null,
   after: ProcessUsage | null,
@@ -75,7 +75,7 @@ export function cpuPerRequest(
   };
 }
 
-/** What a server holds in memory once its garbage has been collected; null where it cannot tell. */
+/** Memory of a server after garbage collection; null if it does not report it. */
 export async function readMemoryAfterGc({
   probe,
 }: LoadTarget): Promise<Pick<ProcessFigures, 'heapUsedMiB' | 'rssMiB'> | null> {

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 
 const runningChildren = new Set<ChildProcess>();
 
-// Whatever way this process ends, none of its children outlives it.
+// Child processes never outlive this process.
 process.on('exit', () => {
   for (const child of runningChildren) child.kill('SIGKILL');
 });
 
-/** Starts a process that never outlives this one. */
+/** Starts a process that exits with this one. */
 export function spawnChild(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(command, args, options);
   runningChildren.add(child);
@@ -20,7 +20,7 @@ export function spawnChild(command: string, args: readonly string[], options: Sp
   return child;
 }
 
-/** Runs a process to its end and gives what it printed; throws, with what it complained of, when it failed. */
+/** Runs a process and returns its output. Throws with its error output if it fails. */
 export async function runChild(
   command: string,
   args: readonly string[],
@@ -47,7 +47,7 @@ export async function runChild(
   }
 }
 
-/** Asks a process to end, insists after `remainingMs`, and resolves when it is gone. Idempotent. */
+/** Asks a process to stop, kills it after `graceMs` and resolves when it has exited. Idempotent. */
 export async function stopChild(child: ChildProcess, graceMs = 10_000): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'close');
@@ -57,20 +57,20 @@ export async function stopChild(child: ChildProcess, graceMs = 10_000): Promise<
   clearTimeout(timer);
 }
 
-// Imported for its exit handler, which must come before ours: servers first, then the folders they write to.
+// Imported for its exit handler, which must run first: servers stop before their folders are deleted.
 
 const ownedFolders = new Set<string>();
 
 process.on('exit', () => {
-  // A server that has just been killed may still be finishing a write, so the removal tries again.
+  // A killed server may still complete a write, so the deletion is retried.
   for (const folder of ownedFolders) rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 });
 
-/** A folder that never outlives this process. */
+/** A folder that is deleted when this process exits. */
 interface OwnedFolder {
   readonly path: string;
   remove(): Promise<void>;
-  /** Lets it outlive this process after all, for somebody to look at; `remove` leaves it alone from now on. */
+  /** Keeps the folder for inspection; `remove` has no effect afterwards. */
   keep(): void;
 }
 

@@ -1,11 +1,11 @@
 import type { ProcessFigures } from '../result/bench-result.ts';
 
-/** Marks what travels between harness and probe, so that neither takes a message of somebody else's. */
+/** Marks messages between benchmark and probe. */
 export const probeName = 'svc-marketplace bench probe';
 
 /**
- * Harness to probe. `begin` starts a measurement anew, `end` ends it and asks for what it came to; `collect` has the garbage
- * collected, so that what is in memory then is in use.
+ * Message to the probe. `start` begins a measurement, `stop` ends it and requests its figures, `collect-garbage` runs the garbage
+ * collector.
  */
 export interface ProbeRequest {
   readonly probe: typeof probeName;
@@ -13,10 +13,10 @@ export interface ProbeRequest {
   readonly command: 'begin' | 'end' | 'collect';
 }
 
-/** Probe to harness, one for each question. */
+/** Response of the probe. */
 export interface ProbeResponse {
   readonly probe: typeof probeName;
   readonly id: number;
-  /** Null for `begin` and `collect`, and for an `end` that nothing was begun before. */
+  /** Null for `start` and `collect-garbage`, and for a `stop` without a `start`. */
   readonly figures: ProcessFigures | null;
 }

@@ -1,7 +1,6 @@
 /**
- * Preloaded (`--import`) into a server that is measured, without the server knowing: tells, when the harness asks over the
- * IPC channel, how late its event loop came to a timer, what its garbage collector did, and what memory it holds. Until
- * then, and from then on, it does nothing: nothing is sampled between two measurements.
+ * Preloaded (`--import`) into a measured server. Reports event loop delay, garbage collection and memory over the IPC channel. It
+ * is inactive between measurements.
  */
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
@@ -10,10 +9,10 @@ import { isMainThread } from 'node:worker_threads';
 import type { ProcessFigures } from '../result/bench-result.ts';
 import { type ProbeRequest, type ProbeResponse, probeName } from './probe-protocol.ts';
 
-/** How often the loop is to come by. What it takes longer is its delay. */
+/** Interval of the timer whose delay is measured. */
 const timerMs = 5;
 
-// Worker threads preload the same modules; theirs is not the loop that serves sockets. So do processes that the server starts.
+// Worker threads and child processes preload the same modules; only the main thread is measured.
 if (isMainThread && process.channel !== undefined) listenForRequests(process.channel);
 
 function listenForRequests(channel: NonNullable<typeof process.channel>): void {
@@ -31,15 +30,15 @@ function listenForRequests(channel: NonNullable<typeof process.channel>): void {
       measuring = null;
     }
     const answer: ProbeResponse = { probe: probeName, id: question.id, figures };
-    // Its first timer is what delays are counted from: a load may begin once that has come.
+    // Delays are measured from the first timer on, so the load may start after it.
     if (question.command === 'begin') setTimeout(() => process.send!(answer), 2 * timerMs);
     else process.send!(answer);
   });
-  // A server that has nothing else to do must be able to end.
+  // The channel must not keep the server alive.
   channel.unref();
 }
 
-/** Twice: what the first time has finalized is freed by the second. */
+/** Runs twice, because objects finalized by the first collection are freed by the second. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

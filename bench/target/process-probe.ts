@@ -4,18 +4,15 @@ import { type ProbeRequest, type ProbeResponse, probeName } from './probe-protoc
 
 const probeScript = new URL('./probe.ts', import.meta.url).href;
 
-/** A server that does not answer within this time is too busy, or has no probe. */
+/** After this time, the server is too busy or has no probe. */
 const responseTimeoutMs = 10_000;
 
-/**
- * The environment that has Node.js preload the probe, whatever launcher starts it. The process must be spawned with an IPC
- * channel among its `stdio`.
- */
+/** Environment that preloads the probe through any launcher. The process needs an IPC channel in `stdio`. */
 export function environmentWithProbe(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --import=${probeScript}`.trim() };
 }
 
-/** The harness's end of a probe in a child process. One measurement at a time. */
+/** Client of the probe in a child process. One measurement at a time. */
 export class ProcessProbe {
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, (figures: ProcessFigures | null) => void>();
@@ -29,7 +26,7 @@ export class ProcessProbe {
     child.once('disconnect', () => {
       for (const number of [...this.#pending.keys()]) this.#settle(number, null);
     });
-    // The channel alone must not keep the harness alive.
+    // The channel must not keep this process alive.
     child.channel?.unref();
   }
 
@@ -37,12 +34,12 @@ export class ProcessProbe {
     await this.#request('begin');
   }
 
-  /** What the process saw since `begin`; null where it cannot tell. */
+  /** Returns the figures since `start`; null without a probe. */
   stop(): Promise<ProcessFigures | null> {
     return this.#request('end');
   }
 
-  /** Has the process collect its garbage, which may stop it for seconds. */
+  /** Runs the garbage collector, which may block the process for seconds. */
   async collectGarbage(): Promise<void> {
     await this.#request('collect');
   }

@@ -15,9 +15,8 @@ import { createOwnedFolder, spawnChild, stopChild } from './owned-resources.ts';
 import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
 
 /**
- * Live keys of one account, so that each may use the sessions of all, in the key file of a server that does not run yet. The
- * first is issued as any key is, one synced transaction; the others are its copies but for what tells keys apart, all in
- * one transaction, since ten thousand syncs would take half a minute.
+ * Creates live keys of one account in the key file of a server that is not running. The first is created normally, the others are
+ * copies of it in one transaction, because ten thousand syncs would take half a minute.
  */
 export function createApiKeys(dataDir: string, count: number, limits: KeyLimitOverrides = noLimitOverrides): string[] {
   const register = KeyRegistry.open(keyFilePath(dataDir));
@@ -56,25 +55,25 @@ const readyTimeoutMs = 60_000;
 const readyPollMs = 50;
 const logTailCharactersMax = 4_096;
 
-/** The service as `bin/marketplace serve` runs it: all defaults, a data folder of its own, fsync before every answer. */
+/** The service as started by `bin/marketplace serve`, with default settings, its own data folder and fsync. */
 export interface ServiceTarget extends LoadTarget {
-  /** Live keys of one account, so that each may use the sessions of all. */
+  /** Live keys of one account, so that each can use all sessions. */
   readonly keys: readonly string[];
-  /** The end of what it printed and logged, warnings and worse. */
+  /** The end of its output and log, from level warn on. */
   logTail(): string;
 }
 
 interface ServiceTargetOptions {
-  /** An existing folder on the disk to be measured; the data folder is made inside and removed at the end. */
+  /** Existing folder on the measured disk. The data folder is created in it and deleted. */
   readonly folder: string;
   readonly keys: number;
-  /** For each of these one more key with such limits; they come last among the keys. */
+  /** Limits of additional keys, which are last in the list of keys. */
   readonly ownLimits?: readonly KeyLimitOverrides[];
-  /** Offers file; the example catalog when absent. */
+  /** Catalog file; default: the example catalog. */
   readonly catalogFile?: string;
-  /** Settings that are not to have their default: `SVC_...` and its value. */
+  /** Environment variables that differ from the defaults. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Puts a history into the data folder before the service starts on it. Its account is number 1, its keys 1 and on. */
+  /** Writes data into the data folder before the start. Its account has number 1, its keys have numbers from 1 on. */
   readonly prepareDataDir?: (dataDir: string) => Promise<void>;
 }
 
@@ -95,7 +94,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
       SVC_LOG_LEVEL: 'warn',
       ...(options.catalogFile === undefined ? {} : { SVC_CATALOG: options.catalogFile }),
       ...options.settings,
-      // As the launcher would set it; but it would start Node.js anew for that, and the probe's channel be lost.
+      // The launcher would set the heap size by restarting Node.js, which would close the channel of the probe.
       NODE_OPTIONS: `--max-old-space-size=${defaultHeapMegabytes()} ${options.settings?.NODE_OPTIONS ?? ''}`.trim(),
     }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -13,20 +13,20 @@ import { validateFields } from '../../src/verticals/validate-fields.ts';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
-/** Borrowers who are drawn; beyond them the same people come again, each time with another income. */
+/** Distinct borrowers. After them, the same people are repeated with other incomes. */
 const distinctBorrowers = 1_000;
-/** Appended before the logs are waited for: far below what they let pend. */
+/** Records appended before a wait, far below the limit of the logs. */
 const appendBatchSize = 2_000;
 const account = 1;
 
 export interface LiveSessionsOptions {
   readonly count: number;
-  /** Keys 1 to this one have created them, by turns, so that none is over its day's limit. */
+  /** Number of keys that created the sessions in turn, enough to stay below their limits per day. */
   readonly keys: number;
-  /** The six required fields alone, or whatever the borrower fills in. */
+  /** Only the required fields, or all fields that the borrower fills in. */
   readonly fields: 'required' | 'all';
   readonly seed: number;
-  /** How many are told, spread evenly over all of them. */
+  /** Number of returned sessions, spread evenly over all. */
   readonly told: number;
 }
 
@@ -36,9 +36,8 @@ export interface WrittenSession {
 }
 
 /**
- * Writes live sessions with their inputs, all created now, into the data folder of a service that has never started: what
- * its ledger and journal would hold had they come in by the API, which would take a hundred times as long. No two of them
- * have the same inputs, so no ranking of one is another's.
+ * Writes live sessions with inputs into the data folder of a service that has not started yet, with the same records as through
+ * the API but a hundred times faster. Inputs are distinct, so no ranking is shared.
  */
 export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOptions): Promise<WrittenSession[]> {
   const secrets = openOrCreateSecretFile(join(dataDir, 'secrets.json'), false);
@@ -67,7 +66,7 @@ export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOpt
         const borrower = borrowerForSession(borrowers, number, wanted.fields);
         appended.push(ledger.append([1, createdMs, sub, 'bench_variant-a', 1 + (number % wanted.keys), 0, null]));
         appended.push(journal.append(sub, encodeFieldChanges(borrower, createdMs)));
-        // Those at which the number told so far falls behind its share.
+        // Returns a session whenever fewer than their share have been returned so far.
         if (told.length * wanted.count <= number * wanted.told && told.length < wanted.told) {
           told.push({ subId, borrower });
         }

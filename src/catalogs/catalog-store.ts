@@ -36,7 +36,7 @@ type PrepareCatalog = (compiled: CompiledCatalog) => Promise<void>;
 
 /** A catalog given at the start is missing or not valid; `faults` names everything wrong with it. */
 export class InvalidCatalogError extends Error {
-  override readonly name = 'CatalogUnusable';
+  override readonly name = 'InvalidCatalogError';
   readonly errors: readonly string[];
 
   constructor({ mode, vertical }: CatalogSource, errors: readonly string[]) {

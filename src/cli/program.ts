@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { Command, type Option } from 'commander';
+import { Command } from 'commander';
 import { escapeInvisible, nearestWord } from '../domain/text.ts';
 import { formatHelp, withHelp } from './command-help.ts';
 import { analyticsCommand } from './commands/analytics.ts';
@@ -23,26 +23,17 @@ export function formatUsageError(text: string): string {
   return escapeInvisible(line);
 }
 
-const requiredOptions = new WeakSet<Option>();
-
 /**
  * Makes a command check its mandatory options last. Commander checks them before unknown options, so that for `--acount x` it would
  * only report that `--account` is missing.
  */
 function checkRequiredOptionsLast(command: Command): void {
   const mandatory = command.options.filter((option) => option.mandatory);
-  for (const option of mandatory) {
-    option.makeOptionMandatory(false);
-    requiredOptions.add(option);
-  }
+  for (const option of mandatory) option.makeOptionMandatory(false);
   command.hook('preAction', () => {
     const missing = mandatory.find((option) => command.getOptionValue(option.attributeName()) === undefined);
     if (missing !== undefined) command.error(`error: required option '${missing.flags}' not specified`);
   });
-}
-
-export function isRequiredOption(option: Option): boolean {
-  return requiredOptions.has(option);
 }
 
 /**

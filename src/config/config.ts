@@ -16,10 +16,7 @@ import {
   parseOriginsSetting,
 } from './parse-setting.ts';
 
-/**
- * Ports that browsers refuse to connect to, and `fetch` in any program, whatever listens there: they are known for other protocols, whose
- * servers might take a request for orders. The list is the standard's: https://fetch.spec.whatwg.org/#port-blocking
- */
+/** Ports that browsers and `fetch` block, from https://fetch.spec.whatwg.org/#port-blocking */
 export const blockedPorts: ReadonlySet<number> = new Set([
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
   111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
@@ -27,39 +24,39 @@ export const blockedPorts: ReadonlySet<number> = new Set([
   6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
 ]);
 
-/** The whole configuration, as plain values: nothing behind it knows where they came from. */
+/** Validated configuration of the server. */
 export interface Config {
-  /** The public listener: API, clicks, widgets, logos. */
+  /** Address of the public listener: API, clicks, widgets and logos. */
   readonly publicEndpoint: Endpoint;
-  /** The operations listener: health and metrics. */
+  /** Address of the operations listener: health, metrics, keys and confirmations. */
   readonly operationsEndpoint: Endpoint;
-  /** Host names under which the operations listener answers, beside its own and `localhost`. */
+  /** Host names that the operations listener accepts besides its own and `localhost`. */
   readonly operationsAllowedHosts: readonly string[];
-  /** Which HTTP engine carries both; `auto` is uws, or node with a warning where uws cannot load. */
+  /** HTTP engine of both listeners. `auto` is uws, or node with a warning if uws cannot be loaded. */
   readonly engine: EngineChoice;
-  /** What the public listener needs to speak https; null: it speaks http. */
+  /** TLS of the public listener; null for plain HTTP. */
   readonly tls: TlsSettings | null;
-  /** How a service that is to stop does so: how long it goes on accepting connections, and then waits for answers. */
+  /** Times of a stop: first connections are accepted for `delayMs`, then pending requests may complete within `deadlineMs`. */
   readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
-  /** What answers name as our addresses; null where it follows from the listener (see `resolveUrls`). */
+  /** Configured base URLs; null for defaults (see `resolveUrls`). */
   readonly urls: { readonly [Name in keyof PublicUrls]: string | null };
-  /** Absolute path of the folder that holds the ledger, analytics, replaced catalogs and keys. */
+  /** Absolute path of the data folder: ledger, analytics, replaced catalogs and keys. */
   readonly dataDir: string;
-  /** Absolute path of the signing and sealing secrets (docs/contract.md#secrets). */
+  /** Absolute path of the secret file (docs/contract.md#secrets). */
   readonly secretFile: string;
   readonly catalog: CatalogChoice;
   readonly matcher: MatcherChoice;
   readonly durability: Durability;
-  /** How many days back sessions and the ledger are kept; null: for ever. */
+  /** Days for which sessions and ledger records are kept; null keeps them forever. */
   readonly retentionDays: number | null;
   readonly sessions: {
-    /** Live sessions held at most; beyond it, 503. */
+    /** Maximum number of live sessions; above it, a new session gets 503. */
     readonly max: number;
     readonly ttlMs: number;
-    /** Different referrer tags of an account in one vertical and mode; a new one beyond it, 403. */
+    /** Maximum number of referrer tags per account, vertical and mode; above it, a new tag gets 403. */
     readonly tagsMax: number;
   };
-  /** For keys that carry no limits of their own (docs/contract.md#rate-limits). */
+  /** Limits of keys without limits of their own (docs/contract.md#rate-limits). */
   readonly limits: KeyLimits;
   readonly cors: CorsChoice;
   readonly logLevel: LogLevel;
@@ -70,15 +67,15 @@ interface TlsSettings extends CertificateFiles {
 }
 
 export interface Endpoint {
-  /** An IP address or a host name. */
+  /** IP address or host name. */
   readonly host: string;
-  /** 0 picks a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
 }
 
 /**
- * Base addresses without a trailing slash: `/v1/...` is appended to the public one, `/c` to the click host, and names of
- * widgets and logos to the widget and image hosts, whose defaults are the paths `/w` and `/cdn` of the public one.
+ * Base URLs without a trailing slash. Appended to them are: `/v1/...` (public), `/c` (click), and file names of widgets and logos
+ * (widget, cdn). The defaults of the last two are the paths `/w` and `/cdn` of the public URL.
  */
 export interface PublicUrls {
   readonly public: string;
@@ -90,7 +87,7 @@ export interface PublicUrls {
 export const engineChoices = ['auto', 'uws', 'node'] as const;
 export type EngineChoice = (typeof engineChoices)[number];
 
-/** `fsync` survives a power cut, `write` the death of the process only. */
+/** `fsync` survives a power failure, `write` only the end of the process. */
 export const durabilityChoices = ['fsync', 'write'] as const;
 export type Durability = (typeof durabilityChoices)[number];
 
@@ -101,14 +98,14 @@ type CatalogChoice = { readonly kind: 'example' } | { readonly kind: 'file'; rea
 export type MatcherChoice = { readonly kind: 'in_thread' } | { readonly kind: 'workers'; readonly threads: number };
 type CorsChoice = { readonly kind: 'off' } | { readonly kind: 'origins'; readonly origins: readonly string[] };
 
-/** What defaults are derived from. */
+/** Properties of the machine from which defaults are derived. */
 export interface Machine {
   readonly cores: number;
-  /** Bytes the JavaScript heap may grow to. */
+  /** Heap size limit. */
   readonly heapBytes: number;
-  /** Megabytes that Node.js was told to let it grow to, which is somewhat less; null where it was told nothing. */
+  /** Value of `--max-old-space-size` in megabytes; null if it is not set. */
   readonly heapMegabytes: number | null;
-  /** Relative paths start here. */
+  /** Base of relative paths. */
   readonly workingFolder: string;
 }
 
@@ -121,15 +118,15 @@ export function detectMachine(): Machine {
   };
 }
 
-/** The launcher tells it on the command line of Node.js, whose last word on it holds. */
+/** The launcher passes the heap size on the command line of Node.js. The last occurrence wins. */
 function configuredHeapMegabytes(execArgv: readonly string[]): number | null {
-  const told = execArgv.findLast((argument) => /^--max[-_]old[-_]space[-_]size=\d+$/.test(argument));
-  return told === undefined ? null : Number(told.slice(told.indexOf('=') + 1));
+  const option = execArgv.findLast((argument) => /^--max[-_]old[-_]space[-_]size=\d+$/.test(argument));
+  return option === undefined ? null : Number(option.slice(option.indexOf('=') + 1));
 }
 
 /**
- * Applies defaults to what the environment holds and checks it, each value by itself and against the others. Throws
- * `ConfigError` at the first that is wrong. `warnings` are whole sentences about what is allowed and probably not meant.
+ * Validates the settings and applies defaults. Throws `ConfigError` for the first invalid setting. `warnings` are sentences about
+ * valid settings that are probably mistakes.
  */
 export function loadConfig(
   env: Env,
@@ -142,7 +139,7 @@ export function loadConfig(
     parseIntegerSetting(env, 'SVC_MATCHER_THREADS', 0, bounds.matcherThreadsMax) ??
     Math.min(bounds.matcherThreadsMax, Math.max(1, machine.cores - 1));
   const origins = parseOriginsSetting(env, 'SVC_CORS_ORIGINS', bounds.corsOriginsMax);
-  const sessionsFitting = Math.max(1, Math.floor(machine.heapBytes / bounds.sessionHeapBytes));
+  const sessionsMaxByHeap = Math.max(1, Math.floor(machine.heapBytes / bounds.sessionHeapBytes));
   const perMinute = (name: 'SVC_LIMIT_REQUESTS_PER_MINUTE' | 'SVC_LIMIT_ANALYTICS_PER_MINUTE') =>
     parseIntegerSetting(env, name, 1, bounds.limitPerMinuteMax);
 
@@ -175,7 +172,7 @@ export function loadConfig(
     durability: parseChoiceSetting(env, 'SVC_DURABILITY', durabilityChoices) ?? 'fsync',
     retentionDays: parseIntegerSetting(env, 'SVC_RETENTION_DAYS', bounds.retentionDaysMin, bounds.retentionDaysMax),
     sessions: {
-      max: parseIntegerSetting(env, 'SVC_MAX_SESSIONS', 1, bounds.sessionLimitMax) ?? sessionsFitting,
+      max: parseIntegerSetting(env, 'SVC_MAX_SESSIONS', 1, bounds.sessionLimitMax) ?? sessionsMaxByHeap,
       ttlMs: (parseIntegerSetting(env, 'SVC_SESSION_TTL_SECONDS', 1, ttlSecondsMax) ?? ttlSecondsMax) * 1000,
       tagsMax:
         parseIntegerSetting(env, 'SVC_LIMIT_REFERRER_TAGS', 1, bounds.referrerTagLimitMax) ??
@@ -197,7 +194,7 @@ export function loadConfig(
     throw ConfigError.invalidValue(
       setting,
       String(config.publicEndpoint.port),
-      'any port that the other listener does not have on this host',
+      'a port that the other listener does not use on this host',
     );
   }
 
@@ -205,20 +202,20 @@ export function loadConfig(
     (name) =>
       `${truncateText(escapeInvisible(name), bounds.settingCharactersShown)} is set, but no setting has this name.`,
   );
-  if (config.sessions.max > sessionsFitting) {
+  if (config.sessions.max > sessionsMaxByHeap) {
     warnings.push(
-      `SVC_MAX_SESSIONS asks for more sessions than are reckoned to fit the memory (${sessionsFitting}: one for each 2 kB of heap).`,
+      `SVC_MAX_SESSIONS is above ${sessionsMaxByHeap}, the number of sessions that fit in the heap at 2 kB of heap each.`,
     );
   }
   if (blockedPorts.has(config.operationsEndpoint.port)) {
     warnings.push(
-      `SVC_OPS_PORT is ${config.operationsEndpoint.port}, a port that fetch refuses to connect to, so neither marketplace confirm nor the health check of the image reaches it: choose another.`,
+      `SVC_OPS_PORT is ${config.operationsEndpoint.port}, a port that fetch blocks, so marketplace confirm and the health check of the image cannot connect; choose another port.`,
     );
   }
   return { config, warnings };
 }
 
-/** The data folder alone, for commands that need nothing else and should not stumble over anything else. Throws `ConfigError`. */
+/** Reads the data folder without validating other settings. Throws `ConfigError`. */
 export function readDataDir(
   env: Env,
   machine: Pick<Machine, 'workingFolder'> = { workingFolder: process.cwd() },
@@ -227,7 +224,7 @@ export function readDataDir(
   return resolve(machine.workingFolder, env.values.SVC_DATA_DIR ?? 'data');
 }
 
-/** The operations listener alone, likewise. */
+/** Reads the operations endpoint without validating other settings. Throws `ConfigError`. */
 export function readOperationsEndpoint(env: Env): Endpoint {
   assertNoMisspelledSettings(env, ['SVC_OPS_HOST', 'SVC_OPS_PORT']);
   return {
@@ -236,7 +233,7 @@ export function readOperationsEndpoint(env: Env): Endpoint {
   };
 }
 
-/** Certificate and key come together or not at all; whether they can be used is found out when they are read. */
+/** Certificate and key must be set together. The files are validated when they are loaded. */
 function readTlsSettings(env: Env, { workingFolder }: Machine): TlsSettings | null {
   const { SVC_TLS_CERT: certificate, SVC_TLS_KEY: key } = env.values;
   const minVersion = parseChoiceSetting(env, 'SVC_TLS_MIN_VERSION', tlsVersions);
@@ -248,24 +245,24 @@ function readTlsSettings(env: Env, { workingFolder }: Machine): TlsSettings | nu
     };
   }
   if (certificate !== undefined)
-    throw ConfigError.invalidValue('SVC_TLS_CERT', certificate, 'nothing unless SVC_TLS_KEY is set');
-  if (key !== undefined) throw ConfigError.invalidValue('SVC_TLS_KEY', key, 'nothing unless SVC_TLS_CERT is set');
+    throw ConfigError.invalidValue('SVC_TLS_CERT', certificate, 'unset unless SVC_TLS_KEY is set');
+  if (key !== undefined) throw ConfigError.invalidValue('SVC_TLS_KEY', key, 'unset unless SVC_TLS_CERT is set');
   if (minVersion !== null) {
     throw ConfigError.invalidValue(
       'SVC_TLS_MIN_VERSION',
       minVersion,
-      'nothing unless SVC_TLS_CERT and SVC_TLS_KEY are set',
+      'unset unless SVC_TLS_CERT and SVC_TLS_KEY are set',
     );
   }
   return null;
 }
 
 function assertNoMisspelledSettings({ misspelled }: Env, settings: readonly SettingName[]): void {
-  const wrong = misspelled.find(({ meant }) => settings.includes(meant));
-  if (wrong !== undefined) throw ConfigError.misspelledName(wrong.name, wrong.meant);
+  const match = misspelled.find(({ meant }) => settings.includes(meant));
+  if (match !== undefined) throw ConfigError.misspelledName(match.name, match.meant);
 }
 
-/** The contract's lifetime is also the longest: what outlives a session (docs/contract.md#session-lifetime) is reckoned from it. */
+/** The lifetime in docs/contract.md#session-lifetime is also the maximum, because other lifetimes are derived from it. */
 const ttlSecondsMax = bounds.sessionTtlMs / 1000;
 
 function endpointsCollide(one: Endpoint, other: Endpoint): boolean {
@@ -273,7 +270,7 @@ function endpointsCollide(one: Endpoint, other: Endpoint): boolean {
   return one.host === other.host || isWildcardHost(one.host) || isWildcardHost(other.host);
 }
 
-/** Whether listening there means listening on every address of the machine. */
+/** Whether a listener on this host accepts connections on every address of the machine. */
 export function isWildcardHost(host: string): boolean {
   return host === '0.0.0.0' || /^[0:]+$/.test(host);
 }

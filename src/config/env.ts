@@ -2,7 +2,7 @@ import process from 'node:process';
 import { bounds } from '../bounds.ts';
 import { escapeInvisible, nearestWord } from '../domain/text.ts';
 
-/** Settings that stop the start. The message is one line for people. */
+/** An invalid setting. The message is one line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly setting: SettingName;
@@ -12,28 +12,28 @@ export class ConfigError extends Error {
     this.setting = setting;
   }
 
-  /** The variable, what it holds, what it may hold. */
-  static invalidValue(setting: SettingName, holds: string, mayHold: string): ConfigError {
-    return new ConfigError(setting, `${setting} holds ${quoteForDisplay(holds)}; it may hold ${mayHold}`);
+  /** @param rule the allowed values, as the end of the sentence "it must be ..." */
+  static invalidValue(setting: SettingName, value: string, rule: string): ConfigError {
+    return new ConfigError(setting, `${setting} is ${quoteForDisplay(value)}; it must be ${rule}`);
   }
 
-  /** A variable was meant to be a setting, whose place its default would take in silence. */
-  static misspelledName(variable: string, meant: SettingName): ConfigError {
+  /** A variable with almost the name of a setting. Without the error, the default would be used silently. */
+  static misspelledName(variable: string, setting: SettingName): ConfigError {
     return new ConfigError(
-      meant,
-      `${escapeInvisible(variable)} is set, but no setting has this name; did you mean ${meant}?`,
+      setting,
+      `${escapeInvisible(variable)} is set, but no setting has this name; did you mean ${setting}?`,
     );
   }
 }
 
-/** Quoted and escaped, so that no value can break the line or hide in it; and without the password that a URL may hold. */
+/** Quotes, escapes and shortens a value, and removes the password of a URL. */
 function quoteForDisplay(text: string): string {
-  const { settingCharactersShown: most } = bounds;
-  const harmless = text.replaceAll(/\/\/[^/?#]*@/g, '//...@');
-  return JSON.stringify(harmless.length > most ? `${harmless.slice(0, most)}...` : harmless);
+  const { settingCharactersShown: lengthMax } = bounds;
+  const redacted = text.replaceAll(/\/\/[^/?#]*@/g, '//...@');
+  return JSON.stringify(redacted.length > lengthMax ? `${redacted.slice(0, lengthMax)}...` : redacted);
 }
 
-/** Every environment variable of the service; `config.ts` says what each may hold and means. */
+/** All environment variables of the service. `config.ts` documents and validates them. */
 export const settingNames = [
   'SVC_HOST',
   'SVC_PORT',
@@ -70,30 +70,30 @@ export const settingNames = [
 export type SettingName = (typeof settingNames)[number];
 
 export interface Env {
-  /** As set, without those that are not set or empty: a compose file cannot unset a variable, only empty it. */
+  /** Values of the settings. An empty variable counts as unset, because a Compose file cannot unset a variable. */
   readonly values: { readonly [Name in SettingName]?: string };
-  /** Variables with nearly the name of a setting, which they were most likely meant to be. */
+  /** Variables with almost the name of a setting. */
   readonly misspelled: readonly { readonly name: string; readonly meant: SettingName }[];
-  /** Variables that begin like ours and resemble none of them. */
+  /** Other variables with the prefix of settings. */
   readonly unknown: readonly string[];
 }
 
-/** Of our settings, and `MARKETPLACE_` of those that the launcher reads before the service is loaded. */
+/** `MARKETPLACE_` is the prefix of settings that the launcher reads before it loads the service. */
 const settingPrefixes = ['SVC_', 'MARKETPLACE_'] as const;
 
-/** What our walk-through of the API reads; people export it in the shell they serve from. */
+/** Read by the examples of the documentation, so it may be set in the shell of the server. */
 const demoApiKeyName = 'MARKETPLACE_API_KEY';
 
 /**
- * What an orchestrator tells of the services next to ours. It puts their names in front, so a service called `svc-marketplace`
- * gives `SVC_MARKETPLACE_SERVICE_HOST` to every container, and one called `marketplace` `MARKETPLACE_PORT`.
+ * Variables that Kubernetes sets in each container for other services. They start with the service name: a service called
+ * `svc-marketplace` causes `SVC_MARKETPLACE_SERVICE_HOST`.
  */
 const kubernetesServiceName =
   /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
 
 /**
- * Reads the settings. No other place in `src/` takes anything from the environment; the launcher in `bin/` has read and checked
- * `MARKETPLACE_HEAP_MB` by then.
+ * Reads the settings. No other code in `src/` reads environment variables. The launcher in `bin/` has validated
+ * `MARKETPLACE_HEAP_MB` before.
  */
 export function readEnv(environment: Readonly<Record<string, string | undefined>> = process.env): Env {
   const values: { [Name in SettingName]?: string } = {};
@@ -112,8 +112,8 @@ export function readEnv(environment: Readonly<Record<string, string | undefined>
 }
 
 /**
- * The prefix does not make two names more alike. A setting is also meant by its name behind the wrong prefix of ours, but for
- * `MARKETPLACE_HOST` and its like: that word is anybody's, and such a name may tell another program where we are.
+ * Returns the setting with almost the same name; the prefix is not compared. A setting of the launcher is also found behind `SVC_`.
+ * The reverse does not hold: names like `MARKETPLACE_HOST` may belong to other programs.
  */
 function nearestSetting(name: string): SettingName | null {
   const prefix = prefixOf(name);

@@ -5,7 +5,7 @@ import { createPrivateFile } from './private-files.ts';
 
 /** Another opener, in this process or another, has the folder. */
 export class FolderInUseError extends OperatorError {
-  override readonly name = 'FolderInUse';
+  override readonly name = 'FolderInUseError';
 }
 
 export interface FolderLock {

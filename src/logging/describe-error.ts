@@ -1,17 +1,20 @@
-/** An exception as a log may show it. */
+/** Loggable description of an exception. */
 interface ErrorDescription {
-  /** Name of its class, such as `TypeError`. */
+  /** Class name, such as `TypeError`. */
   readonly type: string;
-  /** What the system, Node.js or SQLite names it by, such as `ENOSPC`. */
+  /** Error code of the system, Node.js or SQLite, such as `ENOSPC`. */
   readonly code?: string;
-  /** Only where whoever wrote it cannot have put in what was submitted. */
+  /** Present only if the message cannot contain submitted data. */
   readonly message?: string;
-  /** Where it came from: one `at function (file:line:column)` an item, the innermost first. */
-  readonly at?: readonly string[];
+  /** Stack frames, such as `at function (file:line:column)`, innermost first. */
+  readonly stack?: readonly string[];
   readonly cause?: ErrorDescription;
-  /** Of an AggregateError: the first few. */
+  /** First errors of an AggregateError. */
   readonly errors?: readonly ErrorDescription[];
 }
+
+/** Serializers of a pino logger that writes the result of `describeError` unchanged; the default one expects an Error. */
+export const errorSerializers = { err: (description: unknown): unknown => description };
 
 const framesMax = 12;
 const depthMax = 4;
@@ -19,54 +22,55 @@ const errorsMax = 4;
 const charactersMax = 300;
 
 /**
- * What a log tells of an exception, whatever was thrown. The messages of the language and of Node.js quote what they were given: a
- * `JSON.parse` its text, a `new URL` its address, a `BigInt` its digits. So a message stands here only where it is the system's, SQLite's
- * or one that our own code wrote; of all others the kind, the code and the place tell what there is to know. Other properties of an
- * exception are never looked at.
+ * Describes any thrown value for the log. Messages of JavaScript and Node.js can quote their input, such as the text given to
+ * `JSON.parse`. So only messages of the operating system, of SQLite and of this project's code are included. Other properties of
+ * the error are ignored.
  */
-export function describeError(fault: unknown): ErrorDescription {
-  return describeAtDepth(fault, 0);
+export function describeError(error: unknown): ErrorDescription {
+  return describeAtDepth(error, 0);
 }
 
-function describeAtDepth(fault: unknown, depth: number): ErrorDescription {
-  if (!(fault instanceof Error)) return { type: fault === null ? 'null' : typeof fault };
-  const at = stackFrames(fault);
-  const code = errorCode(fault);
-  const message = isMessageSafe(fault, at) ? fault.message.slice(0, charactersMax) : undefined;
-  const deeper = depth < depthMax;
+function describeAtDepth(error: unknown, depth: number): ErrorDescription {
+  if (!(error instanceof Error)) return { type: error === null ? 'null' : typeof error };
+  const stack = stackFrames(error);
+  const code = errorCode(error);
+  const message = isMessageSafe(error, stack) ? error.message.slice(0, charactersMax) : undefined;
+  const hasDepth = depth < depthMax;
   return {
-    type: typeof fault.constructor === 'function' ? fault.constructor.name : 'Error',
+    type: typeof error.constructor === 'function' ? error.constructor.name : 'Error',
     ...(code !== undefined && { code }),
     ...(message !== undefined && { message }),
-    ...(at.length > 0 && { at }),
-    ...(deeper && fault.cause !== undefined && { cause: describeAtDepth(fault.cause, depth + 1) }),
-    ...(deeper &&
-      fault instanceof AggregateError && {
-        errors: fault.errors.slice(0, errorsMax).map((error) => describeAtDepth(error, depth + 1)),
+    ...(stack.length > 0 && { stack }),
+    ...(hasDepth && error.cause !== undefined && { cause: describeAtDepth(error.cause, depth + 1) }),
+    ...(hasDepth &&
+      error instanceof AggregateError && {
+        errors: error.errors.slice(0, errorsMax).map((each) => describeAtDepth(each, depth + 1)),
       }),
   };
 }
 
-function errorCode(fault: Error): string | undefined {
-  const { code } = fault as { readonly code?: unknown };
+function errorCode(error: Error): string | undefined {
+  const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : undefined;
 }
 
-function isMessageSafe(fault: Error, at: readonly string[]): boolean {
-  const { code, errno, syscall } = fault as {
+function isMessageSafe(error: Error, stack: readonly string[]): boolean {
+  const { code, errno, syscall } = error as {
     readonly code?: unknown;
     readonly errno?: unknown;
     readonly syscall?: unknown;
   };
-  // Of the file system: a call, its error and one of our own paths.
+  // File system errors consist of a call, an error and a path of this project.
   if (typeof errno === 'number' && typeof syscall === 'string') return true;
-  if (fault.constructor.name === 'SqliteError') return true;
-  // Thrown by our own code in words of its own; `TypeError` and its like come from the language, ERR_* from Node.js.
-  const isNodes = typeof code === 'string' && code.startsWith('ERR_');
-  return fault.constructor === Error && !isNodes && at[0] !== undefined && !/\bnode:|\/node_modules\//.test(at[0]);
+  if (error.constructor.name === 'SqliteError') return true;
+  // A plain `Error` thrown by this project. `TypeError` and others come from JavaScript, ERR_* from Node.js.
+  const isNodeError = typeof code === 'string' && code.startsWith('ERR_');
+  return (
+    error.constructor === Error && !isNodeError && stack[0] !== undefined && !/\bnode:|\/node_modules\//.test(stack[0])
+  );
 }
 
-/** Only what stands behind the message: that may have lines of its own which look like frames. */
+/** Reads the frames after the message, because the message can contain lines that look like frames. */
 function stackFrames({ stack, message }: Error): string[] {
   if (typeof stack !== 'string' || typeof message !== 'string') return [];
   const start = stack.indexOf(message);

@@ -6,7 +6,7 @@ import type { Refusal } from '../domain/outcome.ts';
 import type { CallerIds, LoggedRequest, Reply } from '../http/engines/listener.ts';
 import { describeError } from './describe-error.ts';
 
-/** How many lines of one kind a log may take: a bucket that holds `burst` and is filled at `formatRate`. */
+/** Limits the log lines of one kind to `burst` at once and `perSecond` in the long run. */
 export class TokenBucket {
   readonly #perMs: number;
   readonly #burst: number;
@@ -20,7 +20,7 @@ export class TokenBucket {
     this.#refilledMs = nowMs;
   }
 
-  /** Takes a line's place; false where none is left. `nowMs` is monotonic. */
+  /** Takes one token; returns false if none is left. `nowMs` is monotonic. */
   take(nowMs: number): boolean {
     this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#refilledMs) * this.#perMs);
     this.#refilledMs = nowMs;
@@ -33,30 +33,30 @@ export class TokenBucket {
 export interface RequestLoggerOptions {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Names of the routes, by their numbers (`Exchange.route`): a path as sent may hold anything. */
+  /** Route names by `RequestContext.routeIndex`. They are logged instead of paths, which can contain submitted data. */
   readonly routeNames: readonly string[];
-  /** Returns the names of a caller's key and account as `marketplace keys list` shows them. */
+  /** Returns the key ID and account name of a caller, as in `marketplace keys list`. */
   readonly callerNames: (caller: CallerIds) => {
     readonly key?: string | undefined;
     readonly account?: string | undefined;
   };
 }
 
-/** Methods that a log names; anything else may be somebody's own word. */
+/** Methods that are logged by name. Other method texts come from the client and are logged as `other`. */
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']);
 
-/** Levels of the errors that are the service's rather than the caller's; all others are `info`. */
+/** Levels of errors caused by the service. All other errors are `info`. */
 const levelsByCode: Partial<Record<ErrorCode, Level>> = { INTERNAL_ERROR: 'error', SERVICE_UNAVAILABLE: 'warn' };
 
 /**
- * Logs requests: one line for each that is refused or fails, and at `debug` one for each of the others, too. A line holds the
- * request's id, route, method and outcome, and the names of the caller's key and account, but nothing that was submitted.
+ * Logs one line for each rejected or failed request, and at `debug` one line for each successful request. A line contains the request
+ * ID, route, method, outcome, key ID and account name, but no submitted data.
  *
- * Each kind of error has a budget of lines, so that a flood of refusals does not become a flood of lines. Lines beyond it are
- * counted, and a line a second tells the counts. At `debug` there are no budgets.
+ * The number of lines per kind of error is limited. Lines above the limit are counted and reported once a second. At `debug`, there
+ * is no limit.
  */
 export class RequestLogger {
-  /** Logs a request that was answered with a status below 400. Undefined where the level leaves such lines out. */
+  /** Logs a reply with a status below 400. Undefined above level `debug`. */
   readonly logSuccess: ((request: LoggedRequest, reply: Reply) => void) | undefined;
   readonly #options: RequestLoggerOptions;
   readonly #buckets = new Map<string, TokenBucket>();
@@ -71,26 +71,26 @@ export class RequestLogger {
     }
   }
 
-  /** Logs a request that was answered with a status of 400 or more. One that threw is logged by `fault` instead. */
+  /** Logs a reply with a status of 400 or above. Exceptions are logged by `logError` instead. */
   readonly logRefusal = (request: LoggedRequest, { status, refusal }: Reply): void => {
     const code = refusal?.code;
     if (code === 'INTERNAL_ERROR') return;
     const level = refusalLevel(code, status);
-    // A kind is a code, or for a page without one its status: few of either.
+    // Kind of error: the code, or the status of a page without a code. Both have few values.
     if (this.#mayLog(level, code ?? `status ${status}`)) {
       const reason = code === undefined ? `status ${status}` : errorTable[code].phrase;
-      this.#options.logger[level](this.#fields(request, status, refusal), `request refused: ${reason}`);
+      this.#options.logger[level](this.#fields(request, status, refusal), `request rejected: ${reason}`);
     }
   };
 
-  /** Logs an exception that was thrown while a request was being answered, which gets 500 unless it was over already. */
-  readonly logError = (fault: unknown, request: LoggedRequest): void => {
+  /** Logs an exception of a handler. The client gets 500 unless the request was answered before. */
+  readonly logError = (error: unknown, request: LoggedRequest): void => {
     if (!this.#mayLog('error', 'INTERNAL_ERROR')) return;
     const line = this.#fields(request, 500, { code: 'INTERNAL_ERROR' });
-    this.#options.logger.error({ ...line, fault: describeError(fault) }, 'request failed');
+    this.#options.logger.error({ ...line, err: describeError(error) }, 'request failed');
   };
 
-  /** Logs how many lines were left out since the last summary. */
+  /** Logs the number of dropped lines since the last summary. */
   close(): void {
     clearTimeout(this.#summaryTimer);
     this.#logDroppedLines();
@@ -101,12 +101,12 @@ export class RequestLogger {
     if (!logger.isLevelEnabled(level)) return false;
     if (this.logSuccess !== undefined) return true;
     const nowMs = clock.monotonicMs();
-    let budget = this.#buckets.get(kind);
-    if (budget === undefined) {
-      budget = new TokenBucket(bounds.refusalLogLinesPerSecond, bounds.refusalLogLinesBurst, nowMs);
-      this.#buckets.set(kind, budget);
+    let bucket = this.#buckets.get(kind);
+    if (bucket === undefined) {
+      bucket = new TokenBucket(bounds.refusalLogLinesPerSecond, bounds.refusalLogLinesBurst, nowMs);
+      this.#buckets.set(kind, bucket);
     }
-    if (budget.take(nowMs)) return true;
+    if (bucket.take(nowMs)) return true;
     this.#droppedLines.set(kind, (this.#droppedLines.get(kind) ?? 0) + 1);
     this.#summaryTimer ??= setTimeout(() => this.#logSummary(), bounds.refusalLogSummaryIntervalMs);
     return false;
@@ -114,6 +114,7 @@ export class RequestLogger {
 
   #fields({ requestId, method, routeIndex, caller, elapsedMs }: LoggedRequest, status: number, refusal?: Refusal) {
     const { routeNames, callerNames } = this.#options;
+    const names = caller && callerNames(caller);
     return {
       requestId,
       route: routeNames[routeIndex],
@@ -121,16 +122,17 @@ export class RequestLogger {
       status,
       code: refusal?.code,
       param: refusal?.param,
-      ...(caller !== null && callerNames(caller)),
-      ms: Math.round(elapsedMs),
+      keyId: names?.key,
+      account: names?.account,
+      durationMs: Math.round(elapsedMs),
     };
   }
 
-  /** Goes on every second until a second passes in which no line was left out. */
+  /** Repeats every second until no line was dropped for a second. */
   #logSummary(): void {
     if (this.#droppedLines.size === 0) {
       this.#summaryTimer = undefined;
-      this.#options.logger.info('log lines complete again: refused requests are within the limits');
+      this.#options.logger.info('log lines no longer dropped');
       return;
     }
     this.#logDroppedLines();
@@ -139,13 +141,13 @@ export class RequestLogger {
 
   #logDroppedLines(): void {
     if (this.#droppedLines.size === 0) return;
-    const leftOut = Object.fromEntries(this.#droppedLines);
+    const dropped = Object.fromEntries(this.#droppedLines);
     this.#droppedLines.clear();
-    this.#options.logger.warn({ leftOut }, 'log lines left out: too many refused requests');
+    this.#options.logger.warn({ dropped }, 'log lines dropped: too many rejected requests');
   }
 }
 
-/** A status without a code is a page for people, or an answer to a probe or to a browser that fetches ahead. */
+/** Replies without an error code are HTML pages, health checks and replies to prefetch requests. */
 function refusalLevel(code: ErrorCode | undefined, status: number): Level {
   if (code === undefined) return status < 500 ? 'info' : 'debug';
   return levelsByCode[code] ?? 'info';

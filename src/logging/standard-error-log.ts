@@ -2,42 +2,45 @@ import { fstatSync, writeSync } from 'node:fs';
 import process from 'node:process';
 import { type Level, type Logger, pino } from 'pino';
 import { bounds } from '../bounds.ts';
+import { errorSerializers } from './describe-error.ts';
 
-/** The log of a process, on its standard error. */
 interface ProcessLog {
   readonly logger: Logger;
-  /** Waits until all of it is written; false when its reader has not taken it in time. */
+  /** Waits until all lines are written. Returns false after `bounds.loggerFlushTimeoutMs`. */
   flush(): Promise<boolean>;
 }
 
 /**
- * A log as JSON lines on standard error. Times are in ISO 8601 on a terminal, and in milliseconds since 1970 elsewhere.
+ * Creates a log of JSON lines on standard error. Timestamps are ISO 8601 on a terminal and Unix milliseconds elsewhere.
  *
- * Whoever reads it cannot hold the service up: to a pipe or socket it is written as its reader takes it, lines beyond a bound are
- * left out and counted, and a reader who went away ends the log, not the process. A file is written to at once; a line that does
- * not fit on the disk is left out.
+ * A slow reader cannot block the service. Lines for a pipe or socket are buffered up to a limit, and further lines are dropped and
+ * counted. If the reader exits, the log ends and the process continues. A file is written synchronously; lines that do not fit on
+ * the disk are dropped.
  */
 export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
   const timestamp = process.stderr.isTTY ? pino.stdTimeFunctions.isoTime : pino.stdTimeFunctions.epochTime;
-  const leftOut = new DroppedLines(timestamp);
+  const dropped = new DroppedLines(timestamp);
   const destination = isStandardErrorStream()
-    ? new StreamDestination(process.stderr, leftOut)
-    : new FileDestination(leftOut);
-  return { logger: pino({ level, base: null, timestamp }, destination), flush: () => destination.flush() };
+    ? new StreamDestination(process.stderr, dropped)
+    : new FileDestination(dropped);
+  return {
+    logger: pino({ level, base: null, timestamp, serializers: errorSerializers }, destination),
+    flush: () => destination.flush(),
+  };
 }
 
-/** Node.js writes to pipes, sockets and terminals without waiting or through the terminal; to all else it would wait, and give up for good after one error. */
+/** Files are not written through `process.stderr`, because that stream stops for good after one error. */
 function isStandardErrorStream(): boolean {
   const stats = fstatSync(2);
   return stats.isFIFO() || stats.isSocket() || process.stderr.isTTY === true;
 }
 
-/** Counts lines that were left out, and tells the count once lines get through again. */
+/** Counts dropped lines and reports them with the next line that is written. */
 class DroppedLines {
   readonly #timestamp: () => string;
   #lines = 0;
 
-  /** @param timestamp returns the member `time` of a line, after a comma */
+  /** @param timestamp returns `,"time":...` */
   constructor(timestamp: () => string) {
     this.#timestamp = timestamp;
   }
@@ -50,10 +53,10 @@ class DroppedLines {
     this.#lines += lines;
   }
 
-  /** The line to write before the next one; empty when none was left out. */
+  /** Returns the report line and resets the count; empty if no line was dropped. */
   takeReport(): string {
     if (this.#lines === 0) return '';
-    const line = { lines: this.#lines, msg: 'log lines left out while standard error could not be written' };
+    const line = { lines: this.#lines, msg: 'log lines dropped: standard error was not writable' };
     this.#lines = 0;
     return `{"level":${pino.levels.values.warn}${this.#timestamp()},${JSON.stringify(line).slice(1)}\n`;
   }
@@ -66,7 +69,7 @@ class StreamDestination {
   constructor(stream: NodeJS.WriteStream, dropped: DroppedLines) {
     this.#stream = stream;
     this.#dropped = dropped;
-    // Without a listener the reader's end would be the end of the process.
+    // Without a listener, the error of a closed pipe would end the process.
     stream.on('error', () => {});
   }
 
@@ -81,9 +84,9 @@ class StreamDestination {
     const stream = this.#stream;
     if (stream.destroyed || stream.writableLength === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
-      const tooLong = setTimeout(() => resolve(false), bounds.loggerFlushTimeoutMs);
+      const timer = setTimeout(() => resolve(false), bounds.loggerFlushTimeoutMs);
       stream.write('', () => {
-        clearTimeout(tooLong);
+        clearTimeout(timer);
         resolve(true);
       });
     });
@@ -98,11 +101,11 @@ class FileDestination {
   }
 
   write(line: string): void {
-    const leftOut = this.#dropped.lines;
+    const droppedBefore = this.#dropped.lines;
     try {
       writeFully(this.#dropped.takeReport() + line);
     } catch {
-      this.#dropped.add(leftOut + 1);
+      this.#dropped.add(droppedBefore + 1);
     }
   }
 
@@ -111,7 +114,7 @@ class FileDestination {
   }
 }
 
-/** A full disk may take the beginning of a line, and the rest once there is room again. */
+/** Repeats partial writes, which happen on a nearly full disk. */
 function writeFully(text: string): void {
   const bytes = Buffer.from(text);
   for (let written = 0; written < bytes.length; ) written += writeSync(2, bytes, written);

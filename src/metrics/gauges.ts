@@ -3,13 +3,12 @@ import process from 'node:process';
 import { type MetricRegistry, withinScrapeTimeout } from './metric-registry.ts';
 import type { EventLoopMonitor } from './process-metrics.ts';
 
-/** The two logs that groups of records are written to. */
 export const logNames = ['ledger', 'journal'] as const;
 export type LogName = (typeof logNames)[number];
 
 /**
- * What may happen to a log; `not-tended` to the journal alone, when no new epoch could be begun or no old one removed, and
- * `tended-again` when that worked once more.
+ * Incidents of a log. The journal alone reports `not-tended` (an epoch could not be started or deleted) and `tended-again` (the
+ * maintenance succeeded again).
  */
 export const logIncidentKinds = [
   'tail-cut',
@@ -27,13 +26,13 @@ export interface CatalogStatus {
   readonly mode: string;
   readonly version: string;
   readonly offers: number;
-  /** Wall time from which it is in use, as this process knows it. */
+  /** Wall time of the activation in this process. */
   readonly activatedMs: number;
-  /** Whether the last look at its file found it faulty. */
+  /** Whether the last reload of the file failed. */
   readonly reloadFailed: boolean;
 }
 
-/** What is read where it is kept, at each scrape. */
+/** Values that are read from other parts of the service at each scrape. */
 export interface GaugeSources {
   readonly build: { readonly version: string; readonly engine: string };
   readonly dataDir: string;
@@ -42,7 +41,7 @@ export interface GaugeSources {
   readonly liveSessions: () => number;
   readonly liveSessionsMax: number;
   readonly requestsInFlight: () => number;
-  /** Of the public listener; null without TLS. */
+  /** Certificate of the public listener; null without TLS. */
   readonly certificateStatus: { readonly secondsUntilExpiry: number; readonly lastReloadFailed: boolean } | null;
   readonly apiKeys: () => number;
   readonly catalogs: () => readonly CatalogStatus[];
@@ -54,179 +53,172 @@ export interface GaugeSources {
   readonly ledgerAppendedPosition: () => number;
   readonly ledgerDurablePosition: () => number;
   readonly analyticsAppliedPosition: () => number;
-  /** Seconds for which the oldest record has been durable that the analytics do not count yet. */
+  /** Seconds since the oldest record that the analytics do not count yet became durable. */
   readonly analyticsLagSeconds: () => number;
   readonly aggregatorUp: () => boolean;
-  /** Records the analytics counters left out, by why; rejects while the aggregator cannot say. */
+  /** Ledger records that the analytics skipped, by reason. Rejects while the aggregator is not available. */
   readonly analyticsSkippedRecords: () => Promise<Readonly<Record<string, number>>>;
 }
 
-export function registerGauges(figures: MetricRegistry, watched: GaugeSources): void {
-  const { build, ledgerDurablePosition, analyticsAppliedPosition, logHealthy } = watched;
-  figures.labeledGaugeFrom(
+export function registerGauges(registry: MetricRegistry, sources: GaugeSources): void {
+  const { build, ledgerDurablePosition, analyticsAppliedPosition, logHealthy } = sources;
+  registry.labeledGaugeFrom(
     'marketplace_build_info',
-    'What is running, in its labels.',
+    'Version, HTTP engine and Node.js version, as labels.',
     ['version', 'engine', 'node'],
     () => [{ labels: { ...build, node: process.versions.node }, value: 1 }],
   );
-  figures.gaugeFrom('marketplace_ready', '1 while the service takes requests, as /readyz tells.', () =>
-    Number(watched.ready()),
-  );
-  figures.gaugeFrom(
+  registry.gaugeFrom('marketplace_ready', '1 while /readyz replies 200.', () => Number(sources.ready()));
+  registry.gaugeFrom(
     'marketplace_live_sessions',
-    'Sessions held, expired ones not yet swept included.',
-    watched.liveSessions,
+    'Live sessions, including expired ones that are not deleted yet.',
+    sources.liveSessions,
   );
-  figures.gaugeFrom(
+  registry.gaugeFrom(
     'marketplace_live_sessions_max',
-    'Sessions that may be held; a new one beyond it gets 503.',
-    () => watched.liveSessionsMax,
+    'Maximum number of live sessions; above it, a new session gets 503.',
+    () => sources.liveSessionsMax,
   );
-  figures.gaugeFrom(
+  registry.gaugeFrom(
     'marketplace_requests_in_flight',
     'Requests received and not yet answered.',
-    watched.requestsInFlight,
+    sources.requestsInFlight,
   );
-  figures.gaugeFrom(
-    'marketplace_api_keys',
-    'API keys known: issued and not revoked, expired ones included.',
-    watched.apiKeys,
-  );
-  registerCatalogGauges(figures, watched.catalogs);
-  figures.gaugeFrom(
+  registry.gaugeFrom('marketplace_api_keys', 'API keys that are not revoked, including expired ones.', sources.apiKeys);
+  registerCatalogGauges(registry, sources.catalogs);
+  registry.gaugeFrom(
     'marketplace_match_threads',
-    'Matching workers; with 0 the main thread matches.',
-    () => watched.matchThreads,
+    'Configured matching threads; with 0, the main thread matches.',
+    () => sources.matchThreads,
   );
-  figures.gaugeFrom(
-    'marketplace_match_threads_ready',
-    'Matching workers that can be given work; fewer while one that died is being replaced.',
-    watched.matchThreadsReady,
-  );
-  figures.gaugeFrom('marketplace_matches_waiting', 'Rankings waiting or under way.', watched.matchesPending);
-  figures.gaugeFrom(
+  registry.gaugeFrom('marketplace_match_threads_ready', 'Matching threads that are ready.', sources.matchThreadsReady);
+  registry.gaugeFrom('marketplace_matches_pending', 'Queued and running rankings.', sources.matchesPending);
+  registry.gaugeFrom(
     'marketplace_offers_at_daily_cap',
-    'Offers left out of answers until UTC midnight, of all catalogs in use.',
-    watched.offersAtDailyCap,
+    'Offers of the active catalogs that are hidden until UTC midnight because of their daily cap.',
+    sources.offersAtDailyCap,
   );
-  figures.labeledGaugeFrom('marketplace_log_healthy', '1 while the log can be written, by log.', ['log'], () =>
+  registry.labeledGaugeFrom('marketplace_log_healthy', '1 while the log can be written, by log.', ['log'], () =>
     logNames.map((log) => ({ labels: { log }, value: Number(logHealthy[log]()) })),
   );
-  figures.gaugeFrom(
+  registry.gaugeFrom(
     'marketplace_ledger_appended_position',
     'Records appended to the ledger.',
-    watched.ledgerAppendedPosition,
+    sources.ledgerAppendedPosition,
   );
-  figures.gaugeFrom(
-    'marketplace_ledger_durable_position',
-    'Records of the ledger that are durable.',
-    ledgerDurablePosition,
-  );
-  figures.gaugeFrom(
-    'marketplace_analytics_folded_position',
-    'Records the analytics counters hold.',
+  registry.gaugeFrom('marketplace_ledger_durable_position', 'Durable records of the ledger.', ledgerDurablePosition);
+  registry.gaugeFrom(
+    'marketplace_analytics_applied_position',
+    'Ledger records applied to the analytics.',
     analyticsAppliedPosition,
   );
-  figures.gaugeFrom('marketplace_analytics_lag_records', 'Durable records the analytics do not count yet.', () =>
-    Math.max(0, ledgerDurablePosition() - analyticsAppliedPosition()),
+  registry.gaugeFrom(
+    'marketplace_analytics_lag_records',
+    'Durable ledger records that are not applied to the analytics yet.',
+    () => Math.max(0, ledgerDurablePosition() - analyticsAppliedPosition()),
   );
-  figures.gaugeFrom(
+  registry.gaugeFrom(
     'marketplace_analytics_lag_seconds',
-    'Time for which the oldest record has been durable that the analytics do not count yet.',
-    watched.analyticsLagSeconds,
+    'Time since the oldest record that is not applied to the analytics became durable.',
+    sources.analyticsLagSeconds,
   );
-  if (watched.certificateStatus !== null) registerCertificateGauges(figures, watched.certificateStatus);
-  figures.gaugeFrom('marketplace_aggregator_up', '1 while the aggregator runs.', () => Number(watched.aggregatorUp()));
-  registerSkippedRecords(figures, watched.analyticsSkippedRecords);
-  registerEventLoopMetrics(figures, watched.eventLoop);
-  registerDiskGauges(figures, watched.dataDir);
+  if (sources.certificateStatus !== null) registerCertificateGauges(registry, sources.certificateStatus);
+  registry.gaugeFrom('marketplace_aggregator_up', '1 while the aggregator runs.', () => Number(sources.aggregatorUp()));
+  registerSkippedRecords(registry, sources.analyticsSkippedRecords);
+  registerEventLoopMetrics(registry, sources.eventLoop);
+  registerDiskGauges(registry, sources.dataDir);
 }
 
-function registerCatalogGauges(figures: MetricRegistry, catalogs: GaugeSources['catalogs']): void {
-  figures.labeledGaugeFrom(
+function registerCatalogGauges(registry: MetricRegistry, catalogs: GaugeSources['catalogs']): void {
+  registry.labeledGaugeFrom(
     'marketplace_catalog_info',
-    'The catalogs in use, in its labels.',
+    'Active catalogs, as labels.',
     ['vertical', 'mode', 'version'],
     () => catalogs().map(({ vertical, mode, version }) => ({ labels: { vertical, mode, version }, value: 1 })),
   );
-  const ofEach = (name: string, help: string, read: (catalog: CatalogStatus) => number): void =>
-    figures.labeledGaugeFrom(name, help, ['vertical', 'mode'], () =>
+  const add = (name: string, help: string, read: (catalog: CatalogStatus) => number): void =>
+    registry.labeledGaugeFrom(name, help, ['vertical', 'mode'], () =>
       catalogs().map((catalog) => ({
         labels: { vertical: catalog.vertical, mode: catalog.mode },
         value: read(catalog),
       })),
     );
-  ofEach('marketplace_catalog_offers', 'Offers of the catalog in use.', ({ offers }) => offers);
-  ofEach(
-    'marketplace_catalog_in_use_since_timestamp_seconds',
-    'Since when this process uses the catalog, as Unix time.',
+  add('marketplace_catalog_offers', 'Offers of the active catalog.', ({ offers }) => offers);
+  add(
+    'marketplace_catalog_activated_timestamp_seconds',
+    'Unix time at which this process activated the catalog.',
     ({ activatedMs }) => activatedMs / 1000,
   );
-  ofEach(
-    'marketplace_catalog_faulty',
-    '1 while a changed catalog file is not taken because it is faulty.',
+  add(
+    'marketplace_catalog_reload_failed',
+    '1 after a reload of the catalog file failed, until one succeeds.',
     ({ reloadFailed }) => Number(reloadFailed),
   );
 }
 
 function registerCertificateGauges(
-  figures: MetricRegistry,
+  registry: MetricRegistry,
   certificate: NonNullable<GaugeSources['certificateStatus']>,
 ): void {
-  figures.gaugeFrom(
-    'marketplace_certificate_expiry_seconds',
-    'Seconds until the certificate in use expires; negative once it has.',
+  registry.gaugeFrom(
+    'marketplace_certificate_expires_in_seconds',
+    'Seconds until the active certificate expires; negative afterwards.',
     () => certificate.secondsUntilExpiry,
   );
-  figures.gaugeFrom(
-    'marketplace_certificate_faulty',
-    '1 while a changed certificate or key is not taken because the pair cannot be used.',
+  registry.gaugeFrom(
+    'marketplace_certificate_reload_failed',
+    '1 after a reload of the certificate and key failed, until one succeeds.',
     () => Number(certificate.lastReloadFailed),
   );
 }
 
-function registerSkippedRecords(figures: MetricRegistry, read: GaugeSources['analyticsSkippedRecords']): void {
-  // What was said last stays while the aggregator is being started again or is held up. One question at a time, however many
-  // scrapes there are: it has others to answer.
-  let said: Readonly<Record<string, number>> = {};
-  let asked: Promise<void> | null = null;
-  const ask = async (): Promise<void> => {
+function registerSkippedRecords(registry: MetricRegistry, read: GaugeSources['analyticsSkippedRecords']): void {
+  // Shows the last known counts while the aggregator does not answer. Concurrent scrapes share one query.
+  let counts: Readonly<Record<string, number>> = {};
+  let query: Promise<void> | null = null;
+  const refresh = async (): Promise<void> => {
     try {
-      said = await read();
+      counts = await read();
     } catch {
-      // It will be asked again.
+      // The next scrape queries again.
     } finally {
-      asked = null;
+      query = null;
     }
   };
-  figures.counterFrom(
-    'marketplace_analytics_left_out_total',
-    'Records of the ledger that counted nothing, by reason.',
+  registry.counterFrom(
+    'marketplace_analytics_skipped_records_total',
+    'Ledger records that the analytics skipped, by reason.',
     ['reason'],
     async () => {
-      asked ??= ask();
-      await withinScrapeTimeout(asked);
-      return Object.entries(said).map(([reason, value]) => ({ labels: { reason }, value }));
+      query ??= refresh();
+      await withinScrapeTimeout(query);
+      return Object.entries(counts).map(([reason, value]) => ({ labels: { reason }, value }));
     },
   );
 }
 
-function registerEventLoopMetrics(figures: MetricRegistry, { delays, utilization }: GaugeSources['eventLoop']): void {
-  figures.histogramFrom('marketplace_event_loop_delay_seconds', 'How late the main thread came to a timer.', delays);
-  figures.counterFrom('marketplace_event_loop_active_seconds_total', 'Time the main thread had work.', [], () => [
-    { labels: {}, value: utilization().active / 1000 },
-  ]);
-  figures.counterFrom('marketplace_event_loop_idle_seconds_total', 'Time the main thread waited for work.', [], () => [
-    { labels: {}, value: utilization().idle / 1000 },
-  ]);
+function registerEventLoopMetrics(registry: MetricRegistry, { delays, utilization }: GaugeSources['eventLoop']): void {
+  registry.histogramFrom('marketplace_event_loop_delay_seconds', 'Timer delay of the main thread.', delays);
+  registry.counterFrom(
+    'marketplace_event_loop_active_seconds_total',
+    'Time in which the main thread was active.',
+    [],
+    () => [{ labels: {}, value: utilization().active / 1000 }],
+  );
+  registry.counterFrom(
+    'marketplace_event_loop_idle_seconds_total',
+    'Time in which the main thread was idle.',
+    [],
+    () => [{ labels: {}, value: utilization().idle / 1000 }],
+  );
 }
 
-function registerDiskGauges(figures: MetricRegistry, dataDir: string): void {
+function registerDiskGauges(registry: MetricRegistry, dataDir: string): void {
   const add = (name: string, help: string, blocks: 'bavail' | 'blocks'): void =>
-    figures.gaugeFrom(name, help, async () => {
+    registry.gaugeFrom(name, help, async () => {
       const disk = await statfs(dataDir);
       return disk[blocks] * disk.bsize;
     });
-  add('marketplace_data_disk_free_bytes', 'Room left on the disk of the data folder.', 'bavail');
+  add('marketplace_data_disk_free_bytes', 'Free space on the disk of the data folder.', 'bavail');
   add('marketplace_data_disk_size_bytes', 'Size of the disk of the data folder.', 'blocks');
 }

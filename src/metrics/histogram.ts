@@ -1,11 +1,11 @@
-/** Upper ends of buckets, ascending whole numbers, in the unit that is observed. */
 export interface BucketBounds {
+  /** Inclusive upper bounds in ascending order, as integers in the unit of the observations. */
   readonly upperBounds: readonly number[];
-  /** How many of the unit observed make one of the unit published: a million, where microseconds become seconds. */
+  /** Conversion of units: 1,000,000 if microseconds are observed and seconds are published. */
   readonly unitsPerPublishedUnit: number;
 }
 
-/** Of one series: how many observations, what they add up to, and how many lie at or below each end; in the unit published. */
+/** Count, sum and cumulative buckets of one series, in the published unit. */
 interface HistogramSnapshot {
   readonly count: number;
   readonly sum: number;
@@ -13,13 +13,13 @@ interface HistogramSnapshot {
 }
 
 /**
- * Counts observations in buckets, for a few series known beforehand. All memory is taken at once, so that observing is a
- * short search and two additions, and allocates nothing; a reading adds up.
+ * Histogram of a fixed number of series. All memory is allocated by the constructor, so an observation costs a short search and two
+ * additions.
  */
 export class BucketHistogram {
   readonly #bounds: BucketBounds;
   readonly #upperBounds: Int32Array;
-  /** For each series one count an end, and one for what lies above all of them. */
+  /** For each series one count per bucket, and one for values above the last bound. */
   readonly #counts: Float64Array;
   readonly #sums: Float64Array;
 
@@ -30,12 +30,12 @@ export class BucketHistogram {
     this.#sums = new Float64Array(series);
   }
 
-  /** @param value a whole number from 0 below 2^31 */
+  /** @param value integer from 0 to 2^31 - 1 */
   observe(value: number, series = 0): void {
-    const ends = this.#upperBounds;
+    const upperBounds = this.#upperBounds;
     let bucket = 0;
-    while (bucket < ends.length && value > ends[bucket]!) bucket++;
-    this.#counts[series * (ends.length + 1) + bucket]! += 1;
+    while (bucket < upperBounds.length && value > upperBounds[bucket]!) bucket++;
+    this.#counts[series * (upperBounds.length + 1) + bucket]! += 1;
     this.#sums[series]! += value;
   }
 
@@ -43,8 +43,8 @@ export class BucketHistogram {
     const { upperBounds, unitsPerPublishedUnit } = this.#bounds;
     const first = series * (upperBounds.length + 1);
     let count = 0;
-    const buckets = upperBounds.map((end, at) => {
-      count += this.#counts[first + at]!;
+    const buckets = upperBounds.map((end, index) => {
+      count += this.#counts[first + index]!;
       return { end: end / unitsPerPublishedUnit, count };
     });
     return {
@@ -57,7 +57,7 @@ export class BucketHistogram {
 
 const microsPerSecond = 1e6;
 
-/** From what a session's fields take, some 100 us, to the deadline of two seconds and what it is late by. */
+/** From below the fastest requests, about 100 us, to above the request deadline of two seconds. */
 export const requestDurationBuckets: BucketBounds = {
   upperBounds: [
     50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
@@ -66,7 +66,7 @@ export const requestDurationBuckets: BucketBounds = {
   unitsPerPublishedUnit: microsPerSecond,
 };
 
-/** A write to the kernel alone takes some 20 us, a sync from 100 us to, on a disk in trouble, seconds. */
+/** A write to the kernel takes about 20 us, a sync at least 100 us and seconds on a failing disk. */
 export const logWriteDurationBuckets: BucketBounds = {
   upperBounds: [
     20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 5_000_000,
@@ -74,7 +74,7 @@ export const logWriteDurationBuckets: BucketBounds = {
   unitsPerPublishedUnit: microsPerSecond,
 };
 
-/** A timer is late by up to two milliseconds on an idle loop. */
+/** On an idle loop, a timer is up to two milliseconds late. */
 export const loopDelayBuckets: BucketBounds = {
   upperBounds: [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000],
   unitsPerPublishedUnit: microsPerSecond,
@@ -90,5 +90,5 @@ export const groupBytesBuckets: BucketBounds = {
   unitsPerPublishedUnit: 1,
 };
 
-/** Up to `bounds.matchBatchMax`. */
+/** Up to `bounds.matchBatchRequestsMax`. */
 export const batchRequestsBuckets: BucketBounds = { upperBounds: [1, 2, 4, 8, 16, 32, 64], unitsPerPublishedUnit: 1 };

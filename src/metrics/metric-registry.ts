@@ -2,12 +2,12 @@ import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import { bounds } from '../bounds.ts';
 import type { BucketHistogram } from './histogram.ts';
 
-/** What a figure comes to; null where it fails or is not there in time, since no scrape may wait for what is in trouble. */
-export async function withinScrapeTimeout<Value>(figure: Promise<Value>): Promise<Value | null> {
-  const late = Promise.withResolvers<null>();
-  const timer = setTimeout(() => late.resolve(null), bounds.scrapeReadTimeoutMs);
+/** Returns the value, or null if the promise rejects or exceeds `bounds.scrapeReadTimeoutMs`. */
+export async function withinScrapeTimeout<Value>(value: Promise<Value>): Promise<Value | null> {
+  const timeout = Promise.withResolvers<null>();
+  const timer = setTimeout(() => timeout.resolve(null), bounds.scrapeReadTimeoutMs);
   try {
-    return await Promise.race([figure, late.promise]);
+    return await Promise.race([value, timeout.promise]);
   } catch {
     return null;
   } finally {
@@ -15,13 +15,13 @@ export async function withinScrapeTimeout<Value>(figure: Promise<Value>): Promis
   }
 }
 
-/** The series of a tally, in its order, by the one label that tells them apart; a single series may do without. */
+/** The label that distinguishes the series of a histogram, with its values in the order of the series. */
 interface SeriesLabel {
   readonly label: string;
   readonly values: readonly string[];
 }
 
-/** Publishes a tally as a Prometheus histogram, read when a scrape asks. */
+/** Publishes a `BucketHistogram` as a Prometheus histogram. */
 class PublishedHistogram extends Histogram {
   readonly #name: string;
   readonly #help: string;
@@ -42,16 +42,16 @@ class PublishedHistogram extends Histogram {
     this.#series = series;
   }
 
-  /** What the registry asks of a histogram; the library's own answers what was observed through the library. */
+  /** Overrides the method by which the registry reads the values. */
   async getForPromString() {
-    const values = (this.#series?.values ?? [null]).flatMap((value, at) => {
+    const values = (this.#series?.values ?? [null]).flatMap((value, index) => {
       const labels = value === null ? {} : { [this.#series!.label]: value };
-      const { count, sum, buckets } = this.#histogram.snapshot(at);
+      const { count, sum, buckets } = this.#histogram.snapshot(index);
       return [
-        ...buckets.map(({ end, count: below }) => ({
+        ...buckets.map(({ end, count: cumulative }) => ({
           metricName: `${this.#name}_bucket`,
           labels: { ...labels, le: end },
-          value: below,
+          value: cumulative,
         })),
         { metricName: `${this.#name}_bucket`, labels: { ...labels, le: '+Inf' }, value: count },
         { metricName: `${this.#name}_sum`, labels, value: sum },
@@ -67,26 +67,26 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Null while it cannot be told: then it has no sample. What is not there in time is not waited for. */
+/** Reads a metric. Null means that the value is unknown: the scrape then contains no sample. */
 type ReadMetric<Value> = () => Value | null | Promise<Value | null>;
 
-/** The figures of one service, in a registry of their own: several services may run in one process. */
+/** Metrics of one service. A process can run several services. */
 export class MetricRegistry {
   readonly #registry = new Registry();
 
   readonly contentType = this.#registry.contentType;
 
-  /** All of them in the Prometheus text format. */
+  /** All metrics in the Prometheus text format. */
   render(): Promise<string> {
     return this.#registry.metrics();
   }
 
-  /** Counts events as they happen: rare ones, since the library takes its time over each. */
+  /** Creates a counter for rare events; each increment is slow. */
   counter(name: string, help: string, labelNames: readonly string[] = []): Counter {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
 
-  /** A counter that is kept elsewhere. */
+  /** Publishes a counter that is stored elsewhere. */
   counterFrom(name: string, help: string, labelNames: readonly string[], read: ReadMetric<readonly Sample[]>): void {
     new Counter({
       name,
@@ -124,25 +124,24 @@ export class MetricRegistry {
     });
   }
 
-  /** A histogram that is counted elsewhere. */
-  histogramFrom(name: string, help: string, tally: BucketHistogram, series: SeriesLabel | null = null): void {
-    new PublishedHistogram(this.#registry, name, help, tally, series);
+  histogramFrom(name: string, help: string, histogram: BucketHistogram, series: SeriesLabel | null = null): void {
+    new PublishedHistogram(this.#registry, name, help, histogram, series);
   }
 }
 
 /**
- * Has a metric show these samples and no others. Between emptying it and the last of them nothing else may run: another scrape
- * may be at the same, and a counter filled by both would show double.
+ * Replaces the samples of a metric. The code from `reset` on is synchronous, because two scrapes that fill the same counter at the
+ * same time would double it.
  */
 async function replaceSamples(
   metric: Metric,
   read: ReadMetric<readonly Sample[]>,
-  put: (sample: Sample) => void,
+  add: (sample: Sample) => void,
 ): Promise<void> {
-  const answer = read();
-  const samples = answer instanceof Promise ? await withinScrapeTimeout(answer) : answer;
+  const value = read();
+  const samples = value instanceof Promise ? await withinScrapeTimeout(value) : value;
   metric.reset();
-  // Without labels a reset one shows 0.
+  // `reset` leaves a sample of 0 in a metric without labels.
   if (samples === null) metric.remove();
-  else for (const sample of samples) put(sample);
+  else for (const sample of samples) add(sample);
 }

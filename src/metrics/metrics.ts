@@ -21,32 +21,32 @@ const lowestStatus = 100;
 const statusCount = 500;
 
 /**
- * Counts answers by route and status, and how long they took by route. This runs with every request: it adds to arrays that
- * were made beforehand, and whatever makes text of them waits for a scrape.
+ * Counts replies by route and status, and their durations by route. It runs for every request, so it only adds to preallocated
+ * arrays.
  */
 export class RequestCounter {
   readonly routes: readonly string[];
   readonly durations: BucketHistogram;
   readonly #replies: Float64Array;
 
-  /** @param routes the names that requests are told apart by: few, and never anything a caller sent */
+  /** @param routes route names; few and fixed, never text from a request */
   constructor(routes: readonly string[]) {
     this.routes = routes;
     this.durations = new BucketHistogram(requestDurationBuckets, routes.length);
     this.#replies = new Float64Array(routes.length * statusCount);
   }
 
-  /** @param route its place among the routes */
+  /** @param route index of the route */
   readonly record = (route: number, status: number, elapsedUs: number): void => {
     this.#replies[route * statusCount + status - lowestStatus]! += 1;
     this.durations.observe(elapsedUs, route);
   };
 
-  /** How many answers there were of each route and status, where there were any. */
+  /** Counts above zero by route and status. */
   *counts(): Generator<{ readonly route: string; readonly status: number; readonly count: number }> {
-    for (const [at, route] of this.routes.entries()) {
+    for (const [index, route] of this.routes.entries()) {
       for (let status = lowestStatus; status < lowestStatus + statusCount; status++) {
-        const count = this.#replies[at * statusCount + status - lowestStatus]!;
+        const count = this.#replies[index * statusCount + status - lowestStatus]!;
         if (count > 0) yield { route, status, count };
       }
     }
@@ -56,12 +56,11 @@ export class RequestCounter {
 const rateLimitKinds = ['minute', 'analytics', 'day'] as const;
 const unauthorizedKinds = ['unauthorized', 'vertical_mismatch'] as const;
 
-/** Why a request got no further than the gate: by what it lacked, or by which of the limits. */
 type AuthRefusal = (typeof rateLimitKinds)[number] | (typeof unauthorizedKinds)[number];
 
 /**
- * What happens in a service, counted for its operator from the first moment on; `watch` adds what is read where it is kept.
- * What happens often is counted in arrays, which are read when a scrape asks; only rare events are counted by the library.
+ * Metrics of one service. Frequent events are counted in arrays that are read at a scrape; only rare events use the slower counters
+ * of prom-client.
  */
 export class Metrics {
   readonly requests: RequestCounter;
@@ -78,64 +77,60 @@ export class Metrics {
   readonly #logWriteDurations = new BucketHistogram(logWriteDurationBuckets, logNames.length);
   readonly #batchRequests = new BucketHistogram(batchRequestsBuckets);
   readonly #unrecordedClicks = this.#registry.counter(
-    'marketplace_clicks_unrecorded_total',
-    'Clicks redirected before their record was durable, or without one.',
+    'marketplace_unrecorded_clicks_total',
+    'Clicks redirected without a durable record.',
   );
-  readonly #lostViews = this.#registry.counter(
-    'marketplace_views_lost_total',
-    'Views answered that the ledger could not take.',
-  );
+  readonly #lostViews = this.#registry.counter('marketplace_lost_views_total', 'Views that the ledger did not record.');
   readonly #missingSessions = this.#registry.counter(
-    'marketplace_sessions_missing_total',
-    'Requests for a session that should be live and is in no store. Should stay at zero.',
+    'marketplace_missing_sessions_total',
+    'Requests for a session that should be live and is in no store. Should be zero.',
   );
   readonly #widgetEvents = this.#registry.counter(
     'marketplace_widget_events_total',
-    'Events that widgets told and the ledger took, by type.',
+    'Recorded widget events, by type.',
     ['type'],
   );
   readonly #requestTimeouts = this.#registry.counter(
-    'marketplace_deadlines_total',
-    'Requests answered 503 because they took too long, on either listener.',
+    'marketplace_request_timeouts_total',
+    'Requests past the deadline, on both listeners. They get 503.',
   );
   readonly #requestErrors = this.#registry.counter(
-    'marketplace_faults_total',
-    'Faults while a request was handled, on either listener: answered 500 unless the answer had left.',
+    'marketplace_request_errors_total',
+    'Exceptions while handling requests, on both listeners. Unanswered requests get 500.',
   );
-  readonly #logIncidents = this.#registry.counter(
-    'marketplace_log_troubles_total',
-    'What went wrong with a log, by log and kind.',
-    ['log', 'kind'],
-  );
+  readonly #logIncidents = this.#registry.counter('marketplace_log_incidents_total', 'Log incidents by log and kind.', [
+    'log',
+    'kind',
+  ]);
   readonly #matchWorkerFailures = this.#registry.counter(
     'marketplace_match_worker_failures_total',
-    'Matching workers that died, at work or idle, or could not be made ready; they are replaced.',
+    'Matching threads that exited or could not start. They are restarted.',
   );
   readonly #aggregatorRestarts = this.#registry.counter(
     'marketplace_aggregator_restarts_total',
-    'Times the aggregator died and was started again.',
+    'Restarts of the aggregator after an exit.',
   );
   readonly #analyticsRebuilds = this.#registry.counter(
     'marketplace_analytics_rebuilds_total',
-    'Times the analytics were derived from the start of the ledger again.',
+    'Rebuilds of the analytics store from the ledger.',
   );
 
-  /** @param routes what requests are told apart by; see `RequestCounter` */
+  /** @param routes see `RequestCounter` */
   constructor(routes: readonly string[]) {
     this.requests = new RequestCounter(routes);
     this.#registerRequestMetrics(routes);
     this.#registerLogMetrics();
     this.#registry.histogramFrom(
       'marketplace_match_batch_requests',
-      'Requests that travelled to a matching worker together.',
+      'Requests sent to a matching thread in one batch.',
       this.#batchRequests,
     );
     registerProcessMetrics(this.#registry);
   }
 
-  /** Once, when everything that is read is there. */
-  registerGauges(watched: GaugeSources): void {
-    registerGauges(this.#registry, watched);
+  /** Call once. */
+  registerGauges(sources: GaugeSources): void {
+    registerGauges(this.#registry, sources);
   }
 
   readonly countUnrecordedClick = (): void => this.#unrecordedClicks.inc();
@@ -146,8 +141,8 @@ export class Metrics {
   readonly countMissingSession = (): void => this.#missingSessions.inc();
   readonly countRequestTimeout = (): void => this.#requestTimeouts.inc();
   readonly countRequestError = (): void => this.#requestErrors.inc();
-  readonly countAuthRefusal = (why: AuthRefusal): void => {
-    this.#authRefusals[why] += 1;
+  readonly countAuthRefusal = (reason: AuthRefusal): void => {
+    this.#authRefusals[reason] += 1;
   };
   readonly observeMatchBatch = (requests: number): void => this.#batchRequests.observe(requests);
   readonly countMatchWorkerFailure = (): void => this.#matchWorkerFailures.inc();
@@ -158,7 +153,7 @@ export class Metrics {
     this.#logIncidents.inc({ log, kind });
   }
 
-  /** What a log tells of each group it has stored. */
+  /** Returns the `onStored` callback of a log. */
   logGroupObserver(log: LogName): (records: number, bytes: number, elapsedUs: number) => void {
     const series = logNames.indexOf(log);
     return (records, bytes, elapsedUs) => {
@@ -170,7 +165,7 @@ export class Metrics {
 
   readonly contentType = this.#registry.contentType;
 
-  /** All of it in the Prometheus text format. */
+  /** All metrics in the Prometheus text format. */
   render(): Promise<string> {
     return this.#registry.render();
   }
@@ -185,19 +180,19 @@ export class Metrics {
     );
     this.#registry.histogramFrom(
       'marketplace_request_duration_seconds',
-      "From a request's head to its answer, on the public listener, by route.",
+      'Time from the request head to the reply on the public listener, by route.',
       requests.durations,
       { label: 'route', values: routes },
     );
     this.#registry.counterFrom(
-      'marketplace_limit_refusals_total',
-      "Requests refused by a key's limit: of a minute, of analytics queries in a minute, of sessions in a day.",
+      'marketplace_rate_limited_requests_total',
+      'Requests rejected by a rate limit: per minute, analytics queries per minute, or sessions per day.',
       ['limit'],
       () => rateLimitKinds.map((limit) => ({ labels: { limit }, value: this.#authRefusals[limit] })),
     );
     this.#registry.counterFrom(
-      'marketplace_authorization_refusals_total',
-      'Requests refused for want of a valid key, or with a key of another vertical.',
+      'marketplace_unauthorized_requests_total',
+      "Requests rejected for a missing, invalid or other vertical's API key.",
       ['reason'],
       () => unauthorizedKinds.map((reason) => ({ labels: { reason }, value: this.#authRefusals[reason] })),
     );
@@ -218,12 +213,12 @@ export class Metrics {
       series,
     );
     this.#registry.histogramFrom(
-      'marketplace_log_store_duration_seconds',
+      'marketplace_log_write_duration_seconds',
       'Time to write and sync one group, by log.',
       this.#logWriteDurations,
       series,
     );
-    // A counter that first appears with its first event shows a reader no increase.
+    // Prometheus sees no increase if a counter first appears with its first event.
     for (const log of logNames) for (const kind of logIncidentKinds) this.#logIncidents.inc({ log, kind }, 0);
   }
 }

@@ -8,9 +8,8 @@ import { BucketHistogram, loopDelayBuckets } from './histogram.ts';
 import type { MetricRegistry } from './metric-registry.ts';
 
 /**
- * How late the event loop comes to what is due, as a tally that only ever grows. Node's own monitor of it holds extremes and
- * percentiles since its last reset: reset at every scrape, each of two scrapers would see half of what happened; never reset,
- * nothing would ever look well again. Of a tally each reader takes the difference since it last looked.
+ * Measures the delay of timers in a cumulative histogram. `monitorEventLoopDelay` of Node.js is no alternative: its percentiles cover
+ * the time since its last reset, so two Prometheus servers that scrape it would disturb each other.
  */
 export class EventLoopMonitor {
   readonly delays = new BucketHistogram(loopDelayBuckets);
@@ -21,7 +20,7 @@ export class EventLoopMonitor {
     this.#timer = this.#scheduleSample();
   }
 
-  /** Milliseconds since the start that the loop had work, and those it waited. */
+  /** Active and idle milliseconds of the event loop since the start. */
   utilization(): EventLoopUtilization {
     return performance.eventLoopUtilization();
   }
@@ -41,53 +40,48 @@ export class EventLoopMonitor {
 }
 
 /**
- * The figures every process has, under the names that dashboards know them by. The library's own set is left out: each
- * registry of it starts observers that nobody can stop, and resets the event loop's delay at every scrape.
+ * Registers the usual process metrics. `collectDefaultMetrics` of prom-client is not used: it starts observers that cannot be stopped,
+ * and it resets the event loop delay at every scrape.
  */
-export function registerProcessMetrics(figures: MetricRegistry): void {
-  figures.counterFrom(
-    'process_cpu_seconds_total',
-    'Processor time spent by all threads, in user and in system mode.',
-    [],
-    () => {
-      const { user, system } = process.cpuUsage();
-      return [{ labels: {}, value: (user + system) / 1e6 }];
-    },
-  );
-  figures.gaugeFrom(
+export function registerProcessMetrics(registry: MetricRegistry): void {
+  registry.counterFrom('process_cpu_seconds_total', 'CPU time of all threads in user and system mode.', [], () => {
+    const { user, system } = process.cpuUsage();
+    return [{ labels: {}, value: (user + system) / 1e6 }];
+  });
+  registry.gaugeFrom(
     'process_start_time_seconds',
-    'When the process started, as Unix time.',
+    'Unix time of the process start.',
     () => performance.timeOrigin / 1000,
   );
-  figures.gaugeFrom('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
-  figures.gaugeFrom('process_open_fds', 'Open file descriptors, sockets included.', openDescriptorCount);
-  figures.gaugeFrom('process_max_fds', 'File descriptors the process may open.', descriptorLimit);
-  figures.gaugeFrom(
+  registry.gaugeFrom('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
+  registry.gaugeFrom('process_open_fds', 'Open file descriptors, sockets included.', openDescriptorCount);
+  registry.gaugeFrom('process_max_fds', 'Limit of open file descriptors.', descriptorLimit);
+  registry.gaugeFrom(
     'nodejs_heap_size_used_bytes',
-    "The main thread's JavaScript heap in use.",
+    'Used heap of the main thread.',
     () => getHeapStatistics().used_heap_size,
   );
-  figures.gaugeFrom(
+  registry.gaugeFrom(
     'nodejs_heap_size_total_bytes',
-    "The main thread's JavaScript heap.",
+    'Allocated heap of the main thread.',
     () => getHeapStatistics().total_heap_size,
   );
-  figures.gaugeFrom(
+  registry.gaugeFrom(
     'nodejs_heap_size_limit_bytes',
-    "The most the main thread's JavaScript heap may take.",
+    'Heap size limit of the main thread.',
     () => getHeapStatistics().heap_size_limit,
   );
-  figures.gaugeFrom(
+  registry.gaugeFrom(
     'nodejs_external_memory_bytes',
-    'Memory of buffers outside the JavaScript heap.',
+    'Memory of buffers outside the heap.',
     () => process.memoryUsage().external,
   );
 }
 
-/** Only Linux tells, here and below. */
+/** Linux only, like `descriptorLimit`. */
 async function openDescriptorCount(): Promise<number> {
   const names = await readdir('/proc/self/fd');
-  // Looking takes one itself.
+  // Reading the folder opens one more.
   return names.length - 1;
 }
 

@@ -4,55 +4,47 @@ import { keyFilePath } from '../auth/key-file.ts';
 import { KeyRegistry } from '../auth/key-registry.ts';
 import { SqliteKeyDirectory } from '../auth/sqlite-key-directory.ts';
 import { bounds } from '../bounds.ts';
-import type { CallerIds } from '../http/engines/listener.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { CleanupStack } from './lifecycle.ts';
 import type { Service, ServiceOptions } from './service.ts';
-import type { CleanupStack } from './shutdown.ts';
 
-/** Who may ask, how much, and from where: keys and origins on disk, looked up in memory. */
-export function openAuth({ dataDir, clock, logger, limits }: ServiceOptions, closers: CleanupStack, metrics: Metrics) {
+/** Opens the key file. Requests are authenticated from memory; the registries write to the file. */
+export function openAuth({ dataDir, clock, logger, limits }: ServiceOptions, cleanup: CleanupStack, metrics: Metrics) {
   const path = keyFilePath(dataDir);
-  const register = KeyRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
-  closers.defer(() => register.close());
-  const originRegister = EmbedOriginRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
-  closers.defer(() => originRegister.close());
+  const keyRegistry = KeyRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
+  cleanup.defer(() => keyRegistry.close());
+  const originRegistry = EmbedOriginRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
+  cleanup.defer(() => originRegistry.close());
   const keyDirectory = new SqliteKeyDirectory({
     path,
     clock,
-    onReadError: (fault) =>
-      logger.error({ fault: describeError(fault) }, 'key file cannot be read; using what was read before'),
-    onRecovered: () => logger.info('key file can be read again'),
+    onReadError: (error) =>
+      logger.error({ err: describeError(error) }, 'key file unreadable; using the last loaded keys'),
+    onRecovered: () => logger.info('key file readable again'),
   });
-  closers.defer(() => keyDirectory.close());
-  // What this process changes itself holds at once; what others change, as soon as the directory looks.
-  const refreshed = <Result>(result: Result): Result => {
+  cleanup.defer(() => keyDirectory.close());
+  // Changes by this process take effect immediately, changes by other processes at the next poll.
+  const andRefresh = <Result>(result: Result): Result => {
     keyDirectory.refresh();
     return result;
   };
   const keys: Service['keys'] = {
-    create: (wanted, nowMs) => refreshed(register.create(wanted, nowMs)),
-    find: (id) => register.find(id),
-    list: () => register.list(),
-    revoke: (id, nowMs) => refreshed(register.revoke(id, nowMs)),
+    create: (request, nowMs) => andRefresh(keyRegistry.create(request, nowMs)),
+    find: (id) => keyRegistry.find(id),
+    list: () => keyRegistry.list(),
+    revoke: (id, nowMs) => andRefresh(keyRegistry.revoke(id, nowMs)),
   };
-  const originLists: Service['embedOrigins'] = {
-    allow: (accountName, origins) => refreshed(originRegister.allow(accountName, origins)),
-    list: (accountName) => originRegister.list(accountName),
-    remove: (accountName, origins) => refreshed(originRegister.remove(accountName, origins)),
+  const embedOrigins: Service['embedOrigins'] = {
+    allow: (accountName, origins) => andRefresh(originRegistry.allow(accountName, origins)),
+    list: (accountName) => originRegistry.list(accountName),
+    remove: (accountName, origins) => andRefresh(originRegistry.remove(accountName, origins)),
   };
-  const gatekeeper = new Authenticator({
+  const authenticator = new Authenticator({
     keyDirectory,
     clock,
     defaultLimits: limits,
     onRejected: metrics.countAuthRefusal,
   });
-  return {
-    gatekeeper,
-    keys,
-    keysKnown: () => keyDirectory.size,
-    namesOf: (caller: CallerIds) => keyDirectory.callerNames(caller),
-    origins: keyDirectory.origins,
-    originLists,
-  };
+  return { authenticator, keyDirectory, keys, embedOrigins };
 }

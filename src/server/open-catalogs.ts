@@ -3,7 +3,8 @@ import { type CatalogChange, type CatalogSource, CatalogStore } from '../catalog
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { LogoService, type LogoSource } from '../catalogs/logo-service.ts';
 import { logoFolder } from '../catalogs/read-logos.ts';
-import type { DailyCaps, ReadLedgerSince } from '../clicks/daily-caps.ts';
+import { DailyCaps, type ReadLedgerSince } from '../clicks/daily-caps.ts';
+import type { PublicUrls } from '../config/config.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import { nodeLogFiles } from '../event-log/log-files.ts';
@@ -15,11 +16,11 @@ import type { Matcher } from '../matching/matcher.ts';
 import { startMatcher } from '../matching/start-matcher.ts';
 import type { CatalogStatus } from '../metrics/gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { CleanupStack } from './lifecycle.ts';
 import { visitValidRecord } from './open-storage.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
-import type { CleanupStack } from './shutdown.ts';
 
-/** What an operator wants to know of the catalogs: which are in use since when, and whether a change of one was refused. */
+/** Activation times and reload errors of the catalogs, for the metrics. */
 export class CatalogStatusTracker {
   readonly #sources: readonly CatalogSource[];
   readonly #catalogs: CatalogStore;
@@ -32,12 +33,12 @@ export class CatalogStatusTracker {
     for (const version of catalogs.currentVersions) this.#activatedMs.set(version, clock.wallMs());
     catalogs.onActivate(({ version }) => {
       this.#activatedMs.set(version, clock.wallMs());
-      const inUse = new Set(catalogs.currentVersions);
-      for (const known of this.#activatedMs.keys()) if (!inUse.has(known)) this.#activatedMs.delete(known);
+      const active = new Set(catalogs.currentVersions);
+      for (const each of this.#activatedMs.keys()) if (!active.has(each)) this.#activatedMs.delete(each);
     });
   }
 
-  /** Notes what came of reading a source again. Returns whether the source was faulty before and is valid now. */
+  /** Records the result of a reload. Returns whether the source failed before and succeeded now. */
   recordReload(source: CatalogSource, { ok }: CatalogChange): boolean {
     if (ok) return this.#failedSources.delete(source);
     this.#failedSources.add(source);
@@ -59,68 +60,90 @@ export class CatalogStatusTracker {
   }
 }
 
-/** What there is to offer. */
-export function openCatalogs({ dataDir, clock, logger, catalogs }: ServiceOptions, cdnUrl: () => string): CatalogStore {
+/** Public URLs of the service. They contain the port of the public listener, which is bound after the catalogs are opened. */
+export class DeferredUrls {
+  #urls: PublicUrls | null = null;
+
+  set(urls: PublicUrls): void {
+    this.#urls = urls;
+  }
+
+  get(): PublicUrls {
+    if (this.#urls === null) throw new Error('the public URLs are read before the listener is bound');
+    return this.#urls;
+  }
+}
+
+export function openCatalogs({ dataDir, clock, logger, catalogs }: ServiceOptions, urls: DeferredUrls): CatalogStore {
   return new CatalogStore({
     archiveFolder: join(dataDir, 'catalogs'),
     clock,
-    cdnUrl,
+    cdnUrl: () => urls.get().cdn,
     catalogs,
-    onArchiveError: (problem) =>
-      logger.error({ problem }, 'replaced catalog cannot be read; clicks on its offers will return 404'),
+    onArchiveError: (error) =>
+      logger.error({ error }, 'archived catalog unreadable; clicks on its offers will return 404'),
   });
 }
 
-/** The images of the lenders: read here for what is in use or was, and from now on before each change. */
+/** Creates the daily caps of all active and replaced catalogs. Their counts are restored from the ledger later. */
+export function openDailyCaps({ clock, catalogs: sources }: ServiceOptions, catalogs: CatalogStore): DailyCaps {
+  const caps = new DailyCaps(clock.wallMs());
+  for (const { vertical, mode } of sources) {
+    caps.restoreCatalogs(catalogs.current(vertical.number, mode), catalogs.replacedCatalogs(vertical.number, mode));
+  }
+  return caps;
+}
+
+/** Loads the logos of all active and replaced catalogs, and those of each new catalog before its activation. */
 export async function openLogos(
   options: ServiceOptions,
-  closers: CleanupStack,
+  cleanup: CleanupStack,
   catalogs: CatalogStore,
 ): Promise<LogoService> {
   const logos = new LogoService();
-  closers.defer(() => logos.close());
-  const placeOf = ({ vertical, mode }: CompiledCatalog) => logoSource(options, vertical.number, mode);
+  cleanup.defer(() => logos.close());
+  const sourceOf = ({ vertical, mode }: CompiledCatalog) => logoSource(options, vertical.number, mode);
   for (const catalog of catalogs.currentCatalogs) {
-    await logos.prepare(placeOf(catalog), catalog);
-    logos.activate(placeOf(catalog), catalog);
+    await logos.prepare(sourceOf(catalog), catalog);
+    logos.activate(sourceOf(catalog), catalog);
   }
   for (const { vertical, mode } of options.catalogs) {
     for (const { compiled } of catalogs.replacedCatalogs(vertical.number, mode))
-      await logos.retainReplaced(placeOf(compiled), compiled);
+      await logos.retainReplaced(sourceOf(compiled), compiled);
   }
-  catalogs.onBeforeActivate((catalog) => logos.prepare(placeOf(catalog), catalog));
-  catalogs.onActivate((catalog) => logos.activate(placeOf(catalog), catalog));
+  catalogs.onBeforeActivate((catalog) => logos.prepare(sourceOf(catalog), catalog));
+  catalogs.onActivate((catalog) => logos.activate(sourceOf(catalog), catalog));
   logMissingLogos(options, logos);
   return logos;
 }
 
-/** Reads every catalog that came from a file again, and its logos; a faulty one keeps what is in use. */
+/** Reloads every catalog file and its logos. A catalog that fails to load stays active in its previous version. */
 export async function reloadCatalogs(
   options: ServiceOptions,
   catalogs: CatalogStore,
   logos: LogoService,
-  watch: CatalogStatusTracker,
+  statusTracker: CatalogStatusTracker,
 ): Promise<readonly CatalogChange[]> {
-  const lackedLogos = logos.problems.length > 0;
+  const hadMissingLogos = logos.problems.length > 0;
   const changes = await Promise.all(
     options.catalogs
       .filter((source) => 'file' in source)
       .map(async (source) => {
         const { vertical, mode } = source;
         const change = await catalogs.reload(vertical.number, mode);
-        if (watch.recordReload(source, change)) {
+        if (statusTracker.recordReload(source, change)) {
           options.logger.info({ vertical: vertical.segment, mode }, 'catalog file is valid again');
         }
-        // Where offers stay, their logos may have changed all the same.
+        // Logo files can change while the catalog file does not.
         if (!change.ok || !change.changed) await logos.refresh(logoSource(options, vertical.number, mode));
         return change;
       }),
   );
-  logMissingLogos(options, logos, lackedLogos);
+  logMissingLogos(options, logos, hadMissingLogos);
   return changes;
 }
 
-/** Has the daily caps follow the catalogs: what a new cap must know of the last day is read from the ledger first. */
+/** Activates the daily caps of each new catalog, after reading the clicks of the last day from the ledger. */
 export function connectDailyCaps(
   { dataDir, clock }: ServiceOptions,
   caps: DailyCaps,
@@ -137,27 +160,26 @@ export function connectDailyCaps(
 }
 
 function logoSource({ catalogs }: ServiceOptions, vertical: number, mode: Mode): LogoSource {
-  const source = catalogs.find((one) => one.vertical.number === vertical && one.mode === mode);
+  const source = catalogs.find((each) => each.vertical.number === vertical && each.mode === mode);
   const folder = source !== undefined && 'file' in source ? logoFolder(source.file) : null;
   return { key: `${vertical} ${mode}`, folder };
 }
 
-function logMissingLogos({ logger }: ServiceOptions, { problems }: LogoService, lackedLogos = false): void {
+function logMissingLogos({ logger }: ServiceOptions, { problems }: LogoService, hadMissingLogos = false): void {
   if (problems.length === 0) {
-    if (lackedLogos) logger.info('logo of every lender found again');
+    if (hadMissingLogos) logger.info('all lender logos found');
     return;
   }
   const [{ file, problem }] = problems as [(typeof problems)[0]];
   logger.warn(
     { lenders: problems.length, first: `${file} ${problem}` },
-    'logos of some lenders missing, monograms shown; marketplace catalog validate names them',
+    'lender logos missing; showing monograms; run marketplace catalog validate',
   );
 }
 
-/** Starts the matcher. */
 export async function openMatcher(
   options: ServiceOptions,
-  closers: CleanupStack,
+  cleanup: CleanupStack,
   catalogs: CatalogStore,
   metrics: Metrics,
 ): Promise<Matcher> {
@@ -166,13 +188,13 @@ export async function openMatcher(
     threads: options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads,
     catalogs,
     verticals: servedVerticals(options),
-    onThreadError: (fault) => {
+    onThreadError: (error) => {
       metrics.countMatchWorkerFailure();
-      logger.error({ fault: describeError(fault) }, 'matcher thread died; a new one is being started');
+      logger.error({ err: describeError(error) }, 'matcher thread exited; restarting');
     },
     onThreadReplaced: () => logger.info('matcher thread replaced'),
     onBatchSent: metrics.observeMatchBatch,
   });
-  closers.defer(() => matcher.close());
+  cleanup.defer(() => matcher.close());
   return matcher;
 }

@@ -1,216 +1,125 @@
-import { EmbedOriginError } from '../auth/embed-origin-registry.ts';
-import { isKeyFileBusy, isKeyFileUnwritable } from '../auth/key-file.ts';
-import { openOperatorToken, operatorTokenPath } from '../auth/operator-token.ts';
 import { bounds } from '../bounds.ts';
-import type { Endpoint, EngineChoice } from '../config/config.ts';
-import { invalidRequest, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
+import { unavailable } from '../domain/outcome.ts';
 import type { Handler, Listener, ListenerOptions } from '../http/engines/listener.ts';
 import { startListener } from '../http/engines/start-listener.ts';
-import { keyRoutes, originRoutes } from '../http/routes/admin-account-routes.ts';
-import { adminRoutes, confirmationsRoute } from '../http/routes/admin-routes.ts';
-import { createHostCheck, type IsOperator } from '../http/routes/operator-access.ts';
 import { errorReply } from '../http/routes/replies.ts';
 import { allRouteNames } from '../http/routes/route-names.ts';
 import { RequestLogger, type RequestLoggerOptions } from '../logging/request-logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { CertificateStore } from '../tls/certificate.ts';
-import { type Service, type ServiceOptions, servedVerticals } from './service.ts';
-import type { CleanupStack, DrainTimer } from './shutdown.ts';
+import type { CleanupStack, DrainTimer } from './lifecycle.ts';
+import type { ServiceOptions } from './service.ts';
 
-/** What one listener has for itself. */
-interface ListenerSetup {
-  readonly endpoint: Endpoint;
-  readonly handler: Handler;
-  readonly bodyBytesMax: number;
-  readonly onAnswered?: NonNullable<ListenerOptions['onReply']>;
-  readonly tls?: ListenerOptions['tls'];
-  /** Goes on accepting for the drain's delay once the service is to stop. */
-  readonly delaysDrain: boolean;
+/** Opens the certificate of the public listener; null without TLS. */
+export function openCertificate(
+  { clock, logger, listen }: ServiceOptions,
+  cleanup: CleanupStack,
+): CertificateStore | null {
+  const tls = listen?.tls ?? null;
+  if (tls === null) return null;
+  const certificates = new CertificateStore({
+    files: tls,
+    clock,
+    onExpiryWarning: (secondsLeft) => {
+      const fields = { file: tls.certificateFile, secondsLeft };
+      if (secondsLeft > 0) logger.warn(fields, 'certificate expires soon');
+      else logger.error(fields, 'certificate has expired');
+    },
+  });
+  cleanup.defer(() => certificates.close());
+  return certificates;
 }
 
-/** Opens listeners that fail, answer and close alike. */
-function createListenerOpener(
-  { logger }: ServiceOptions,
-  engine: EngineChoice,
-  closers: CleanupStack,
-  metrics: Metrics,
-  requestLog: RequestLogger,
-  drain: DrainTimer,
-) {
-  return async ({
-    endpoint,
-    handler,
-    bodyBytesMax,
-    onAnswered: onReply,
-    tls,
-    delaysDrain,
-  }: ListenerSetup): Promise<Listener> => {
+/** Handler of a listener that is bound before its routes exist. Replies 503 until `set` is called. */
+class ReplaceableHandler {
+  #handler: Handler = (context) => {
+    context.reply(errorReply(unavailable(bounds.retryAfterSeconds).refusal, context.requestId));
+  };
+  readonly handle: Handler = (context) => this.#handler(context);
+
+  set(handler: Handler): void {
+    this.#handler = handler;
+  }
+}
+
+interface ListenerDeps {
+  readonly cleanup: CleanupStack;
+  readonly metrics: Metrics;
+  readonly certificate: CertificateStore | null;
+  readonly drain: DrainTimer;
+  readonly callerNames: RequestLoggerOptions['callerNames'];
+}
+
+export interface Listeners {
+  readonly public: Listener;
+  readonly operations: Listener;
+  /** Sets the handlers. Until then both listeners reply 503. */
+  serve(handlers: { readonly public: Handler; readonly operations: Handler }): void;
+}
+
+/**
+ * Binds the operations listener and then the public one. Call this last of all `open` functions: the listeners are then closed
+ * first, while pending requests can still use every other part of the service.
+ */
+export async function openListeners(
+  { logger, clock }: ServiceOptions,
+  { engine, operations, public: publicEndpoint, tls }: NonNullable<ServiceOptions['listen']>,
+  { cleanup, metrics, certificate, drain, callerNames }: ListenerDeps,
+): Promise<Listeners> {
+  const requestLog = new RequestLogger({ logger, clock, routeNames: allRouteNames, callerNames });
+  cleanup.defer(() => requestLog.close());
+
+  const open = async (
+    delaysDrain: boolean,
+    options: Pick<ListenerOptions, 'host' | 'port' | 'handler' | 'bodyBytesMax' | 'onReply' | 'tls'>,
+  ): Promise<Listener> => {
     const listener = await startListener(engine, {
-      ...endpoint,
-      handler,
+      ...options,
       errorReply,
-      onHandlerError: (fault, request) => {
+      onHandlerError: (error, request) => {
         metrics.countRequestError();
-        requestLog.logError(fault, request);
+        requestLog.logError(error, request);
       },
       onErrorReply: requestLog.logRefusal,
       onSuccessReply: requestLog.logSuccess,
       onDeadline: metrics.countRequestTimeout,
-      ...(onReply !== undefined && { onReply }),
-      bodyBytesMax,
       deadlineMs: bounds.requestDeadlineMs,
-      tls,
     });
-    closers.defer(async () => {
-      const unanswered = await listener.close(drain.remainingMs, delaysDrain ? drain.delayMs : 0);
-      if (unanswered === 0) return;
-      logger.warn({ unanswered, port: listener.port }, 'requests left unanswered: the drain deadline passed');
+    cleanup.defer(async () => {
+      const requestsInFlight = await listener.close(drain.remainingMs, delaysDrain ? drain.delayMs : 0);
+      if (requestsInFlight === 0) return;
+      logger.warn(
+        { requestsInFlight, port: listener.port },
+        'drain deadline exceeded; connections with pending requests closed',
+      );
     });
     return listener;
   };
-}
 
-/** The operator's doors to keys and origins. The log says what was changed through them, by the id of a key, never the key itself. */
-function createOperatorRoutes(
-  options: ServiceOptions,
-  isOperator: IsOperator,
-  keys: Service['keys'],
-  originLists: Service['embedOrigins'],
-) {
-  const { logger, clock } = options;
-  return {
-    keys: keyRoutes({
-      isOperator,
-      clock,
-      verticals: servedVerticals(options),
-      keys: {
-        create: (wanted, nowMs) => {
-          const created = toOutcome(() => keys.create(wanted, nowMs));
-          if (created.ok) {
-            const { id, accountName } = created.value.issued;
-            logger.info({ key: id, account: accountName }, 'API key created by the operator');
-          }
-          return created;
-        },
-        find: (id) => keys.find(id),
-        list: () => keys.list(),
-        revoke: (id, nowMs) => {
-          const revoked = toOutcome(() => keys.revoke(id, nowMs));
-          if (revoked.ok && revoked.value === 'revoked') {
-            logger.info({ key: id, account: keys.find(id)?.accountName }, 'API key revoked by the operator');
-          }
-          return revoked;
-        },
-      },
-    }),
-    origins: originRoutes({
-      isOperator,
-      embedOrigins: {
-        allow: (account, origins) => {
-          const allowed = toOutcome(() => originLists.allow(account, origins));
-          const added = allowed.ok ? allowed.value.filter((outcome) => outcome === 'allowed') : [];
-          if (added.length > 0)
-            logger.info({ account, origins: added.length }, 'embedding origins allowed by the operator');
-          return allowed;
-        },
-        list: (account) => toOutcome(() => originLists.list(account)),
-        remove: (account, origins) => {
-          const removed = toOutcome(() => originLists.remove(account, origins));
-          const gone = removed.ok ? removed.value.filter((outcome) => outcome === 'removed') : [];
-          if (gone.length > 0)
-            logger.info({ account, origins: gone.length }, 'embedding origins removed by the operator');
-          return removed;
-        },
-      },
-    }),
-  };
-}
-
-/** What keeps a change from being made, where the caller can do something about it. */
-function toOutcome<Value>(change: () => Value): Outcome<Value> {
-  try {
-    return succeeded(change());
-  } catch (fault) {
-    if (isKeyFileBusy(fault) || isKeyFileUnwritable(fault)) return unavailable(bounds.retryAfterSeconds);
-    if (fault instanceof EmbedOriginError) return invalidRequest(fault.argument);
-    throw fault;
-  }
-}
-
-/** The certificate of the public listener; null where it speaks plain HTTP. */
-export function openCertificate(options: ServiceOptions, closers: CleanupStack): CertificateStore | null {
-  const { clock, logger, listen } = options;
-  const tls = listen?.tls ?? null;
-  if (tls === null) return null;
-  const keeper = new CertificateStore({
-    files: tls,
-    clock,
-    onExpiryWarning: (secondsLeft) => {
-      const told = { file: tls.certificateFile, secondsLeft };
-      if (secondsLeft > 0) logger.warn(told, 'certificate expires soon');
-      else logger.error(told, 'certificate has expired');
-    },
-  });
-  closers.defer(() => keeper.close());
-  return keeper;
-}
-
-/** What the listeners need of the service besides its options. */
-interface ListenerDeps extends Pick<Service, 'confirmRevenue' | 'keys' | 'notReadyReasons' | 'embedOrigins'> {
-  readonly publicFace: Handler;
-  readonly certificate: CertificateStore | null;
-  readonly drain: DrainTimer;
-  readonly namesOf: RequestLoggerOptions['callerNames'];
-}
-
-/** The two listeners. The public one is the last to open and so the first to close: requests in flight need all the rest. */
-export async function openListeners(
-  options: ServiceOptions,
-  { engine, operations, operationsAllowedHosts, public: endpoint, tls }: NonNullable<ServiceOptions['listen']>,
-  closers: CleanupStack,
-  metrics: Metrics,
-  {
-    publicFace,
-    certificate,
-    drain,
-    confirmRevenue,
-    keys,
-    namesOf: callerNames,
-    notReadyReasons,
-    embedOrigins,
-  }: ListenerDeps,
-) {
-  const path = operatorTokenPath(options.dataDir);
-  const { token, created } = openOperatorToken(path);
-  const isOperator = (authorization: string): boolean => token.matchesHeader(authorization);
-  const { logger, clock } = options;
-  const requestLog = new RequestLogger({ logger, clock, routeNames: allRouteNames, callerNames });
-  closers.defer(() => requestLog.close());
-  const listen = createListenerOpener(options, engine, closers, metrics, requestLog, drain);
-  const operationsListener = await listen({
-    endpoint: operations,
-    handler: adminRoutes({
-      isKnownHost: createHostCheck([operations.host, ...operationsAllowedHosts]),
-      notReadyReasons,
-      metrics,
-      confirmations: confirmationsRoute({ isOperator, confirm: confirmRevenue }),
-      ...createOperatorRoutes(options, isOperator, keys, embedOrigins),
-    }),
+  const operationsHandler = new ReplaceableHandler();
+  const operationsListener = await open(false, {
+    ...operations,
+    handler: operationsHandler.handle,
     bodyBytesMax: bounds.confirmationBodyBytesMax,
-    delaysDrain: false,
   });
-  const publicListener = await listen({
-    endpoint,
-    handler: publicFace,
+  const publicHandler = new ReplaceableHandler();
+  const publicListener = await open(true, {
+    ...publicEndpoint,
+    handler: publicHandler.handle,
     bodyBytesMax: bounds.requestBodyBytesMax,
-    onAnswered: metrics.requests.record,
+    onReply: metrics.requests.record,
     tls: certificate && tls ? { certificate: certificate.current, minVersion: tls.minVersion } : undefined,
-    delaysDrain: true,
   });
-  const { engine: running, engineReason: reason } = publicListener;
-  if (engine === 'auto' && running === 'node') {
-    logger.warn({ reason }, 'uWebSockets.js cannot be used, listening with node:http instead');
+  if (engine === 'auto' && publicListener.engine === 'node') {
+    logger.warn({ reason: publicListener.engineReason }, 'uWebSockets.js unavailable; using node:http');
   }
   certificate?.onChange((changed) => publicListener.setCertificate(changed));
-  return { public: publicListener, operations: operationsListener, operatorToken: { path, created } };
+  return {
+    public: publicListener,
+    operations: operationsListener,
+    serve: (handlers) => {
+      operationsHandler.set(handlers.operations);
+      publicHandler.set(handlers.public);
+    },
+  };
 }

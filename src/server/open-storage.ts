@@ -22,10 +22,10 @@ import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../sessions/memory-session-store.ts';
 import { ReferrerTags } from '../sessions/referrer-tags.ts';
 import { SessionRecovery } from '../sessions/session-recovery.ts';
-import { assertJournalFolder } from './missing-folder.ts';
+import type { CleanupStack } from './lifecycle.ts';
+import { assertJournalFolder } from './open-data-folder.ts';
 import { restoreReferrerTags } from './restore-referrer-tags.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
-import type { CleanupStack } from './shutdown.ts';
 
 /** This server owns one shard of the log; more of them come with more boxes. */
 const shard = 0;
@@ -36,12 +36,13 @@ export function visitValidRecord(value: unknown, visit: (record: LedgerRecord) =
   if (record !== null) visit(record);
 }
 
-/** Tells the operator what became of an event log, as loudly as it asks for a hand. */
-function logIncident(logger: Logger, name: 'ledger' | 'journal', trouble: LogIncident | JournalIncident): void {
-  const message = `${name}: ${trouble.kind}`;
-  if ('error' in trouble) logger.error({ fault: describeError(trouble.error) }, message);
-  else if (trouble.kind === 'healed' || trouble.kind === 'tended-again') logger.info(message);
-  else logger.warn(trouble, message);
+/** Logs an incident at the level that its kind calls for. */
+function logIncident(logger: Logger, name: LogName, incident: LogIncident | JournalIncident): void {
+  if ('error' in incident) {
+    logger.error({ log: name, kind: incident.kind, err: describeError(incident.error) }, `${name} incident`);
+  } else if (incident.kind === 'healed' || incident.kind === 'tended-again') {
+    logger.info({ log: name, kind: incident.kind }, `${name} incident`);
+  } else logger.warn({ log: name, ...incident }, `${name} incident`);
 }
 
 /** What happened, what is still live of it, and what it adds up to. */
@@ -122,12 +123,12 @@ export async function openStorage(
     log: ledger,
     onCrash: (fault) => {
       metrics.countAggregatorRestart();
-      logger.error({ fault: describeError(fault) }, 'aggregator died; it is being started again');
+      logger.error({ err: describeError(fault) }, 'aggregator exited; restarting');
     },
-    onRecovered: () => logger.info('aggregator is running again'),
+    onRecovered: () => logger.info('aggregator restarted'),
     onRebuild: (reason) => {
       metrics.countAnalyticsRebuild();
-      logger.warn({ reason }, 'analytics store is being rebuilt from the ledger');
+      logger.warn({ reason }, 'rebuilding the analytics store from the ledger');
     },
     onRebuilt: () => logger.info('analytics store rebuilt'),
   });
@@ -146,7 +147,7 @@ export async function openStorage(
         logger.info({ retainedFrom: isoDate(retainedFromDay), segments }, 'data older than the retention deleted'),
       onError: (fault) =>
         logger.warn(
-          { fault: describeError(fault) },
+          { err: describeError(fault) },
           'data older than the retention could not be deleted; retrying later',
         ),
       onRecovered: () => logger.info('deletion of data older than the retention works again'),

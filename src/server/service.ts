@@ -13,76 +13,75 @@ import type { ConfirmationsView } from '../operations/confirm-revenue.ts';
 import type { ClickRequest, ClickResult } from '../operations/follow-click.ts';
 import type { CertificateFiles, CertificateReload, TlsVersion } from '../tls/certificate.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import type { DrainTimes } from './shutdown.ts';
+import type { DrainTimes } from './lifecycle.ts';
 
-/** Everything a service is made of, as plain values; `Config` and the options of the embedded API both come to this. */
+/** Settings of a service as plain values. `Config` and the options of the embedded API are both converted to it. */
 export interface ServiceOptions {
   readonly dataDir: string;
   readonly secretFile: string;
-  /** One live and one test catalog for each vertical served. */
+  /** One live and one test catalog for each vertical. */
   readonly catalogs: readonly CatalogSource[];
   readonly durability: Durability;
-  /** Days back from today that sessions and the ledger are kept; null: for ever. */
+  /** Days for which sessions and ledger records are kept; null keeps them forever. */
   readonly retentionDays: number | null;
   readonly matcher: MatcherChoice;
   readonly sessions: { readonly max: number; readonly ttlMs: number; readonly tagsMax: number };
   readonly limits: KeyLimits;
   readonly corsOrigins: readonly string[];
-  /** Null: no listeners, and `resolveUrls` is asked with port 0. */
+  /** Null starts no listeners; `resolveUrls` is then called with port 0. */
   readonly listen: {
     readonly public: Endpoint;
     readonly operations: Endpoint;
-    /** Host names under which the operations listener answers, beside its own and `localhost`. */
+    /** Host names that the operations listener accepts besides its own and `localhost`. */
     readonly operationsAllowedHosts: readonly string[];
     readonly engine: EngineChoice;
-    /** Null: the public listener speaks plain HTTP, as the operations listener always does. */
+    /** TLS of the public listener; null for plain HTTP. The operations listener has no TLS. */
     readonly tls: (CertificateFiles & { readonly minVersion: TlsVersion }) | null;
   } | null;
   readonly drain: DrainTimes;
-  /** Gives up the start, which then rejects with the signal's reason, having closed what was opened. */
+  /** Aborts the start. `startService` then closes every opened part and rejects with the signal's reason. */
   readonly startAbortSignal?: AbortSignal;
-  /** Our addresses as answers name them, given the public port that was bound. */
+  /** Returns the base URLs that replies contain, given the bound port of the public listener. */
   readonly resolveUrls: (boundPort: number) => PublicUrls;
-  /** Told now and then how far the start has got with what it reads back, in bytes. */
-  readonly onRestoreProgress?: (what: 'ledger' | 'journal', bytes: number, ofBytes: number) => void;
+  /** Called repeatedly while the start reads a log. */
+  readonly onRestoreProgress?: (log: 'ledger' | 'journal', bytesRead: number, bytesTotal: number) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** A running service: its operations behind the gate, and the means to look after it. */
+/** A running service. */
 export interface Service extends AsyncDisposable {
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
   readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'list' | 'revoke'>;
-  /** Where the widgets of each account may be embedded. */
+  /** Origins in which each account may embed widgets. */
   readonly embedOrigins: Pick<EmbedOriginRegistry, 'allow' | 'list' | 'remove'>;
   readonly urls: PublicUrls;
-  /** Ports bound; null without listeners. */
+  /** Bound ports; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
-  /** HTTP engine of the listeners, and in words which build of it runs and why; null without listeners. */
+  /** HTTP engine of the listeners, with the reason for the choice; null without listeners. */
   readonly engine: { readonly name: 'uws' | 'node'; readonly reason: string } | null;
   followClick(request: ClickRequest): Promise<ClickResult>;
-  /** Takes one confirmation or an array of them (docs/contract.md#confirmations); `text` is the JSON they were parsed from, if any. */
+  /** Records one confirmation or an array of confirmations (docs/contract.md#confirmations). `text` is the JSON text of `rows`. */
   confirmRevenue(rows: unknown, text?: string, signal?: CancelSignal): Promise<Outcome<ConfirmationsView>>;
-  /** Where the token for the operations listener is, and whether this start has written it; null without listeners. */
+  /** File of the operator token, and whether this start created it; null without listeners. */
   readonly operatorToken: { readonly path: string; readonly created: boolean } | null;
-  /** Reads every catalog that came from a file again; a faulty one keeps what is in use. */
+  /** Reloads every catalog file. If a file is invalid, the active catalog stays. */
   reloadCatalogs(): Promise<readonly CatalogChange[]>;
-  /** Reads the certificate again; a faulty one keeps what is in use. Null when it serves without TLS. */
+  /** Reloads the certificate. If it is invalid, the active certificate stays. Returns null without TLS. */
   reloadCertificate(): CertificateReload | null;
-  /** What keeps it from taking requests, in words; empty when it is ready. */
+  /** The reasons why the service does not accept requests; empty when it is ready. */
   notReadyReasons(): readonly string[];
-  /** Whether it was told to close: nothing more is to be begun. */
+  /** True from the call of `close` on. New operations must not start then. */
   isStopping(): boolean;
-  /** Requests over HTTP that were received and have no answer yet, on both listeners. */
+  /** HTTP requests that were received and not yet answered, on both listeners. */
   requestsInFlight(): number;
-  /** Stops taking requests, answers those in flight, makes the log durable, closes everything. Idempotent. */
+  /** Stops accepting requests, completes pending ones, makes the logs durable and closes every part. Idempotent. */
   close(): Promise<void>;
-  /** The same without waiting for requests in flight: for a process that cannot be relied on any more. */
+  /** Closes without waiting for pending requests, for a process after an uncaught exception. */
   closeNow(): Promise<void>;
 }
 
-/** Those that a service with these options serves. */
 export function servedVerticals({ catalogs }: ServiceOptions): Vertical[] {
   return [...new Set(catalogs.map(({ vertical }) => vertical))];
 }

@@ -27,7 +27,7 @@ export type TlsVersion = (typeof tlsVersions)[number];
 
 /** The certificate or the key is invalid. The message never contains text of the file. */
 export class InvalidCertificateError extends Error {
-  override readonly name = 'CertificateFaulty';
+  override readonly name = 'InvalidCertificateError';
   readonly part: 'certificate' | 'key';
   readonly file: string;
   /** What the file must be, as the end of a sentence. */

@@ -10,7 +10,7 @@ const others: Readonly<Record<string, string>> = {
   'test/bench/target/raw-answer.ts':
     'servers to compare with, and ours for the bytes of an answer that another test checks',
   'test/cli/slow-readers.test.ts': 'a service whose answers it does not read',
-  'test/config/refused-ports.test.ts': 'nobody: it is refused, or stopped before it connects',
+  'test/config/resolve-urls.test.ts': 'nobody: it is refused, or stopped before it connects',
   'test/embedded/programs/lifecycle.ts': 'a service at no address, from a program on its own',
   'test/examples/landing-page.test.ts': 'the landing page, and for that page the service',
   'test/examples/visitor.ts': 'the landing page',

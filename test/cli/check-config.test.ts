@@ -39,7 +39,7 @@ for (const command of ['check-config', 'serve']) {
   test(`${command} reports an invalid setting in one line`, async () => {
     const { code, stdout, stderr } = await runMarketplace([command], { SVC_PORT: '99999' });
     assert.deepEqual([code, stdout], [1, '']);
-    assert.equal(stderr, 'marketplace: SVC_PORT holds "99999"; it may hold a whole number from 0 to 65535\n');
+    assert.equal(stderr, 'marketplace: SVC_PORT is "99999"; it must be an integer from 0 to 65535\n');
   });
 }
 
@@ -54,7 +54,7 @@ test('warns about a port that browsers block, and serve logs the same warning', 
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const settings = { SVC_WIDGET_URL: 'http://127.0.0.1:6000', SVC_DATA_DIR: folder };
   const { stderr } = await runMarketplace(['check-config'], settings);
-  const [, warning = ''] = /^marketplace: warning: (SVC_WIDGET_URL names port 6000, .*)\n$/.exec(stderr) ?? [];
+  const [, warning = ''] = /^marketplace: warning: (SVC_WIDGET_URL has port 6000, .*)\n$/.exec(stderr) ?? [];
   assert.notEqual(warning, '');
   const served = new ServedProcess(t, settings);
   await served.greeting;

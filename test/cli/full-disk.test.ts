@@ -146,8 +146,8 @@ test('a full disk stops what must be durable and nothing else, and the service h
   const ledger = { log: 'ledger' };
   assert.equal(full.value('marketplace_ready'), 0);
   assert.equal(full.value('marketplace_log_healthy', ledger), 0);
-  assert.equal(full.value('marketplace_log_troubles_total', { ...ledger, kind: 'unavailable' }), 1);
-  assert.equal(full.value('marketplace_clicks_unrecorded_total'), 2);
+  assert.equal(full.value('marketplace_log_incidents_total', { ...ledger, kind: 'unavailable' }), 1);
+  assert.equal(full.value('marketplace_unrecorded_clicks_total'), 2);
   assert.equal(full.value('marketplace_requests_total', { route: 'session', status: '503' }), 4);
 
   server.freeDisk();
@@ -155,7 +155,7 @@ test('a full disk stops what must be durable and nothing else, and the service h
   assert.equal(await server.statusOfNewKey(), 201);
   const healed = await server.figures();
   assert.equal(healed.value('marketplace_log_healthy', ledger), 1);
-  assert.equal(healed.value('marketplace_log_troubles_total', { ...ledger, kind: 'healed' }), 1);
+  assert.equal(healed.value('marketplace_log_incidents_total', { ...ledger, kind: 'healed' }), 1);
   const replayed = await caller.post('session', session, idempotency);
   assertOk(replayed);
   assert.equal(replayed.headers.get('idempotency-replayed'), 'true');

@@ -31,7 +31,7 @@ test('check-config shows the heap, whoever told it', async () => {
 for (const wrong of ['0', '63', '-1', '1.5', 'half', '1 GB', '99999999']) {
   test(`a heap of ${wrong} is refused in one line`, async () => {
     const ran = await runMarketplace(['serve'], { MARKETPLACE_HEAP_MB: wrong });
-    const stderr = `marketplace: MARKETPLACE_HEAP_MB holds "${wrong}"; it may hold a whole number of megabytes, at least 64\n`;
+    const stderr = `marketplace: MARKETPLACE_HEAP_MB is "${wrong}"; it must be an integer number of megabytes, at least 64\n`;
     assert.deepEqual(ran, { code: 1, stdout: '', stderr });
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { createMarketplace, type Marketplace, type Partner, type Result } from '../../src/index.ts';
+import { createMarketplace, type Marketplace, type PartnerApi, type Result } from '../../src/index.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { marketplaceOnFreshFolder } from './support.ts';
 
@@ -15,7 +15,7 @@ export async function livedFolder(t: TestContext) {
   const marketplace: Marketplace = await createMarketplace({ dataDir: folder });
   t.after(() => marketplace.close());
   const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
-  const partner: Partner = marketplace.partner(key);
+  const partner: PartnerApi = marketplace.partner(key);
   for (const tag of ['hero-short', 'hero-short', 'hero-long']) {
     const { sub_id } = ok(await partner.createSession({ referrer_tag: tag, metadata: { tag } }));
     if (tag === 'hero-long') continue;

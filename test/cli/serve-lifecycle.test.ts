@@ -87,8 +87,8 @@ for (const engine of engines) {
     served.signal('SIGINT');
     assert.deepEqual(await served.ended, { code: 1, signal: null });
     await busy.closed;
-    const { level, signal, unanswered } = await served.logged('service ended by a second signal');
-    assert.deepEqual([level, signal, unanswered, served.complaints], [40, 'SIGINT', 1, []]);
+    const { level, signal, requestsInFlight } = await served.logged('service ended by a second signal');
+    assert.deepEqual([level, signal, requestsInFlight, served.complaints], [40, 'SIGINT', 1, []]);
     assert.equal(served.log.at(-1)?.msg, 'service ended by a second signal');
   });
 
@@ -114,7 +114,10 @@ for (const engine of engines) {
     served.signal('SIGTERM');
     await busy.closed;
     assert.equal(busy.rest, '');
-    assert.equal((await served.logged('requests left unanswered: the drain deadline passed')).unanswered, 1);
+    assert.equal(
+      (await served.logged('drain deadline exceeded; connections with pending requests closed')).requestsInFlight,
+      1,
+    );
     assert.deepEqual(await served.ended, { code: 0, signal: null });
   });
 }
@@ -184,9 +187,9 @@ for (const [signal, origin, message] of [
     const [line, ...more] = served.log.filter(({ level }) => level >= 40);
     assert.deepEqual(more, []);
     assert.deepEqual([line?.level, line?.origin], [60, origin]);
-    const { type, message: said, at, ...others } = (line?.fault ?? {}) as Record<string, unknown>;
+    const { type, message: said, stack, ...others } = (line?.err ?? {}) as Record<string, unknown>;
     assert.deepEqual([type, said, others], ['Error', message, {}]);
-    assert.match(String((at as string[])[0]), /^at .*faults-on-signals/);
+    assert.match(String((stack as string[])[0]), /^at .*faults-on-signals/);
     const verified = await runMarketplace(['log', 'verify'], { SVC_DATA_DIR: folder });
     assert.equal(verified.code, 0, verified.stderr);
     assert.match(verified.stdout, /^records +1,/m);

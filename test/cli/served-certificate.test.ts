@@ -50,7 +50,7 @@ for (const engine of ['uws', 'node']) {
     };
     const expiry = await served.logged('certificate expires soon');
     assert.equal(expiry.file, certificateFile);
-    assert.ok((await metric('expiry_seconds')) <= 10 * 86_400);
+    assert.ok((await metric('expires_in_seconds')) <= 10 * 86_400);
 
     const kept = await ServiceConnection.openSecurely(ports.public);
     afterwards(t, () => kept.close());
@@ -59,20 +59,20 @@ for (const engine of ['uws', 'node']) {
     served.signal('SIGHUP');
     await served.logged('new certificate in use');
     assert.equal(await shownAt(ports.public), 'CN=two.test');
-    assert.ok((await metric('expiry_seconds')) > 80 * 86_400);
+    assert.ok((await metric('expires_in_seconds')) > 80 * 86_400);
 
     // A pair that does not belong together, which is found without being told of it.
     writeFileSync(keyFile, selfSigned('other.test').key);
-    const { fault } = await served.logged('certificate is faulty; the current one stays in use');
+    const { error: fault } = await served.logged('certificate is faulty; the current one stays in use');
     assert.equal(fault, `${keyFile} is not the private key of the certificate in ${certificateFile}`);
     assert.equal(await shownAt(ports.public), 'CN=two.test');
-    assert.equal(await metric('faulty'), 1);
+    assert.equal(await metric('reload_failed'), 1);
 
     // The other half of the pair comes later than the service waits for it.
     writeCertificate(folder, selfSigned('three.test'));
     await served.logged('certificate is valid again');
     await served.logged('new certificate in use', 1);
-    assert.equal(await metric('faulty'), 0);
+    assert.equal(await metric('reload_failed'), 0);
     assert.equal(await shownAt(ports.public), 'CN=three.test');
 
     kept.send('GET /cdn/none.svg HTTP/1.1\r\nHost: test\r\n\r\n');
@@ -90,23 +90,23 @@ const wrongSettings: readonly (readonly [
   [
     'a certificate without a key',
     () => ({ SVC_TLS_CERT: '/tls/cert.pem' }),
-    () => 'SVC_TLS_CERT holds "/tls/cert.pem"; it may hold nothing unless SVC_TLS_KEY is set',
+    () => 'SVC_TLS_CERT is "/tls/cert.pem"; it must be unset unless SVC_TLS_KEY is set',
   ],
   [
     'a key without a certificate',
     () => ({ SVC_TLS_KEY: '/tls/key.pem' }),
-    () => 'SVC_TLS_KEY holds "/tls/key.pem"; it may hold nothing unless SVC_TLS_CERT is set',
+    () => 'SVC_TLS_KEY is "/tls/key.pem"; it must be unset unless SVC_TLS_CERT is set',
   ],
   [
     'a certificate that is missing',
     (folder) => ({ SVC_TLS_CERT: join(folder, 'none.pem'), SVC_TLS_KEY: join(folder, 'key.pem') }),
-    (folder) => `SVC_TLS_CERT holds "${join(folder, 'none.pem')}"; it may hold a file that can be read (ENOENT)`,
+    (folder) => `SVC_TLS_CERT is "${join(folder, 'none.pem')}"; it must be a file that can be read (ENOENT)`,
   ],
   [
     'a key that is none',
     (folder) => ({ SVC_TLS_CERT: join(folder, 'certificate.pem'), SVC_TLS_KEY: join(folder, 'certificate.pem') }),
     (folder) =>
-      `SVC_TLS_KEY holds "${join(folder, 'certificate.pem')}"; it may hold a private key in PEM without a passphrase`,
+      `SVC_TLS_KEY is "${join(folder, 'certificate.pem')}"; it must be a private key in PEM without a passphrase`,
   ],
 ];
 

@@ -66,16 +66,13 @@ for (const setting of ['SVC_PORT', 'SVC_OPS_PORT']) {
       await once(blocker, 'listening');
       t.after(() => blocker.close());
       const port = String((blocker.address() as AddressInfo).port);
-      await endsInOneLine(
-        settings(folderFor(t), { [setting]: port, SVC_LISTENER: engine }),
-        `${setting} holds "${port}"`,
-      );
+      await endsInOneLine(settings(folderFor(t), { [setting]: port, SVC_LISTENER: engine }), `${setting} is "${port}"`);
     });
   }
 }
 
 test('an address of another machine ends the start, and the line names its setting', async (t) => {
-  await endsInOneLine(settings(folderFor(t), { SVC_OPS_HOST: '192.0.2.1' }), 'SVC_OPS_HOST holds "192.0.2.1"');
+  await endsInOneLine(settings(folderFor(t), { SVC_OPS_HOST: '192.0.2.1' }), 'SVC_OPS_HOST is "192.0.2.1"');
 });
 
 // These cannot be had for real where the tests run as root, whom no file refuses.

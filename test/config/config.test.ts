@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { loadConfig, type Machine, readDataDir, readOperationsEndpoint } from '../../src/config/config.ts';
+import { configRisks } from '../../src/config/config-risks.ts';
 import { ConfigError, readEnv, type SettingName, settingNames } from '../../src/config/env.ts';
+import { resolveUrls } from '../../src/config/resolve-urls.ts';
 
 const machine: Machine = {
   cores: 4,
@@ -16,13 +18,13 @@ function load(settings: Readonly<Record<string, string>> = {}, on: Partial<Machi
   return loadConfig(readEnv(settings), { ...machine, ...on });
 }
 
-test('an empty environment gives the defaults', () => {
+test('returns the defaults for an empty environment', () => {
   assert.deepEqual(load(), {
     config: {
-      listen: { host: '127.0.0.1', port: 8080 },
-      operations: { host: '127.0.0.1', port: 9090 },
+      publicEndpoint: { host: '127.0.0.1', port: 8080 },
+      operationsEndpoint: { host: '127.0.0.1', port: 9090 },
       operationsAllowedHosts: [],
-      listener: 'auto',
+      engine: 'auto',
       tls: null,
       drain: { delayMs: 0, deadlineMs: 5_000 },
       urls: { public: null, click: null, widget: null, cdn: null },
@@ -41,7 +43,7 @@ test('an empty environment gives the defaults', () => {
   });
 });
 
-test('every variable reaches the configuration', () => {
+test('reads every environment variable', () => {
   const { config, warnings } = load({
     SVC_HOST: '::1',
     SVC_PORT: '0',
@@ -74,10 +76,10 @@ test('every variable reaches the configuration', () => {
     SVC_LOG_LEVEL: 'silent',
   });
   assert.deepEqual(config, {
-    listen: { host: '::1', port: 0 },
-    operations: { host: 'ops.internal', port: 65_535 },
+    publicEndpoint: { host: '::1', port: 0 },
+    operationsEndpoint: { host: 'ops.internal', port: 65_535 },
     operationsAllowedHosts: ['marketplace', 'my_app.ops.internal'],
-    listener: 'node',
+    engine: 'node',
     tls: { certificateFile: '/srv/app/tls/one.crt', keyFile: '/etc/tls/one.key', minVersion: '1.3' },
     drain: { delayMs: 15_000, deadlineMs: 30_000 },
     urls: {
@@ -100,16 +102,16 @@ test('every variable reaches the configuration', () => {
   assert.deepEqual(warnings, []);
 });
 
-test('an empty variable is as good as none', () => {
+test('treats an empty variable as unset', () => {
   const emptied = Object.fromEntries(settingNames.map((name) => [name, '']));
   assert.deepEqual(load(emptied), load());
 });
 
-test('a machine of one core still gets a matcher thread', () => {
+test('configures one matching thread on a machine with one core', () => {
   assert.deepEqual(load({}, { cores: 1 }).config.matcher, { kind: 'workers', threads: 1 });
 });
 
-const wrong: readonly (readonly [SettingName, string])[] = [
+const invalid: readonly (readonly [SettingName, string])[] = [
   ['SVC_HOST', 'http://127.0.0.1'],
   ['SVC_HOST', '127.0.0.1:8080'],
   ['SVC_HOST', '999.1.1.1'],
@@ -156,24 +158,24 @@ const wrong: readonly (readonly [SettingName, string])[] = [
   ['SVC_CORS_ORIGINS', Array.from({ length: 65 }, (_, n) => `https://${n}.example.com`).join(',')],
   ['SVC_LOG_LEVEL', 'verbose'],
 ];
-for (const [name, value] of wrong) {
-  test(`${name} may not hold ${JSON.stringify(value.slice(0, 40))}`, () => {
+for (const [name, value] of invalid) {
+  test(`rejects ${name}=${JSON.stringify(value.slice(0, 40))}`, () => {
     assert.throws(
       () => load({ [name]: value }),
       (error: unknown) =>
-        error instanceof ConfigError && error.setting === name && error.message.startsWith(`${name} holds "`),
+        error instanceof ConfigError && error.setting === name && error.message.startsWith(`${name} is "`),
     );
   });
 }
 
-test('an error names the variable and its value, and tells in the same line what would do', () => {
+test('reports the variable, its value and the allowed values in one line', () => {
   assert.throws(() => load({ SVC_PORT: '99999' }), {
     name: 'ConfigError',
-    message: 'SVC_PORT holds "99999"; it may hold a whole number from 0 to 65535',
+    message: 'SVC_PORT is "99999"; it must be an integer from 0 to 65535',
   });
 });
 
-test('no value makes an error longer or other than one line', () => {
+test('limits every error to one line of 1,000 characters', () => {
   fc.assert(
     fc.property(fc.constantFrom(...settingNames), fc.string({ unit: 'binary', maxLength: 2_000 }), (name, value) => {
       try {
@@ -186,12 +188,12 @@ test('no value makes an error longer or other than one line', () => {
   );
 });
 
-for (const [what, hosts] of [
-  ['one host', { SVC_HOST: '10.0.0.1', SVC_OPS_HOST: '10.0.0.1' }],
-  ['every address and one of them', { SVC_HOST: '0.0.0.0', SVC_OPS_HOST: '10.0.0.1' }],
-  ['one address and every one', { SVC_HOST: '10.0.0.1', SVC_OPS_HOST: '::' }],
+for (const [name, hosts] of [
+  ['the same host', { SVC_HOST: '10.0.0.1', SVC_OPS_HOST: '10.0.0.1' }],
+  ['a wildcard address and another address', { SVC_HOST: '0.0.0.0', SVC_OPS_HOST: '10.0.0.1' }],
+  ['an address and a wildcard address', { SVC_HOST: '10.0.0.1', SVC_OPS_HOST: '::' }],
 ] as const) {
-  test(`the two listeners cannot have one port on ${what}`, () => {
+  test(`rejects the same port for both listeners on ${name}`, () => {
     assert.throws(() => load({ ...hosts, SVC_PORT: '7000', SVC_OPS_PORT: '7000' }), {
       name: 'ConfigError',
       setting: 'SVC_OPS_PORT',
@@ -199,22 +201,22 @@ for (const [what, hosts] of [
   });
 }
 
-test('a collision with a default port names the variable that was set', () => {
+test('reports the variable that collides with a default port', () => {
   assert.throws(() => load({ SVC_PORT: '9090' }), { setting: 'SVC_PORT' });
   assert.throws(() => load({ SVC_OPS_PORT: '8080' }), { setting: 'SVC_OPS_PORT' });
 });
 
-test('the two listeners may have one port on two addresses, or ask for any free ones', () => {
+test('accepts the same port on different addresses, and port 0 twice', () => {
   load({ SVC_HOST: '10.0.0.1', SVC_OPS_HOST: '127.0.0.1', SVC_PORT: '7000', SVC_OPS_PORT: '7000' });
   load({ SVC_PORT: '0', SVC_OPS_PORT: '0' });
 });
 
-test('a variable that looks like a setting and is none is warned of', () => {
+test('warns about an unknown variable with the prefix of settings', () => {
   const { warnings } = load({ SVC_FLAVOUR: 'x', OTHER: 'x' });
   assert.deepEqual(warnings, ['SVC_FLAVOUR is set, but no setting has this name.']);
 });
 
-test('a variable that nearly has the name of a setting is refused, with what was meant', () => {
+test('rejects a misspelled setting and suggests the correct name', () => {
   for (const [name, meant] of [
     ['SVC_PROT', 'SVC_PORT'],
     ['SVC_DATADIR', 'SVC_DATA_DIR'],
@@ -226,19 +228,19 @@ test('a variable that nearly has the name of a setting is refused, with what was
   }
 });
 
-test('only what a command needs keeps it from its work: its data folder by another name does', () => {
+test('readDataDir and readOperationsEndpoint reject only misspellings of their own settings', () => {
   readDataDir(readEnv({ SVC_PROT: '1' }));
   assert.throws(() => readDataDir(readEnv({ SVC_DATA_DRI: '/x' })), /did you mean SVC_DATA_DIR/);
   assert.throws(() => readOperationsEndpoint(readEnv({ SVC_OPS_HOTS: '::1' })), /did you mean SVC_OPS_HOST/);
 });
 
-test('the heap is meant by nearly its name, behind either prefix', () => {
+test('suggests MARKETPLACE_HEAP_MB for misspellings with either prefix', () => {
   for (const name of ['MARKETPLACE_HEAP_MBS', 'MARKETPLACE_HAEP_MB', 'SVC_HEAP_MB']) {
     assert.throws(() => load({ [name]: '900' }), { name: 'ConfigError', setting: 'MARKETPLACE_HEAP_MB' }, name);
   }
 });
 
-test('any other name behind the prefix of the launcher is warned of, but for the key of the walk-through', () => {
+test('warns about unknown variables with the prefix of the launcher, except MARKETPLACE_API_KEY', () => {
   const { warnings } = load({ MARKETPLACE_HEAP: '900', MARKETPLACE_HOST: '::1', MARKETPLACE_API_KEY: 'x' });
   assert.deepEqual(warnings, [
     'MARKETPLACE_HEAP is set, but no setting has this name.',
@@ -246,7 +248,7 @@ test('any other name behind the prefix of the launcher is warned of, but for the
   ]);
 });
 
-test("what an orchestrator tells of a service called like ours is nobody's mistake", () => {
+test('ignores the variables that Kubernetes sets for other services', () => {
   const links = ['SERVICE_HOST', 'SERVICE_PORT', 'SERVICE_PORT_API', 'PORT', 'PORT_8080_TCP', 'PORT_8080_TCP_ADDR'];
   for (const service of ['SVC_MARKETPLACE', 'MARKETPLACE']) {
     const { warnings } = load(Object.fromEntries(links.map((link) => [`${service}_${link}`, 'x'])));
@@ -254,25 +256,55 @@ test("what an orchestrator tells of a service called like ours is nobody's mista
   }
 });
 
-test('a wrong value is told without the password in it, and with the choice that was meant', () => {
+test('hides the password of a URL and suggests a similar choice', () => {
   assert.throws(
     () => load({ SVC_PUBLIC_URL: 'https://me:hidden@api.example.com' }),
     (error: Error) => {
-      assert.match(error.message, /^SVC_PUBLIC_URL holds "https:\/\/\.\.\.@api\.example\.com"; /);
+      assert.match(error.message, /^SVC_PUBLIC_URL is "https:\/\/\.\.\.@api\.example\.com"; /);
       return true;
     },
   );
-  assert.throws(() => load({ SVC_DURABILITY: 'fysnc' }), /; it may hold one of fsync, write; did you mean fsync\?$/);
+  assert.throws(() => load({ SVC_DURABILITY: 'fysnc' }), /; it must be one of fsync, write; did you mean fsync\?$/);
 });
 
-test('a port for the operator that fetch refuses is warned of', () => {
+test('warns about a blocked operations port', () => {
   assert.match(
     load({ SVC_OPS_PORT: '6000' }).warnings.join('\n'),
-    /^SVC_OPS_PORT is 6000, a port that fetch refuses .*$/,
+    /^SVC_OPS_PORT is 6000, a port that fetch blocks,.*$/,
   );
 });
 
-test('more sessions than the heap holds are warned of', () => {
+test('warns when SVC_MAX_SESSIONS exceeds the heap', () => {
   assert.equal(load({ SVC_MAX_SESSIONS: '1000' }).warnings.length, 0);
   assert.match(load({ SVC_MAX_SESSIONS: '1001' }).warnings.join(), /SVC_MAX_SESSIONS.*1000/);
 });
+
+function risks(settings: Readonly<Record<string, string>>): readonly string[] {
+  const { config } = loadConfig(readEnv(settings), machine);
+  return configRisks(config, resolveUrls(config, config.publicEndpoint.port).urls, machine);
+}
+
+test('configRisks reports nothing for the defaults and behind a TLS proxy', () => {
+  assert.deepEqual(risks({}), []);
+  assert.deepEqual(risks({ SVC_HOST: '10.0.0.1', SVC_PUBLIC_URL: 'https://api.example.com' }), []);
+});
+
+for (const [settings, message] of [
+  [{ SVC_PUBLIC_URL: 'http://api.example.com' }, /^SVC_PUBLIC_URL in replies use http,/],
+  [
+    { SVC_PUBLIC_URL: 'https://api.example.com', SVC_CLICK_URL: 'http://go.example.com' },
+    /^SVC_CLICK_URL in replies use http,/,
+  ],
+  [{ SVC_OPS_HOST: '0.0.0.0' }, /^SVC_OPS_HOST makes 0\.0\.0\.0:9090 reachable/],
+  [{ SVC_DURABILITY: 'write' }, /^SVC_DURABILITY is write,/],
+  [{ SVC_SESSION_TTL_SECONDS: '60' }, /^SVC_SESSION_TTL_SECONDS ends sessions after 60 s/],
+  [{ SVC_LIMIT_ANALYTICS_PER_MINUTE: '501' }, /^SVC_LIMIT_ANALYTICS_PER_MINUTE is above/],
+  [{ SVC_MATCHER_THREADS: '5' }, /^SVC_MATCHER_THREADS is 5, but this machine has 4 cores/],
+  [{ SVC_LOG_LEVEL: 'silent' }, /^SVC_LOG_LEVEL is silent,/],
+] as const) {
+  test(`configRisks reports ${JSON.stringify(settings)} once`, () => {
+    const [risk, ...more] = risks(settings);
+    assert.match(risk ?? '', message);
+    assert.deepEqual(more, []);
+  });
+}

@@ -49,9 +49,9 @@ for (const engine of engines) {
         .map(({ labels, value }) => [`${labels.route} ${labels.status}`, value] as const);
       assert.deepEqual(Object.fromEntries([...seen].sort()), Object.fromEntries(Object.entries(answered).sort()));
       assert.equal(scrape.value('marketplace_requests_in_flight'), 0);
-      assert.equal(scrape.value('marketplace_faults_total'), 0);
-      assert.equal(scrape.value('marketplace_deadlines_total'), 0);
-      assert.equal(scrape.value('marketplace_authorization_refusals_total', { reason: 'unauthorized' }), 1);
+      assert.equal(scrape.value('marketplace_request_errors_total'), 0);
+      assert.equal(scrape.value('marketplace_request_timeouts_total'), 0);
+      assert.equal(scrape.value('marketplace_unauthorized_requests_total', { reason: 'unauthorized' }), 1);
       assert.equal(scrape.value('marketplace_widget_events_total', { type: 'widget_loaded' }), 1);
     });
 
@@ -127,9 +127,9 @@ for (const engine of engines) {
       const foreign = market.callerWith(fixture, elsewhere.key);
       assertRefused(await foreign.post('session', { referrer_tag: 'limits' }), 'VERTICAL_MISMATCH');
       const scrape = await Scrape.of(market.operations);
-      const refused = (limit: string) => scrape.value('marketplace_limit_refusals_total', { limit });
+      const refused = (limit: string) => scrape.value('marketplace_rate_limited_requests_total', { limit });
       assert.deepEqual(['day', 'analytics', 'minute'].map(refused), [1, 1, 3]);
-      const wanting = (reason: string) => scrape.value('marketplace_authorization_refusals_total', { reason });
+      const wanting = (reason: string) => scrape.value('marketplace_unauthorized_requests_total', { reason });
       assert.deepEqual(['vertical_mismatch', 'unauthorized'].map(wanting), [1, 0]);
     });
 
@@ -144,7 +144,7 @@ for (const engine of engines) {
       assert.equal(scrape.value('marketplace_match_batch_requests_count'), 3);
       assert.equal(scrape.value('marketplace_match_batch_requests_bucket', { le: '1' }), 3);
       assert.equal(scrape.value('marketplace_match_threads'), 1);
-      assert.equal(scrape.value('marketplace_matches_waiting'), 0);
+      assert.equal(scrape.value('marketplace_matches_pending'), 0);
     });
 
     test('say which catalog is in use since when, and whether a change of it was refused', async (t) => {
@@ -159,9 +159,9 @@ for (const engine of engines) {
         assert.equal(others.length, 0);
         return {
           version: inUse?.labels.version,
-          sinceMs: 1000 * scrape.value('marketplace_catalog_in_use_since_timestamp_seconds', live),
+          sinceMs: 1000 * scrape.value('marketplace_catalog_activated_timestamp_seconds', live),
           offers: scrape.value('marketplace_catalog_offers', live),
-          faulty: scrape.value('marketplace_catalog_faulty', live),
+          faulty: scrape.value('marketplace_catalog_reload_failed', live),
         };
       };
       const first = await look();
@@ -196,17 +196,17 @@ for (const engine of engines) {
         ['marketplace_live_sessions_max', 1_234],
         ['marketplace_api_keys', 1],
         ['marketplace_aggregator_up', 1],
-        ['marketplace_analytics_folded_position', 1],
+        ['marketplace_analytics_applied_position', 1],
         ['marketplace_analytics_lag_records', 0],
         ['marketplace_analytics_lag_seconds', 0],
-        ['marketplace_catalog_faulty', 0],
+        ['marketplace_catalog_reload_failed', 0],
       ] as const) {
         for (const sample of scrape.find(name)) assert.equal(sample.value, value, name);
         assert.ok(scrape.find(name).length > 0, name);
       }
       const inUse = scrape.find('marketplace_catalog_info', { vertical: fixture.vertical.segment, mode: 'live' });
       assert.match(inUse[0]!.labels.version!, /^[0-9a-f]{12}$/);
-      const since = scrape.value('marketplace_catalog_in_use_since_timestamp_seconds', {
+      const since = scrape.value('marketplace_catalog_activated_timestamp_seconds', {
         vertical: fixture.vertical.segment,
         mode: 'live',
       });

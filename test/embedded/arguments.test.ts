@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import {
-  CatalogUnusable,
-  CertificateFaulty,
   createMarketplace,
-  FolderInUse,
+  FolderInUseError,
+  InvalidCatalogError,
+  InvalidCertificateError,
   type MarketplaceOptions,
   type NewPartnerKey,
-  type Partner,
+  type PartnerApi,
   personalLoans,
   type Result,
 } from '../../src/index.ts';
@@ -127,7 +127,7 @@ test('a key is not issued where what was wanted of it is misspelt', async (t) =>
   }
   assert.throws(() => keys.create(undefined as never), {
     name: 'RangeError',
-    message: 'the key wanted must be an object',
+    message: 'the argument of keys.create must be an object',
   });
   assert.deepEqual(keys.list(), []);
 });
@@ -159,19 +159,19 @@ test('a start that fails is told apart by type', async (t) => {
   const dataDir = folderFor(t);
   const marketplace = await createMarketplace({ dataDir, durability: 'write' });
   afterwards(t, () => marketplace.close());
-  await assert.rejects(createMarketplace({ dataDir }), FolderInUse);
+  await assert.rejects(createMarketplace({ dataDir }), FolderInUseError);
   const sound = { vertical: personalLoans, mode: 'live', file: exampleCatalog } as const;
   const faulty = { vertical: personalLoans, mode: 'test', text: '{' } as const;
   await assert.rejects(createMarketplace({ dataDir: folderFor(t), catalogs: [sound, faulty] }), (fault: unknown) => {
-    assert.ok(fault instanceof CatalogUnusable);
+    assert.ok(fault instanceof InvalidCatalogError);
     assert.match(fault.message, /^the test catalog of personal-loans cannot be used:\ncatalog: is not JSON/);
     return fault.errors.length === 1;
   });
   const tls = { certificateFile: exampleCatalog, keyFile: exampleCatalog };
-  await assert.rejects(createMarketplace({ dataDir: folderFor(t), listen: { tls } }), CertificateFaulty);
+  await assert.rejects(createMarketplace({ dataDir: folderFor(t), listen: { tls } }), InvalidCertificateError);
 });
 
-type Call = (partner: Partner, subId: string) => Promise<Result<unknown>>;
+type Call = (partner: PartnerApi, subId: string) => Promise<Result<unknown>>;
 const none = undefined as never;
 const nothing = null as never;
 

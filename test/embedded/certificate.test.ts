@@ -47,7 +47,7 @@ test('a start with a faulty certificate fails, names the file, and leaves the fo
   const dataDir = join(folder, 'data');
   const tls = { certificateFile: join(folder, 'none.pem'), keyFile: join(folder, 'none.key') };
   await assert.rejects(createMarketplace({ dataDir, listen: { tls } }), {
-    name: 'CertificateFaulty',
+    name: 'InvalidCertificateError',
     message: `${tls.certificateFile} is not a file that can be read (ENOENT)`,
   });
   const marketplace = await createMarketplace({ dataDir });

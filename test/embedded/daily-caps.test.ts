@@ -6,7 +6,7 @@ import {
   createMarketplace,
   type Marketplace,
   type MarketplaceView,
-  type Partner,
+  type PartnerApi,
   type Result,
 } from '../../src/index.ts';
 import type { LoanCatalog as CatalogFile } from '../../src/verticals/personal-loans/offer-schema.ts';
@@ -42,7 +42,7 @@ class Bench {
   readonly #catalog: CatalogFile;
   #key = '';
   marketplace!: Marketplace;
-  partner!: Partner;
+  partner!: PartnerApi;
 
   private constructor(t: TestContext, threads: number) {
     const { live } = fixture.catalogFiles;

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs } from '../../src/domain/calendar.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
-import { createMarketplace, FolderMissing, type Marketplace } from '../../src/index.ts';
+import { createMarketplace, FolderMissingError, type Marketplace } from '../../src/index.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -74,7 +74,7 @@ test('without its ledger the service does not start while it has figures of it, 
   renameSync(ledger, aside);
   rmSync(join(dataDir, 'secrets.json'));
   const before = readdirSync(dataDir);
-  await assert.rejects(open(), (error) => error instanceof FolderMissing && error.folder === ledger);
+  await assert.rejects(open(), (error) => error instanceof FolderMissingError && error.folder === ledger);
   assert.deepEqual(readdirSync(dataDir), before);
 
   renameSync(join(dataDir, 'analytics.sqlite'), join(dataDir, 'aside.sqlite'));
@@ -96,7 +96,7 @@ test('without its journal the service does not start while sessions are live, un
   await assert.rejects(
     open(),
     (error) =>
-      error instanceof FolderMissing && error.folder === journal && /--accept-missing-journal/.test(error.message),
+      error instanceof FolderMissingError && error.folder === journal && /--accept-missing-journal/.test(error.message),
   );
   assert.equal(existsSync(journal), false);
 

@@ -57,7 +57,7 @@ test('a start and each reload warn once of the lenders shown by monograms, and n
   await marketplace.reloadCatalogs();
   assert.deepEqual(
     warned().map(({ msg }) => msg),
-    ['logo of every lender found again'],
+    ['all lender logos found'],
   );
 });
 

@@ -26,7 +26,7 @@ async function livedIn(t: TestContext, mode: number) {
   assert.ok(session.ok);
   const { sub_id } = session.value;
   assert.ok((await marketplace.partner(key).submitInputs({ sub_id, fields: personalLoansFixture.complete })).ok);
-  return { dataDir, warnings: warnings.filter((message) => message.includes('data folder')) };
+  return { dataDir, warnings: warnings.filter((message) => message.includes('chmod failed')) };
 }
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
@@ -46,7 +46,7 @@ test('a data folder that was open to others is closed, without a word', async (t
 test('in a data folder that cannot be closed, everything is closed by itself, and the log warns', async (t) => {
   const { dataDir, warnings } = await livedIn(t, 0o1777);
   assert.equal(modeOf(dataDir), '1777');
-  assert.deepEqual(warnings, ['data folder is open to other users; chmod failed']);
+  assert.deepEqual(warnings, ['data directory is accessible to other users; chmod failed']);
   const modes = modesIn(dataDir);
   for (const written of ['ledger', 'journal', 'catalogs', 'analytics.sqlite', 'analytics.sqlite-wal', 'keys.sqlite']) {
     assert.ok(modes.has(written), `${written} should be among them`);

@@ -21,7 +21,7 @@ async function withThreads(t: TestContext) {
     mode,
     text: JSON.stringify(enlargedCatalog(catalogFiles[mode], 3)),
   }));
-  const logged: { msg: string; fault?: { message?: string } }[] = [];
+  const logged: { msg: string; err?: { message?: string } }[] = [];
   const logger = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const market = await RunningMarketplace.start('uws', { matcherThreads: 1, catalogs, logger });
   afterwards(t, () => market.close());
@@ -46,7 +46,7 @@ test('a matching thread that dies is replaced and counted, and nobody goes witho
   for (const { status } of await Promise.all(asked)) assert.ok(status === 200 || status === 503, `${status}`);
   for (const subId of sessions) assert.ok((await caller.offers(subId)).offers.length > 0);
   assert.equal(await metric('marketplace_match_worker_failures_total'), 1);
-  assert.equal(await metric('marketplace_faults_total'), 0);
+  assert.equal(await metric('marketplace_request_errors_total'), 0);
 });
 
 test('a matching thread that dies idle is told of, and whoever asks next gets offers from one that was made ready', async (t) => {
@@ -59,9 +59,9 @@ test('a matching thread that dies idle is told of, and whoever asks next gets of
   assert.ok((await caller.offers(subId)).offers.length > 0);
   assert.equal(await metric('marketplace_match_worker_failures_total'), 1);
   assert.deepEqual(
-    logged.map(({ msg, fault }) => [msg, fault?.message]),
+    logged.map(({ msg, err }) => [msg, err?.message]),
     [
-      ['matcher thread died; a new one is being started', 'a matching thread ended'],
+      ['matcher thread exited; restarting', 'a matching thread ended'],
       ['matcher thread replaced', undefined],
     ],
   );
@@ -106,7 +106,7 @@ test('an aggregator that dies is started again and counted, is told of while it 
     const figures = await caller.summary({ referrer_tag: 'aggregator-dies' });
     assert.deepEqual([figures.sessions_total, figures.offer_clicks], [1 + died, 2 + died]);
   }
-  const [died, recovered] = ['aggregator died; it is being started again', 'aggregator is running again'];
+  const [died, recovered] = ['aggregator exited; restarting', 'aggregator restarted'];
   const messages = logged.map(({ msg }) => msg).filter((msg) => msg === died || msg === recovered);
   assert.deepEqual(messages, [died, recovered, died, recovered]);
 });

@@ -27,9 +27,9 @@ for (const engine of engines) {
     const caller = market.callerWith(fixture, key);
     const answered = await caller.post('session', { referrer_tag: 'logged' });
     const refused = await caller.post('session', { referrer_tag: '!' });
-    const { time, ms, ...line } = of('request answered').find(({ route }) => route === 'session')!;
-    const common = { route: 'session', method: 'POST', key: id, account };
-    assert.deepEqual([typeof time, typeof ms], ['number', 'number']);
+    const { time, durationMs, ...line } = of('request answered').find(({ route }) => route === 'session')!;
+    const common = { route: 'session', method: 'POST', keyId: id, account };
+    assert.deepEqual([typeof time, typeof durationMs], ['number', 'number']);
     assert.deepEqual(line, {
       level: 20,
       requestId: answered.headers.get('x-request-id'),
@@ -37,14 +37,16 @@ for (const engine of engines) {
       status: 200,
       msg: 'request answered',
     });
-    const [{ time: _time, ms: _ms, ...refusal }] = of('request refused: invalid referrer_tag') as [Line];
+    const [{ time: _time, durationMs: _durationMs, ...refusal }] = of('request rejected: invalid referrer_tag') as [
+      Line,
+    ];
     assert.deepEqual(refusal, {
       level: 30,
       requestId: refused.headers.get('x-request-id'),
       ...common,
       status: 400,
       code: 'INVALID_REFERRER_TAG',
-      msg: 'request refused: invalid referrer_tag',
+      msg: 'request rejected: invalid referrer_tag',
     });
   });
 }
@@ -56,7 +58,7 @@ test('at info only what is refused is logged', async (t) => {
   await caller.post('session', { referrer_tag: '!' });
   assert.deepEqual(
     lines.map(({ msg }) => msg),
-    ['request refused: invalid referrer_tag'],
+    ['request rejected: invalid referrer_tag'],
   );
 });
 
@@ -80,10 +82,10 @@ test('what the operator changes is logged by the same names', async (t) => {
   assert.deepEqual(
     lines.map(({ level: _level, time: _time, ...line }) => line),
     [
-      { key: id, account: 'acme', msg: 'API key created by the operator' },
-      { account: 'acme', origins: 1, msg: 'embedding origins allowed by the operator' },
-      { account: 'acme', origins: 1, msg: 'embedding origins removed by the operator' },
-      { key: id, account: 'acme', msg: 'API key revoked by the operator' },
+      { keyId: id, account: 'acme', msg: 'API key created through the operations API' },
+      { account: 'acme', origins: 1, msg: 'embedding origins allowed through the operations API' },
+      { account: 'acme', origins: 1, msg: 'embedding origins removed through the operations API' },
+      { keyId: id, account: 'acme', msg: 'API key revoked through the operations API' },
     ],
   );
 });

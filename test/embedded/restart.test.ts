@@ -7,7 +7,7 @@ import {
   createMarketplace,
   type Marketplace,
   type OfferView,
-  type Partner,
+  type PartnerApi,
   type Result,
   type SessionView,
 } from '../../src/index.ts';
@@ -32,7 +32,7 @@ function refusal(result: Result<unknown>): string {
 
 interface Life {
   readonly clock: ManualClock;
-  readonly partner: Partner;
+  readonly partner: PartnerApi;
   readonly marketplace: Marketplace;
   /** A session from before the restart that has seen three offers and clicked the first. */
   readonly subId: string;

@@ -45,7 +45,7 @@ test('an opener that was refused has not taken the lock away, as another process
   const other = spawn(process.execPath, [child, folder], { stdio: 'pipe' });
   t.after(() => other.kill('SIGKILL'));
   const said = await Promise.race([once(other.stdout, 'data'), once(other.stderr, 'data')]);
-  assert.match(String(said[0]), /FolderInUse|is in use by another/);
+  assert.match(String(said[0]), /FolderInUseError|is in use by another/);
 });
 
 test('a folder held by another thread is refused until that thread ends', async (t) => {

@@ -19,12 +19,12 @@ async function startWriting(lines: number, stderr: 'pipe' | number = 'pipe') {
   assert.deepEqual(await once(child.stdout, 'data'), ['written\n']);
   return {
     child,
-    /** Has it write its last line; resolves to what it says of the flush, and to its exit code. */
+    /** Makes the program write its last line. Resolves to the result of `flush` and the exit code. */
     async end(): Promise<[string, number | null]> {
       const exit = once(child, 'exit');
       child.stdin.end('end');
-      const said = await text(child.stdout);
-      return [said.trim(), ((await exit) as [number | null])[0]];
+      const output = await text(child.stdout);
+      return [output.trim(), ((await exit) as [number | null])[0]];
     },
   };
 }
@@ -33,44 +33,42 @@ const linesOf = (log: string) =>
   log
     .split('\n')
     .slice(0, -1)
-    .map((line) => JSON.parse(line) as { readonly at?: number; readonly msg?: string; readonly lines?: number });
+    .map((line) => JSON.parse(line) as { readonly index?: number; readonly msg?: string; readonly lines?: number });
 
-test('all lines reach a reader who takes them', async () => {
+test('writes all lines to a pipe', async () => {
   const { child, end } = await startWriting(500);
   const read = text(child.stderr);
   assert.deepEqual(await end(), ['true', 0]);
-  const lines = linesOf(await read);
+  const log = await read;
+  const lines = linesOf(log);
   assert.deepEqual([lines.length, lines.at(-1)?.msg], [501, 'the last']);
+  assert.match(log, /^\{"level":30,"time":\d{13},/);
 });
 
-test('a reader who takes nothing holds up neither the work nor, for long, the end', async () => {
+test('is not blocked by a reader that does not read', async () => {
   const { end } = await startWriting(500);
   assert.deepEqual(await end(), ['false', 0]);
 });
 
-test('lines beyond what may wait are left out, and the log says how many once it can', async () => {
+test('drops lines above the buffer limit and reports their number', async () => {
   const { child, end } = await startWriting(10_000);
   const read = text(child.stderr);
-  // The first line that is read makes room for the last one.
+  // Reading the first line frees buffer space for the last one.
   await once(child.stderr, 'data');
   assert.deepEqual(await end(), ['true', 0]);
   const lines = linesOf(await read);
-  const leftOut = lines.reduce((sum, line) => sum + (line.lines ?? 0), 0);
-  assert.ok(leftOut > 1_000, `${leftOut}`);
-  assert.equal(lines.filter(({ at }) => at !== undefined).length + leftOut, 10_000);
+  const dropped = lines.reduce((sum, line) => sum + (line.lines ?? 0), 0);
+  assert.ok(dropped > 1_000, `${dropped}`);
+  assert.equal(lines.filter(({ index }) => index !== undefined).length + dropped, 10_000);
 });
 
-test('a reader who goes away ends the log and not the process', async () => {
+test('continues after the reader has closed the pipe', async () => {
   const { child, end } = await startWriting(500);
   child.stderr.destroy();
   assert.deepEqual(await end(), ['true', 0]);
 });
 
-test('times are milliseconds for a program, and ISO 8601 for people at a terminal', async (t) => {
-  const { child, end } = await startWriting(0);
-  const read = text(child.stderr);
-  await end();
-  assert.match(await read, /^\{"level":30,"time":\d{13},/);
+test('writes ISO 8601 timestamps on a terminal', (t) => {
   if (spawnSync('script', ['--version']).status !== 0) return t.skip('the script command is missing');
   const { stdout } = spawnSync('script', ['-qec', `echo end | '${process.execPath}' '${program}' 0`, '/dev/null'], {
     env: { ...process.env, SHELL: '/bin/sh' },
@@ -79,7 +77,7 @@ test('times are milliseconds for a program, and ISO 8601 for people at a termina
   assert.match(stdout, /\{"level":30,"time":"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","msg":"the last"\}/);
 });
 
-test('a file has every line when the process ends', async (t) => {
+test('writes all lines to a file', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'log-test-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'log');
@@ -88,7 +86,7 @@ test('a file has every line when the process ends', async (t) => {
   assert.equal(linesOf(readFileSync(path, 'utf8')).length, 501);
 });
 
-test('a disk that is full ends neither the log nor the process', async () => {
+test('continues on a full disk', async () => {
   const { end } = await startWriting(10, openSync('/dev/full', 'a'));
   assert.deepEqual(await end(), ['true', 0]);
 });

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import type { GaugeSources } from '../../src/metrics/gauges.ts';
 import { BucketHistogram, loopDelayBuckets } from '../../src/metrics/histogram.ts';
-import { Metrics } from '../../src/metrics/metrics.ts';
+import { Metrics, RequestCounter } from '../../src/metrics/metrics.ts';
 
-const quiet: GaugeSources = {
+const gaugeSources: GaugeSources = {
   build: { version: '1.2.3', engine: 'node' },
   dataDir: tmpdir(),
   eventLoop: {
@@ -32,15 +32,15 @@ const quiet: GaugeSources = {
   certificateStatus: null,
 };
 
-function watching(sources: Partial<GaugeSources> = {}): Metrics {
+function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
   const metrics = new Metrics(['other', 'session']);
-  metrics.registerGauges({ ...quiet, ...sources });
+  metrics.registerGauges({ ...gaugeSources, ...sources });
   return metrics;
 }
 
-test('shows where things stand at the moment of the scrape', async () => {
+test('reads the gauges at each scrape', async () => {
   let live = 3;
-  const metrics = watching({ liveSessions: () => live });
+  const metrics = createMetrics({ liveSessions: () => live });
   assert.match(await metrics.render(), /^marketplace_live_sessions 3$/m);
   live = 4;
   const text = await metrics.render();
@@ -49,13 +49,13 @@ test('shows where things stand at the moment of the scrape', async () => {
   assert.match(text, /^marketplace_ledger_durable_position 8$/m);
   assert.match(text, /^marketplace_analytics_lag_records 1$/m);
   assert.match(text, /^marketplace_analytics_lag_seconds 0.25$/m);
-  assert.match(text, /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 2$/m);
+  assert.match(text, /^marketplace_analytics_skipped_records_total\{reason="duplicateClicks"\} 2$/m);
   assert.match(text, /^marketplace_event_loop_active_seconds_total 1.5$/m);
   assert.match(text, /^marketplace_build_info\{version="1.2.3",engine="node",node="22[.0-9]+"\} 1$/m);
 });
 
-test('shows what was counted, the same at every scrape', async () => {
-  const metrics = watching();
+test('shows the same counts at every scrape', async () => {
+  const metrics = createMetrics();
   metrics.requests.record(1, 200, 120);
   metrics.requests.record(1, 200, 80);
   for (const text of [await metrics.render(), await metrics.render()]) {
@@ -68,18 +68,18 @@ test('shows what was counted, the same at every scrape', async () => {
   }
 });
 
-test('keeps the groups of two logs apart', async () => {
-  const metrics = watching();
+test('separates the groups of the two logs', async () => {
+  const metrics = createMetrics();
   metrics.logGroupObserver('journal')(7, 500, 30);
   const text = await metrics.render();
   assert.match(text, /^marketplace_log_group_records_sum\{log="journal"\} 7$/m);
   assert.match(text, /^marketplace_log_group_bytes_sum\{log="journal"\} 500$/m);
-  assert.match(text, /^marketplace_log_store_duration_seconds_sum\{log="journal"\} 0.00003$/m);
+  assert.match(text, /^marketplace_log_write_duration_seconds_sum\{log="journal"\} 0.00003$/m);
   assert.match(text, /^marketplace_log_group_records_count\{log="ledger"\} 0$/m);
 });
 
-test('counts what should not happen', async () => {
-  const metrics = watching();
+test('counts errors and rejections', async () => {
+  const metrics = createMetrics();
   metrics.countUnrecordedClick();
   metrics.countMissingSession();
   metrics.countMissingSession();
@@ -87,63 +87,83 @@ test('counts what should not happen', async () => {
   metrics.countAuthRefusal('unauthorized');
   metrics.countLogIncident('ledger', 'segment-abandoned');
   const text = await metrics.render();
-  assert.match(text, /^marketplace_clicks_unrecorded_total 1$/m);
-  assert.match(text, /^marketplace_sessions_missing_total 2$/m);
-  assert.match(text, /^marketplace_faults_total 0$/m);
-  assert.match(text, /^marketplace_limit_refusals_total\{limit="minute"\} 1$/m);
-  assert.match(text, /^marketplace_limit_refusals_total\{limit="day"\} 0$/m);
-  assert.match(text, /^marketplace_authorization_refusals_total\{reason="unauthorized"\} 1$/m);
-  assert.match(text, /^marketplace_log_troubles_total\{log="ledger",kind="segment-abandoned"\} 1$/m);
+  assert.match(text, /^marketplace_unrecorded_clicks_total 1$/m);
+  assert.match(text, /^marketplace_missing_sessions_total 2$/m);
+  assert.match(text, /^marketplace_request_errors_total 0$/m);
+  assert.match(text, /^marketplace_rate_limited_requests_total\{limit="minute"\} 1$/m);
+  assert.match(text, /^marketplace_rate_limited_requests_total\{limit="day"\} 0$/m);
+  assert.match(text, /^marketplace_unauthorized_requests_total\{reason="unauthorized"\} 1$/m);
+  assert.match(text, /^marketplace_log_incidents_total\{log="ledger",kind="segment-abandoned"\} 1$/m);
 });
 
-for (const [trouble, answer] of [
-  ['cannot answer', () => Promise.reject(new Error('gone'))],
-  ['never answers', () => new Promise<never>(() => {})],
+for (const [state, query] of [
+  ['fails', () => Promise.reject(new Error('gone'))],
+  ['does not answer', () => new Promise<never>(() => {})],
 ] as const) {
-  test(`answers a scrape while the aggregator ${trouble}, with what it said last`, async () => {
-    let leftOut = async () => ({ duplicateClicks: 2 });
-    const metrics = watching({ analyticsSkippedRecords: () => leftOut() });
+  test(`shows the last counts while the aggregator ${state}`, async () => {
+    let readCounts: () => Promise<Readonly<Record<string, number>>> = async () => ({ duplicateClicks: 2 });
+    const metrics = createMetrics({ analyticsSkippedRecords: () => readCounts() });
     await metrics.render();
-    leftOut = answer;
+    readCounts = query;
     const text = await metrics.render();
     assert.match(text, /^marketplace_live_sessions 3$/m);
-    assert.match(text, /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 2$/m);
+    assert.match(text, /^marketplace_analytics_skipped_records_total\{reason="duplicateClicks"\} 2$/m);
   });
 }
 
-test('asks the aggregator once at a time, however many scrapes there are', async () => {
-  let asked = 0;
-  const metrics = watching({
+test('sends one query to the aggregator for concurrent scrapes', async () => {
+  let queries = 0;
+  const metrics = createMetrics({
     analyticsSkippedRecords: async () => {
-      asked++;
+      queries++;
       await new Promise(setImmediate);
-      return { duplicateClicks: asked };
+      return { duplicateClicks: queries };
     },
   });
   await Promise.all([metrics.render(), metrics.render(), metrics.render()]);
-  assert.equal(asked, 1);
-  assert.match(await metrics.render(), /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 2$/m);
+  assert.equal(queries, 1);
+  assert.match(await metrics.render(), /^marketplace_analytics_skipped_records_total\{reason="duplicateClicks"\} 2$/m);
 });
 
-test('answers a scrape while the folder of the data cannot be looked at, without telling of its disk', async () => {
-  const text = await watching({ dataDir: '/nowhere/at/all' }).render();
+test('omits the disk metrics if the data folder cannot be read', async () => {
+  const text = await createMetrics({ dataDir: '/nowhere/at/all' }).render();
   assert.match(text, /^marketplace_live_sessions 3$/m);
   assert.doesNotMatch(text, /^marketplace_data_disk_free_bytes \d/m);
 });
 
-test('keeps two services in one process apart', async () => {
-  const one = watching();
-  const other = watching();
+test('separates two services in one process', async () => {
+  const one = createMetrics();
+  const other = createMetrics();
   one.countRequestError();
-  assert.match(await other.render(), /^marketplace_faults_total 0$/m);
+  assert.match(await other.render(), /^marketplace_request_errors_total 0$/m);
 });
 
-test('two scrapes at once show what one shows', async () => {
-  const held = Promise.withResolvers<Readonly<Record<string, number>>>();
-  const metrics = watching({ analyticsSkippedRecords: () => held.promise });
+test('shows the same counts in two concurrent scrapes', async () => {
+  const counts = Promise.withResolvers<Readonly<Record<string, number>>>();
+  const metrics = createMetrics({ analyticsSkippedRecords: () => counts.promise });
   const both = [metrics.render(), metrics.render()];
-  held.resolve({ duplicateClicks: 7 });
+  counts.resolve({ duplicateClicks: 7 });
   for (const text of await Promise.all(both)) {
-    assert.match(text, /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 7$/m);
+    assert.match(text, /^marketplace_analytics_skipped_records_total\{reason="duplicateClicks"\} 7$/m);
   }
+});
+
+test('counts replies by route and status, and durations by route', () => {
+  const requests = new RequestCounter(['other', 'session']);
+  requests.record(1, 200, 90);
+  requests.record(1, 200, 110);
+  requests.record(1, 503, 2_000_001);
+  requests.record(0, 404, 10);
+  requests.record(0, 599, 10);
+  assert.deepEqual(
+    [...requests.counts()],
+    [
+      { route: 'other', status: 404, count: 1 },
+      { route: 'other', status: 599, count: 1 },
+      { route: 'session', status: 200, count: 2 },
+      { route: 'session', status: 503, count: 1 },
+    ],
+  );
+  const { count, sum } = requests.durations.snapshot(1);
+  assert.deepEqual([count, sum], [3, 2.000201]);
 });

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AnalyticsUnavailableError } from '../../src/analytics/analytics.ts';
 import type { ExperimentRow } from '../../src/analytics/session-reader.ts';
+import { CleanupStack } from '../../src/server/lifecycle.ts';
 import { restoreReferrerTags } from '../../src/server/restore-referrer-tags.ts';
-import { CleanupStack } from '../../src/server/shutdown.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
 import { liveTenant } from '../support/tenants.ts';
 
 const { account, vertical } = liveTenant;
 
-/** An aggregator with two experiments, a page each, which answers once it has counted ten records. */
+/** An aggregator with two pages of one experiment each. It answers once it has applied ten records. */
 class SlowAggregator {
   projectedPosition = 0;
   readonly answered = Promise.withResolvers<void>();
@@ -22,7 +22,7 @@ class SlowAggregator {
   }
 }
 
-test('limits new tags from the start when the aggregator answers', async () => {
+test('applies the tag limit at once if the aggregator answers', async () => {
   const tags = new ReferrerTags(2);
   const analytics = new SlowAggregator();
   analytics.projectedPosition = 10;
@@ -31,27 +31,26 @@ test('limits new tags from the start when the aggregator answers', async () => {
   for (const tag of ['tag-1', 'tag-2']) assert.notEqual(tags.reserve(liveTenant, tag), null);
 });
 
-test('lets a start go on while the aggregator is behind, and limits new tags once it has caught up', async () => {
+test('restores tags in the background while the aggregator is behind', async () => {
   const tags = new ReferrerTags(3);
   const analytics = new SlowAggregator();
-  const closers = new CleanupStack();
-  await restoreReferrerTags(analytics, 10, tags, closers);
+  const cleanup = new CleanupStack();
+  await restoreReferrerTags(analytics, 10, tags, cleanup);
   for (const tag of ['tag-3', 'tag-4']) tags.reserve(liveTenant, tag)!.settle(true);
   analytics.projectedPosition = 10;
   await analytics.answered.promise;
-  // The last page is taken in a later turn.
   await new Promise(setImmediate);
   assert.equal(tags.reserve(liveTenant, 'tag-5'), null);
   for (const tag of ['tag-1', 'tag-2', 'tag-3', 'tag-4']) assert.notEqual(tags.reserve(liveTenant, tag), null);
-  await closers.close();
+  await cleanup.close();
 });
 
-test('asks no more once the service is closed', async () => {
+test('stops the background restore when the service closes', async () => {
   const tags = new ReferrerTags(1);
   const analytics = new SlowAggregator();
-  const closers = new CleanupStack();
-  await restoreReferrerTags(analytics, 10, tags, closers);
-  await closers.close();
+  const cleanup = new CleanupStack();
+  await restoreReferrerTags(analytics, 10, tags, cleanup);
+  await cleanup.close();
   analytics.projectedPosition = 10;
   await new Promise((resolve) => setTimeout(resolve, 150));
   for (const tag of ['tag-3', 'tag-4']) assert.notEqual(tags.reserve(liveTenant, tag), null);

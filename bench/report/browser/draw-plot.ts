@@ -5,12 +5,12 @@ import { linearTicks, logarithmicTicks } from './ticks.ts';
 
 const plotHeight = 260;
 const dashes: Readonly<Record<string, number[]>> = { guide: [4, 4], 0: [], 1: [10, 4], 2: [2, 3], 3: [10, 3, 2, 3] };
-/** More x values than these are not all named at the axis. */
+/** With more x values, the axis does not label all points. */
 const labelledPointsMax = 9;
-/** How far apart two numbers at a logarithmic axis must be, as a factor, so that they do not touch. */
+/** Minimum factor between two labels on a logarithmic axis. */
 const labelDistanceFactor = 1.6;
 
-/** Draws into an element, over whatever was drawn there before. */
+/** Draws into an element and replaces its content. */
 export function drawPlot(holder: HTMLElement, plot: LinePlot, width: number): void {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
@@ -34,7 +34,7 @@ export function drawPlot(holder: HTMLElement, plot: LinePlot, width: number): vo
     width,
     height: plotHeight,
     padding: [8, 14, 0, 0],
-    // A logarithmic x axis begins and ends near its points, not at the next power of ten.
+    // A logarithmic x axis starts and ends near its points, not at a power of ten.
     scales: {
       x: {
         time: false,
@@ -92,13 +92,13 @@ function formatValue(value: number | null | undefined): string {
   return value === null || value === undefined ? '' : value.toLocaleString('en-US', { maximumSignificantDigits: 4 });
 }
 
-/** The points of a linear axis, with some room on both sides. */
+/** Range of the points with a margin on both sides. */
 function paddedRange(low: number, high: number): [number, number] {
   const room = (high - low) * 0.03 || 1;
   return [low - room, high + room];
 }
 
-/** Points far enough from the one before for their names to fit. */
+/** Points with enough space for their labels. */
 function separatedTicks(values: readonly number[]): number[] {
   const kept: number[] = [];
   for (const value of values) if (kept.length === 0 || value / kept.at(-1)! >= labelDistanceFactor) kept.push(value);

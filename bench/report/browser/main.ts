@@ -1,9 +1,9 @@
-/** Draws the plots of the report's page, in the colours of its style sheet, at the width there is. */
+/** Draws the plots of the report in the colours of its style sheet. */
 import type { LinePlot } from '../report-section.ts';
 import { drawPlot } from './draw-plot.ts';
 
 const plots: readonly LinePlot[] = JSON.parse(document.getElementById('plots')?.textContent ?? '[]');
-/** Of a printed page. Pixels. */
+/** Width of a printed page in pixels. */
 const printedWidth = 640;
 
 function drawAll(width?: number): void {
@@ -15,7 +15,7 @@ function drawAll(width?: number): void {
 
 drawAll();
 
-// A canvas does not follow the style sheet by itself.
+// A canvas does not update its colours by itself.
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => drawAll());
 let drawnWidth = innerWidth;
 addEventListener('resize', () => {

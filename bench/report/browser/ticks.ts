@@ -1,6 +1,6 @@
-/** Where the axes of a plot have numbers. */
+/** Tick positions of the axes of a plot. */
 
-/** 1, 2 and 5 of each power of ten that lie within, or only 1 where these would be many. */
+/** 1, 2 and 5 times each power of ten in the range, or only powers of ten if there are many. */
 export function logarithmicTicks(low: number, high: number): number[] {
   const decades = Math.log10(high / low);
   const steps = decades > 3 ? [1] : decades > 1.6 ? [1, 3] : [1, 2, 5];
@@ -14,7 +14,7 @@ export function logarithmicTicks(low: number, high: number): number[] {
   return ticks;
 }
 
-/** The points themselves where they are few and whole; else round numbers. At most about `most`. */
+/** The points themselves if they are few integers, else at most about `most` round numbers. */
 export function linearTicks(low: number, high: number, points: readonly number[], most: number): number[] {
   if (points.length <= most && points.every((point) => Number.isInteger(point) && point < 100)) return [...points];
   const step = roundUp((high - low) / most);
@@ -23,7 +23,7 @@ export function linearTicks(low: number, high: number, points: readonly number[]
   return ticks;
 }
 
-/** 1, 2 or 5 times a power of ten, at least as large. */
+/** Rounds up to 1, 2 or 5 times a power of ten. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return ([1, 2, 5].find((step) => step * power >= value) ?? 10) * power;

@@ -2,7 +2,7 @@ import { escapeHtml, formatShort } from '../formatting.ts';
 import type { Bar, BarPlot } from '../report-section.ts';
 
 interface BarScale {
-  /** Where a value lies between the ends of the scale, in percent. */
+  /** Position of a value on the scale in percent. */
   percent(value: number): number;
   readonly ticks: readonly number[];
 }
@@ -11,8 +11,8 @@ const rowHeight = 20;
 const barHeight = 12;
 
 /**
- * Bars as HTML and SVG that need no script and no style attribute. They are hidden from who does not see them: the same
- * figures stand in the table below.
+ * Bars as HTML and SVG without scripts and style attributes. They are hidden from screen readers, because the table below has the
+ * same figures.
  */
 export function barsHtml(plot: BarPlot): string {
   const all = plot.groups.flatMap(({ bars }) => bars);

@@ -20,7 +20,7 @@ import { barsHtml } from './bars.ts';
 
 const pathTo = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The page's script with uPlot in it, and its style sheet after uPlot's: texts to be put into the page. */
+/** Bundles the script of the page with uPlot, and its style sheet. */
 async function buildAssets(): Promise<{ readonly script: string; readonly style: string }> {
   const uplot = dirname(createRequire(import.meta.url).resolve('uplot/package.json'));
   const licence = await readFile(join(uplot, 'LICENSE'), 'utf8');
@@ -33,7 +33,7 @@ async function buildAssets(): Promise<{ readonly script: string; readonly style:
     target: ['chrome105', 'edge105', 'firefox110', 'safari16.4'],
     minify: true,
     charset: 'utf8',
-    // uPlot's licence asks to go along.
+    // The licence of uPlot requires it.
     banner: { js: `/*! With uPlot.\n${licence.trim()}\n*/` },
     legalComments: 'none',
     logLevel: 'silent',
@@ -43,12 +43,12 @@ async function buildAssets(): Promise<{ readonly script: string; readonly style:
   return { script: bundled.outputFiles[0]!.text, style: styles.join('\n') };
 }
 
-/** Characters from which a cell's text may break. */
+/** Cells with longer text can break lines. */
 const longTextCharacters = 44;
 
 /**
- * A result as one HTML file that needs nothing else, now or later: script, style and figures are in it, and its policy lets
- * it ask for nothing. The whole result is in the element `result`, as JSON.
+ * Renders a result as a self-contained HTML file; its Content-Security-Policy forbids requests. The element `result` contains the
+ * whole result as JSON.
  */
 export async function renderPage(result: BenchResult): Promise<string> {
   const { script, style } = await buildAssets();
@@ -175,7 +175,7 @@ function cellHtml(cell: Cell, at: number, aligned: string): string {
   return at === 0 ? `<th scope="row"${aligned}>${html}</th>` : `<td${aligned}>${html}</td>`;
 }
 
-/** Columns of numbers stand at the right; those with whole sentences may break their lines. */
+/** Right-aligns numbers and lets sentences break lines. */
 function alignmentClass(rows: readonly (readonly Cell[])[], at: number): string {
   const numbers = rows.every((row) => {
     const cell = row[at]!;
@@ -195,7 +195,7 @@ function figureHtml(plot: Plot, plots: LinePlot[]): string {
   return `<figure><figcaption>${title}</figcaption><div class="plot" role="img" aria-label="${named}" data-plot="${plots.length - 1}"></div></figure>`;
 }
 
-/** What marks on bars mean; only needed where there are targets. */
+/** Explains the marks of targets. */
 function legendHtml(bars: readonly { readonly target: number | null }[]): string {
   if (bars.every(({ target }) => target === null)) return '';
   return '<span class="legend"><span class="sample-target"></span> target <span class="sample-whisker"></span> lowest to highest round</span>';

@@ -16,7 +16,7 @@ const shortTitles: Readonly<Record<CurveResult['name'], string>> = {
   keys: 'API keys',
 };
 
-/** Share of what was offered that must be answered as expected for the service to count as keeping up. */
+/** A service keeps up if it answers this share of the offered load as expected. */
 const sustainedShare = 0.99;
 
 export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
@@ -38,7 +38,7 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
   ];
 }
 
-/** The last point, in the order of the load, up to which the service answered all that was offered, and the client was fit to tell. */
+/** Last point at which the service kept up and the client was not saturated. */
 export function lastSustainedPoint(points: readonly CurvePoint[]): CurvePoint | null {
   let last: CurvePoint | null = null;
   for (const point of [...points].sort((a, b) => a.offeredPerSecond - b.offeredPerSecond)) {
@@ -72,7 +72,7 @@ function bareServerText(curves: readonly CurveResult[]): string[] {
   ];
 }
 
-/** A client that had no time left, or sent late, is told beside the points whose latencies are its own as well. */
+/** Names the points at which a saturated client affected the latencies. */
 function clientSaturatedText({ name, xLabel, points }: CurveResult): string[] {
   const at = points.filter(({ client }) => client.saturated).map(({ x }) => formatX(x));
   if (at.length === 0) return [];
@@ -145,7 +145,7 @@ function latencyPlot({ name, xLabel, logarithmic, points }: CurveResult): LinePl
   const line = (label: string, style: Line['style'], of: (point: CurvePoint) => number): Line => ({
     label,
     style,
-    // Nothing is at 0 on a logarithmic scale.
+    // A logarithmic scale has no 0.
     values: points.map((point) => (of(point) > 0 ? of(point) : null)),
   });
   return {

@@ -10,7 +10,7 @@ import {
 } from '../ratios.ts';
 import type { BarGroup, Cell, ReportSection, ReportTable } from '../report-section.ts';
 
-/** What the report calls the servers. */
+/** Names of the servers in the report. */
 const serverNames: Readonly<Record<ServerKind, string>> = {
   service: 'service',
   bare: 'bare uWebSockets.js',
@@ -21,7 +21,7 @@ const serverNames: Readonly<Record<ServerKind, string>> = {
 
 const serverStyles = { bare: 0, synced: 3, 'node-http': 1, fastify: 2 } as const;
 
-/** Every route beside the servers that do nothing else. */
+/** Compares every route with the baselines. */
 export function routesSection(routes: readonly RouteResult[]): ReportSection[] {
   if (routes.length === 0) return [];
   const text = [

@@ -96,7 +96,7 @@ function microSection(results: readonly MicroResult[]): ReportSection[] {
   ];
 }
 
-/** Where handing requests to a worker begins to be cheaper than ranking them at once. */
+/** Shows from which catalog size on a matching thread is cheaper than the main thread. */
 function crossoverSection(cells: readonly CrossoverCell[]): ReportSection[] {
   if (cells.length === 0) return [];
   const lines = crossoverLines(cells);
@@ -132,7 +132,7 @@ function crossoverSection(cells: readonly CrossoverCell[]): ReportSection[] {
   ];
 }
 
-/** In the thread with the largest batch, then with a worker, batch by batch; null where the system tells no CPU times. */
+/** Lines for the main thread and for each batch size with a matching thread; null without CPU times. */
 function crossoverLines(cells: readonly CrossoverCell[]): Line[] | null {
   const batches = [...new Set(cells.map(({ batch }) => batch))];
   const of = (batch: number) =>
@@ -201,7 +201,7 @@ function historySection(figures: readonly HistoryFigure[]): ReportSection[] {
   ];
 }
 
-/** The chapters of the report: one for each part that was run. */
+/** Sections of all parts that ran. */
 export function reportSections(result: BenchResult): ReportSection[] {
   return [
     ...routesSection(result.routes),

@@ -9,7 +9,7 @@ import { hostGlobals } from './host-globals.ts';
 const [, , dataDir = '', engine = 'none', matcherThreads = '0'] = process.argv;
 
 const before = hostGlobals();
-const { CatalogUnusable, createMarketplace, personalLoans } = await import('../../../src/index.ts');
+const { InvalidCatalogError, createMarketplace, personalLoans } = await import('../../../src/index.ts');
 
 function ok<Value>(result: Result<Value>): Value {
   assert.ok(result.ok, JSON.stringify(result));
@@ -17,7 +17,7 @@ function ok<Value>(result: Result<Value>): Value {
 }
 
 const faulty = (['live', 'test'] as const).map((mode) => ({ vertical: personalLoans, mode, text: '{ "lenders": 1 }' }));
-await assert.rejects(createMarketplace({ dataDir, catalogs: faulty }), CatalogUnusable);
+await assert.rejects(createMarketplace({ dataDir, catalogs: faulty }), InvalidCatalogError);
 assert.deepEqual(hostGlobals(), before);
 
 const marketplace = await createMarketplace({

@@ -1,10 +1,10 @@
 import process from 'node:process';
 import { createStandardErrorLog } from '../../../src/logging/standard-error-log.ts';
 
-// Writes COUNT lines of a kilobyte and one more when told so on standard input, then ends as the server does.
+// Writes as many 1 kB lines as the first argument says, one more after input on standard input, then exits like the server.
 const { logger, flush } = createStandardErrorLog('info');
 const text = 'x'.repeat(1_000);
-for (let at = 0; at < Number(process.argv[2]); at++) logger.info({ at, text });
+for (let index = 0; index < Number(process.argv[2]); index++) logger.info({ index, text });
 process.stdout.write('written\n');
 process.stdin.once('data', async () => {
   process.stdin.destroy();

@@ -6,7 +6,8 @@ import { type LevelWithSilent, pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
 import { errorTable } from '../../src/domain/errors.ts';
 import type { LoggedRequest } from '../../src/http/engines/listener.ts';
-import { RequestLogger } from '../../src/logging/request-logger.ts';
+import { errorSerializers } from '../../src/logging/describe-error.ts';
+import { RequestLogger, TokenBucket } from '../../src/logging/request-logger.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const request: LoggedRequest = {
@@ -24,15 +25,15 @@ interface Line {
   readonly method?: string;
   readonly code?: string;
   readonly msg?: string;
-  readonly fault?: object;
-  readonly leftOut?: Readonly<Record<string, number>>;
+  readonly err?: object;
+  readonly dropped?: Readonly<Record<string, number>>;
 }
 
 function requestLog(level: LevelWithSilent = 'info') {
   const stream = new PassThrough();
   const clock = new ManualClock();
   const log = new RequestLogger({
-    logger: pino({ level, base: null, timestamp: false }, stream),
+    logger: pino({ level, base: null, timestamp: false, serializers: errorSerializers }, stream),
     clock,
     routeNames: ['other', 'inputs'],
     callerNames: ({ account, keyNumber }) => ({ key: `key_${keyNumber}`, account: `account ${account}` }),
@@ -52,7 +53,7 @@ const reply = (status: number, code?: 'INVALID_REQUEST' | 'SERVICE_UNAVAILABLE' 
   ...(code !== undefined && { refusal: { code, ...(param !== undefined && { param }) } }),
 });
 
-test('a line names the request, who asked, and what it was refused for', () => {
+test('logs the request, the caller and the reason of a rejection', () => {
   const { log, lines } = requestLog();
   log.logRefusal(request, reply(400, 'INVALID_REQUEST', 'fields'));
   assert.deepEqual(lines(), [
@@ -64,15 +65,15 @@ test('a line names the request, who asked, and what it was refused for', () => {
       status: 400,
       code: 'INVALID_REQUEST',
       param: 'fields',
-      key: 'key_7',
+      keyId: 'key_7',
       account: 'account 3',
-      ms: 12,
-      msg: 'request refused: invalid request',
+      durationMs: 12,
+      msg: 'request rejected: invalid request',
     },
   ]);
 });
 
-test('at debug a request that succeeds has a line too, and every refusal has one', () => {
+test('logs successful requests and every rejection at debug', () => {
   const { log, lines } = requestLog('debug');
   log.logSuccess?.(request, reply(200));
   assert.deepEqual(lines(), [
@@ -82,23 +83,23 @@ test('at debug a request that succeeds has a line too, and every refusal has one
       route: 'inputs',
       method: 'POST',
       status: 200,
-      key: 'key_7',
+      keyId: 'key_7',
       account: 'account 3',
-      ms: 12,
+      durationMs: 12,
       msg: 'request answered',
     },
   ]);
-  for (let at = 0; at < 100; at++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
+  for (let i = 0; i < 100; i++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
   assert.equal(lines().length, 100);
   assert.equal(requestLog('info').log.logSuccess, undefined);
 });
 
-test('every error has a message of its own, by which its lines can be found', () => {
+test('has a distinct message for each error code', () => {
   const phrases = Object.values(errorTable).map(({ phrase }) => phrase);
   assert.equal(new Set(phrases).size, phrases.length);
 });
 
-test('a method as sent is in no line', () => {
+test('does not log an unknown method', () => {
   const { log, lines } = requestLog('trace');
   log.logRefusal({ ...request, routeIndex: 0, method: 'JANE' }, reply(404));
   const written = lines();
@@ -109,7 +110,7 @@ test('a method as sent is in no line', () => {
   assert.ok(!/jane/i.test(JSON.stringify(written)));
 });
 
-test('what is ours is a warning or an error, the rest is information', () => {
+test('logs errors of the service as warning or error, and others as info', () => {
   const { log, lines } = requestLog('debug');
   log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
   log.logRefusal(request, reply(503, 'SERVICE_UNAVAILABLE'));
@@ -119,28 +120,28 @@ test('what is ours is a warning or an error, the rest is information', () => {
   assert.deepEqual(
     lines().map(({ level, msg }) => [level, msg]),
     [
-      [30, 'request refused: invalid credentials'],
-      [40, 'request refused: service unavailable'],
-      [30, 'request refused: status 404'],
-      [20, 'request refused: status 503'],
+      [30, 'request rejected: invalid credentials'],
+      [40, 'request rejected: service unavailable'],
+      [30, 'request rejected: status 404'],
+      [20, 'request rejected: status 503'],
       [50, 'request failed'],
     ],
   );
 });
 
-test('a failed request has one line, with the place where it failed', () => {
+test('logs one line with a stack for a failed request', () => {
   const { log, lines } = requestLog();
   log.logError(new Error('a step failed'), request);
   log.logRefusal(request, { status: 500, headers: '', body: '', refusal: { code: 'INTERNAL_ERROR' } });
   const [line, ...others] = lines();
   assert.deepEqual(others, []);
   assert.equal(line?.requestId, 'abc-1');
-  assert.match(JSON.stringify(line?.fault), /"message":"a step failed","at":\["at .*request-log\.test\.ts/);
+  assert.match(JSON.stringify(line?.err), /"message":"a step failed","stack":\["at .*request-logger\.test\.ts/);
 });
 
-test('each kind of refusal has its own budget, and what is beyond it is counted', async () => {
+test('limits the lines of each kind of rejection and reports the number of dropped lines', async () => {
   const { log, clock, lines, stream } = requestLog();
-  for (let at = 0; at < 100; at++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
+  for (let i = 0; i < 100; i++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
   log.logRefusal(request, reply(400, 'INVALID_REQUEST'));
   assert.deepEqual(
     lines().map(({ code }) => code),
@@ -150,26 +151,37 @@ test('each kind of refusal has its own budget, and what is beyond it is counted'
   assert.deepEqual(lines(), [
     {
       level: 40,
-      leftOut: { UNAUTHORIZED: 100 - bounds.refusalLogLinesBurst },
-      msg: 'log lines left out: too many refused requests',
+      dropped: { UNAUTHORIZED: 100 - bounds.refusalLogLinesBurst },
+      msg: 'log lines dropped: too many rejected requests',
     },
   ]);
-  // The next second has no refusals.
+  // Nothing is rejected in the next second.
   await once(stream, 'readable');
   assert.deepEqual(
     lines().map(({ msg }) => msg),
-    ['log lines complete again: refused requests are within the limits'],
+    ['log lines no longer dropped'],
   );
   clock.advance(1_000);
-  for (let at = 0; at < 100; at++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
+  for (let i = 0; i < 100; i++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
   assert.equal(lines().length, bounds.refusalLogLinesPerSecond);
   log.close();
-  assert.deepEqual(lines()[0]?.leftOut, { UNAUTHORIZED: 100 - bounds.refusalLogLinesPerSecond });
+  assert.deepEqual(lines()[0]?.dropped, { UNAUTHORIZED: 100 - bounds.refusalLogLinesPerSecond });
 });
 
-test('a level that is off takes nothing of a budget and leaves nothing to tell', () => {
+test('does not count lines of a disabled level', () => {
   const { log, lines } = requestLog('error');
-  for (let at = 0; at < 100; at++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
+  for (let i = 0; i < 100; i++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
   log.close();
   assert.deepEqual(lines(), []);
+});
+
+test('a token bucket allows a burst and then a constant rate', () => {
+  const bucket = new TokenBucket(5, 20, 1_000);
+  const take = (count: number, nowMs: number) =>
+    Array.from({ length: count }, () => bucket.take(nowMs)).filter(Boolean).length;
+  assert.equal(take(30, 1_000), 20);
+  assert.equal(take(30, 1_199), 0);
+  assert.equal(take(30, 1_200), 1);
+  assert.equal(take(30, 2_200), 5);
+  assert.equal(take(30, 1_000_000), 20);
 });

@@ -6,21 +6,21 @@ import { describeError } from '../../src/logging/describe-error.ts';
 
 const secret = 'zq7-jane-doe-1987';
 
-function thrownBy(fault: () => unknown): unknown {
+function thrownBy(action: () => unknown): unknown {
   try {
-    fault();
-  } catch (thrown) {
-    return thrown;
+    action();
+  } catch (error) {
+    return error;
   }
   return assert.fail('nothing was thrown');
 }
 
-const quoting: Readonly<Record<string, () => unknown>> = {
+const errorsWithInput: Readonly<Record<string, () => unknown>> = {
   'JSON.parse': () => JSON.parse(secret),
   'JSON.parse of a long text': () => JSON.parse(`{"a": "${'x'.repeat(50)}", ${secret}`),
   'new URL': () => new URL(secret),
   BigInt: () => BigInt(secret),
-  'a property of nothing': () => (undefined as unknown as Record<string, unknown>)[secret],
+  'a property of undefined': () => (undefined as unknown as Record<string, unknown>)[secret],
   'an argument of Node.js': () => Buffer.from('', secret as BufferEncoding),
   'a header of Node.js': () => new Headers({ [`${secret}\n`]: 'x' }),
   'a regular expression': () => new RegExp(`(${secret}`),
@@ -39,24 +39,24 @@ const quoting: Readonly<Record<string, () => unknown>> = {
   'a cause': () => {
     throw new Error('a step failed', { cause: thrownBy(() => JSON.parse(secret)) });
   },
-  'several at once': () => {
+  'an AggregateError': () => {
     throw new AggregateError([thrownBy(() => new URL(secret)), secret], secret);
   },
 };
 
-for (const [what, fault] of Object.entries(quoting)) {
-  test(`what an exception quotes is not described: ${what}`, () => {
-    const thrown = thrownBy(fault);
+for (const [name, action] of Object.entries(errorsWithInput)) {
+  test(`does not describe the input quoted by an error: ${name}`, () => {
+    const thrown = thrownBy(action);
     const described = describeError(thrown);
     assert.ok(!JSON.stringify(described).includes('zq7'), JSON.stringify(described));
-    if (thrown instanceof Error) assert.match(described.at?.at(-1) ?? '', /^at /);
+    if (thrown instanceof Error) assert.match(described.stack?.at(-1) ?? '', /^at /);
   });
 }
 
-test('what our own code, the system and SQLite say of a fault is told, with its place', () => {
+test('describes messages of this project, the system and SQLite', () => {
   const own = describeError(new Error('a step failed', { cause: thrownBy(() => readFileSync('/no/such/file')) }));
   assert.equal(own.message, 'a step failed');
-  assert.match(own.at?.[0] ?? '', /describe-fault\.test\.ts:\d+/);
+  assert.match(own.stack?.[0] ?? '', /describe-error\.test\.ts:\d+/);
   assert.equal(own.cause?.code, 'ENOENT');
   assert.match(own.cause?.message ?? '', /no such file.*\/no\/such\/file/);
   const database = new Database(':memory:');
@@ -68,8 +68,8 @@ test('what our own code, the system and SQLite say of a fault is told, with its 
   database.close();
 });
 
-test('a chain of causes that leads back to itself comes to an end', () => {
-  const fault = new Error('round');
-  fault.cause = fault;
-  assert.ok(JSON.stringify(describeError(fault)).length < 10_000);
+test('limits a circular chain of causes', () => {
+  const error = new Error('circular');
+  error.cause = error;
+  assert.ok(JSON.stringify(describeError(error)).length < 10_000);
 });

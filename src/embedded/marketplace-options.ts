@@ -1,0 +1,227 @@
+import type { Logger } from 'pino';
+import { assertLimits, type KeyLimits } from '../auth/rate-limits.ts';
+import { bounds } from '../bounds.ts';
+import { assertCatalogSources } from '../catalogs/assert-catalog-sources.ts';
+import type { CatalogSource } from '../catalogs/catalog-store.ts';
+import {
+  type Durability,
+  durabilityChoices,
+  type EngineChoice,
+  engineChoices,
+  type PublicUrls,
+} from '../config/config.ts';
+import { baseUrlRule, hostNamesRule, isHostName, isHttpOrigin, parseBaseUrl } from '../config/parse-setting.ts';
+import type { ConfirmationStatus } from '../confirmations/confirmation.ts';
+import { assertInteger, assertKnownNames, assertObject } from '../domain/assert-options.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Mode } from '../domain/mode.ts';
+import type { ClickResult } from '../operations/follow-click.ts';
+import { type TlsVersion, tlsVersions } from '../tls/certificate.ts';
+
+export interface MarketplaceOptions {
+  /**
+   * Folder of the ledger, analytics, keys and secrets. It is created if missing and its mode is set to 0700, so use it for nothing
+   * else. Only one running marketplace can use it at a time.
+   */
+  readonly dataDir: string;
+  /** File of the signing and encryption secrets. Default: `secrets.json` in the data folder. */
+  readonly secretFile?: string;
+  /** HTTP listeners. Default: `false`. The default port 0 selects a free port. */
+  readonly listen?:
+    | false
+    | {
+        readonly host?: string;
+        readonly port?: number;
+        readonly operationsHost?: string;
+        readonly operationsPort?: number;
+        /** Host names that the operations listener accepts besides `operationsHost`, `localhost` and IP addresses. */
+        readonly operationsAllowedHosts?: readonly string[];
+        readonly engine?: EngineChoice;
+        /** Serves HTTPS on the public listener. Paths of PEM files; the key has no passphrase. Default: plain HTTP. */
+        readonly tls?: {
+          readonly certificateFile: string;
+          readonly keyFile: string;
+          /** Lowest TLS version. Default: `1.2`. */
+          readonly minVersion?: TlsVersion;
+        };
+      };
+  /**
+   * Base URLs in replies. Default: the address of the listener. Without a listener, set at least `click` to the URL at which your
+   * program calls `followClick`.
+   */
+  readonly urls?: Partial<PublicUrls>;
+  /** One live and one test catalog for each vertical. Default: personal loans with fictional lenders. */
+  readonly catalogs?: readonly CatalogSource[];
+  /** Matching threads for catalogs of more than 100 offers. Default: 0, which matches in the calling thread. */
+  readonly matcherThreads?: number;
+  /** `fsync` (default) survives a power failure, `write` only the end of the process. */
+  readonly durability?: Durability;
+  /** Days for which sessions and ledger records are kept, at least 140. Default: forever. Daily totals are always kept. */
+  readonly retentionDays?: number;
+  /** Maximum number of live sessions. Default: 100,000. Above it, a new session is rejected with 503. */
+  readonly maxSessions?: number;
+  /** Maximum number of referrer tags per account, vertical and mode. Default: 100,000. Above it, a new tag is rejected with 403. */
+  readonly maxReferrerTags?: number;
+  /** Session lifetime. Default and maximum: four hours. */
+  readonly sessionTtlMs?: number;
+  /** Limits of keys without limits of their own. */
+  readonly limits?: Partial<KeyLimits>;
+  /** Origins that may call the API from a browser. Default: none. */
+  readonly corsOrigins?: readonly string[];
+  /** Default: no log. */
+  readonly logger?: Logger;
+  /** Clock for tests. */
+  readonly clock?: Clock;
+}
+
+export interface NewPartnerKey {
+  /** Name of the account; it is created if it does not exist. */
+  readonly account: string;
+  /** Path segment of a configured vertical, such as `personal-loans`. */
+  readonly vertical: string;
+  readonly mode: Mode;
+  /** Expiry in the future. Default: never. */
+  readonly expiresAt?: Date;
+  readonly limits?: Partial<KeyLimits>;
+}
+
+/** Properties of the HTTP request for a click URL. */
+export interface ClickVisit {
+  /** HTTP method. Default: `GET`. Other methods are redirected and not recorded as clicks. */
+  readonly method?: string | undefined;
+  readonly userAgent?: string | undefined;
+  /** Headers `Sec-Purpose`, `Purpose` and `X-Moz`, joined by commas. Browsers send them with prefetch requests. */
+  readonly purpose?: string | undefined;
+}
+
+/** Result of `followClick`. A prefetch request gets `ask_again`, so that the browser repeats it for the click itself. */
+export type FollowClickOutcome = ClickResult | { readonly kind: 'ask_again'; readonly retryAfterSeconds: number };
+
+/** A confirmation of a click, identified by `click_id`, by `sub_id` and `svc_offer_id`, or by all three (docs/contract.md#confirmation-rows). */
+export interface ConfirmationRow {
+  readonly click_id?: string;
+  readonly sub_id?: string;
+  readonly svc_offer_id?: string;
+  /** The lender's ID of the payout, up to 128 visible ASCII characters. A reversal has the ID of the payout that it reverses. */
+  readonly txid: string;
+  readonly status: ConfirmationStatus;
+  /** Positive amount in USD with up to six decimals. */
+  readonly amount: number;
+  /** ISO 8601 timestamp with a UTC offset. */
+  readonly occurred_at: string;
+}
+
+/** Has every member of a type, so that the compiler reports a missing name. */
+type MemberNames<Options> = Readonly<Record<keyof Options, true>>;
+type ListenOptions = Exclude<MarketplaceOptions['listen'], false | undefined>;
+
+const marketplaceOptionNames = Object.keys({
+  dataDir: true,
+  secretFile: true,
+  listen: true,
+  urls: true,
+  catalogs: true,
+  matcherThreads: true,
+  durability: true,
+  retentionDays: true,
+  maxSessions: true,
+  maxReferrerTags: true,
+  sessionTtlMs: true,
+  limits: true,
+  corsOrigins: true,
+  logger: true,
+  clock: true,
+} satisfies MemberNames<MarketplaceOptions>);
+
+const listenOptionNames = Object.keys({
+  host: true,
+  port: true,
+  operationsHost: true,
+  operationsPort: true,
+  operationsAllowedHosts: true,
+  engine: true,
+  tls: true,
+} satisfies MemberNames<ListenOptions>);
+
+const tlsOptionNames = Object.keys({
+  certificateFile: true,
+  keyFile: true,
+  minVersion: true,
+} satisfies MemberNames<NonNullable<ListenOptions['tls']>>);
+
+const urlNames = Object.keys({ public: true, click: true, widget: true, cdn: true } satisfies MemberNames<PublicUrls>);
+
+export const newKeyOptionNames = Object.keys({
+  account: true,
+  vertical: true,
+  mode: true,
+  expiresAt: true,
+  limits: true,
+} satisfies MemberNames<NewPartnerKey>);
+
+/**
+ * Throws a RangeError for an unknown option name and for an invalid path, number, URL or choice. The contents of files and catalogs
+ * are validated when they are loaded.
+ */
+export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
+  assertObject('the argument of createMarketplace', argument);
+  assertKnownNames('', argument, marketplaceOptionNames);
+  const { listen, ...options } = argument;
+  assertPath('dataDir', options.dataDir);
+  if (options.secretFile !== undefined) assertPath('secretFile', options.secretFile);
+  if (options.urls) {
+    assertObject('urls', options.urls);
+    assertKnownNames('urls', options.urls, urlNames);
+    for (const [name, url] of Object.entries(options.urls)) {
+      if (url !== undefined && normalizeBaseUrl(url) === null)
+        throw new RangeError(`urls.${name} must be ${baseUrlRule}`);
+    }
+  }
+  assertInteger('matcherThreads', options.matcherThreads ?? 0, 0, bounds.matcherThreadsMax);
+  assertInteger('maxSessions', options.maxSessions ?? 1, 1, bounds.sessionLimitMax);
+  assertInteger('maxReferrerTags', options.maxReferrerTags ?? 1, 1, bounds.referrerTagLimitMax);
+  assertInteger('sessionTtlMs', options.sessionTtlMs ?? 1, 1, bounds.sessionTtlMs);
+  const { retentionDaysMin, retentionDaysMax } = bounds;
+  assertInteger('retentionDays', options.retentionDays ?? retentionDaysMin, retentionDaysMin, retentionDaysMax);
+  if (options.limits) assertObject('limits', options.limits);
+  assertLimits(options.limits ?? {});
+  assertChoice('durability', options.durability, durabilityChoices);
+  if (options.catalogs !== undefined) assertCatalogSources(options.catalogs);
+  const { corsOrigins = [] } = options;
+  if (!Array.isArray(corsOrigins) || corsOrigins.length > bounds.corsOriginsMax || !corsOrigins.every(isHttpOrigin)) {
+    throw new RangeError(
+      `corsOrigins must be up to ${bounds.corsOriginsMax} origins, each exactly as a browser sends it`,
+    );
+  }
+  if (!listen) return;
+  assertObject('listen', listen);
+  assertKnownNames('listen', listen, listenOptionNames);
+  assertInteger('listen.port', listen.port ?? 0, 0, bounds.portMax);
+  assertInteger('listen.operationsPort', listen.operationsPort ?? 0, 0, bounds.portMax);
+  const { operationsAllowedHosts: hosts = [] } = listen;
+  const { opsAllowedHostsMax } = bounds;
+  if (!Array.isArray(hosts) || hosts.length > opsAllowedHostsMax || !hosts.every(isHostName)) {
+    throw new RangeError(`listen.operationsAllowedHosts must be up to ${opsAllowedHostsMax} ${hostNamesRule}`);
+  }
+  assertChoice('listen.engine', listen.engine, engineChoices);
+  if (!listen.tls) return;
+  assertObject('listen.tls', listen.tls);
+  assertKnownNames('listen.tls', listen.tls, tlsOptionNames);
+  assertPath('listen.tls.certificateFile', listen.tls.certificateFile);
+  assertPath('listen.tls.keyFile', listen.tls.keyFile);
+  assertChoice('listen.tls.minVersion', listen.tls.minVersion, tlsVersions);
+}
+
+/** Returns the URL without its trailing slash, or null for an absent or invalid URL. */
+export function normalizeBaseUrl(url: string | undefined): string | null {
+  return typeof url === 'string' ? parseBaseUrl(url) : null;
+}
+
+function assertPath(name: string, value: unknown): void {
+  if (typeof value !== 'string' || value === '') throw new RangeError(`${name} must be the path of a file or folder`);
+}
+
+function assertChoice(name: string, value: string | undefined, choices: readonly string[]): void {
+  if (value !== undefined && !choices.includes(value))
+    throw new RangeError(`${name} must be one of ${choices.join(', ')}`);
+}

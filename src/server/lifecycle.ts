@@ -1,0 +1,130 @@
+import type { Clock } from '../domain/clock.ts';
+
+/** Cleanup callbacks of a start, run in reverse order: the piece that was opened last is closed first. */
+export class CleanupStack {
+  readonly #callbacks: (() => unknown)[] = [];
+  #closePromise: Promise<void> | null = null;
+
+  defer(callback: () => unknown): void {
+    this.#callbacks.push(callback);
+  }
+
+  /** Runs every callback, also after one fails, then throws the first error. Idempotent. */
+  close(): Promise<void> {
+    this.#closePromise ??= this.#runCallbacks();
+    return this.#closePromise;
+  }
+
+  async #runCallbacks(): Promise<void> {
+    const errors: unknown[] = [];
+    for (const callback of this.#callbacks.reverse()) {
+      try {
+        await callback();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
+  }
+}
+
+export interface DrainTimes {
+  /** Time in which a stopping service still accepts connections, so that load balancers can notice the stop. */
+  readonly delayMs: number;
+  /** Time after the delay in which pending requests may complete. Then their connections are closed. */
+  readonly deadlineMs: number;
+}
+
+/** The drain deadline of a stopping service, common to all of its listeners. */
+export class DrainTimer {
+  readonly #clock: Clock;
+  #times: DrainTimes;
+  #startedMs: number;
+
+  constructor(clock: Clock, times: DrainTimes) {
+    this.#clock = clock;
+    this.#times = times;
+    this.#startedMs = clock.monotonicMs();
+  }
+
+  start(): void {
+    this.#startedMs = this.#clock.monotonicMs();
+  }
+
+  /** Sets the delay and the remaining time to zero. */
+  expire(): void {
+    this.#times = { delayMs: 0, deadlineMs: 0 };
+  }
+
+  get delayMs(): number {
+    return this.#times.delayMs;
+  }
+
+  /** Time until the deadline. */
+  get remainingMs(): number {
+    const { delayMs, deadlineMs } = this.#times;
+    const elapsedMs = Math.max(0, this.#clock.monotonicMs() - this.#startedMs - delayMs);
+    return Math.max(0, deadlineMs - elapsedMs);
+  }
+}
+
+/** A part of the service that can become unavailable while the service runs. */
+interface HealthSource {
+  readonly healthy: boolean;
+}
+
+interface LifecycleOptions {
+  readonly clock: Clock;
+  readonly drain: DrainTimes;
+  readonly cleanup: CleanupStack;
+  readonly ledger: HealthSource;
+  readonly journal: HealthSource;
+  readonly analytics: HealthSource;
+}
+
+/**
+ * State of a service: `starting`, then `serving` after `markServing`, then `stopping` after `stop`. A service that fails to start
+ * goes from `starting` to its cleanup without `stop`.
+ */
+export class ServiceLifecycle {
+  readonly drain: DrainTimer;
+  readonly #options: LifecycleOptions;
+  #state: 'starting' | 'serving' | 'stopping' = 'starting';
+
+  constructor(options: LifecycleOptions) {
+    this.#options = options;
+    this.drain = new DrainTimer(options.clock, options.drain);
+  }
+
+  get isStopping(): boolean {
+    return this.#state === 'stopping';
+  }
+
+  markServing(): void {
+    this.#state = 'serving';
+  }
+
+  /** The reasons why the service does not accept requests; empty when it is ready. */
+  notReadyReasons(): readonly string[] {
+    if (this.#state !== 'serving') return [`the service is ${this.#state}`];
+    const { ledger, journal, analytics } = this.#options;
+    const reasons: string[] = [];
+    if (!ledger.healthy) reasons.push('the ledger cannot be written');
+    if (!journal.healthy) reasons.push('the journal cannot be written');
+    if (!analytics.healthy) reasons.push('the aggregator is not running');
+    return reasons;
+  }
+
+  /** Starts the drain and runs the cleanup callbacks. Idempotent. */
+  stop(): Promise<void> {
+    if (!this.isStopping) this.drain.start();
+    this.#state = 'stopping';
+    return this.#options.cleanup.close();
+  }
+
+  /** Stops without waiting for pending requests. */
+  stopNow(): Promise<void> {
+    this.drain.expire();
+    return this.stop();
+  }
+}

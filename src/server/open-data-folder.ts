@@ -1,0 +1,57 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { type DataFiles, dataFiles } from '../files/data-files.ts';
+import { lockFolder } from '../files/folder-lock.ts';
+import { createPrivateFolder, restrictFolderToOwner } from '../files/private-files.ts';
+import { openOrCreateSecretFile } from '../secrets/secret-file.ts';
+import type { SecretRing } from '../secrets/secret-ring.ts';
+import type { CleanupStack } from './lifecycle.ts';
+import type { ServiceOptions } from './service.ts';
+
+/** A folder inside the data folder is missing although other files depend on it. A start would create it empty and lose that data. */
+export class FolderMissingError extends Error {
+  override readonly name = 'FolderMissingError';
+  readonly folder: string;
+
+  constructor(folder: string, details: string) {
+    super(`${folder} is missing, ${details}`);
+    this.folder = folder;
+  }
+}
+
+/**
+ * Creates and locks the data folder, restricts it to its owner and loads the secrets. Throws `FolderInUseError` when another
+ * process has locked it, and `FolderMissingError` when the ledger is gone.
+ */
+export function openDataFolder({ dataDir, secretFile, logger }: ServiceOptions, cleanup: CleanupStack): SecretRing {
+  createPrivateFolder(dataDir);
+  const lock = lockFolder(dataDir);
+  cleanup.defer(() => lock.release());
+  // Every file in the folder is created with mode 0600, so a volume that refuses chmod is a warning and not an error.
+  if (!restrictFolderToOwner(dataDir)) {
+    logger.warn({ dataDir }, 'data directory is accessible to other users; chmod failed');
+  }
+  const files = dataFiles(dataDir);
+  assertLedgerFolder(files);
+  const { ledgerFolder } = files;
+  return openOrCreateSecretFile(secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
+}
+
+/** Throws `FolderMissingError` when the ledger is gone and its analytics are not: an empty ledger would delete them. */
+function assertLedgerFolder({ ledgerFolder, analyticsStoreFile }: DataFiles): void {
+  if (existsSync(ledgerFolder) || !existsSync(analyticsStoreFile)) return;
+  throw new FolderMissingError(
+    ledgerFolder,
+    `and ${analyticsStoreFile} may be the last copy of its figures: put the folder back or restore a backup; to start with an ` +
+      'empty ledger, move that file away',
+  );
+}
+
+/** Throws `FolderMissingError` when the journal is gone although the ledger contains live sessions. */
+export function assertJournalFolder(journalFolder: string, liveSessions: number): void {
+  if (liveSessions === 0 || existsSync(journalFolder)) return;
+  throw new FolderMissingError(
+    journalFolder,
+    `with the pocket fields of ${liveSessions} live sessions: put the folder back, or accept that these sessions must ` +
+      'submit their inputs again, by marketplace log repair --accept-missing-journal --yes',
+  );
+}
