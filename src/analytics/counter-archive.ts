@@ -180,7 +180,7 @@ export class CounterArchive {
       untilDay,
       ledgerFromPosition,
     ];
-    const header = { shard: archiveShard, firstSequence: this.#position + 1, previousCrc: this.#crc };
+    const header = { firstSequence: this.#position + 1, previousCrc: this.#crc };
     try {
       nodeLogFiles.createFolder(this.#folder);
       writeSegment(this.#folder, header, archiveSegmentRecords(opened, counters));
@@ -198,11 +198,7 @@ export class CounterArchive {
   /** Ends the log as one that was closed (see log-format.ts), for the commands that check or copy any log. */
   #writeEndSegment(): void {
     try {
-      writeSegment(
-        this.#folder,
-        { shard: archiveShard, firstSequence: this.#position + 1, previousCrc: this.#crc },
-        [],
-      );
+      writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
     } catch (error) {
       // The sealing is whole by itself, and checked by its own last record.
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
@@ -276,9 +272,6 @@ interface ArchiveRange {
   readonly untilDay: number;
   readonly ledgerFromPosition: number;
 }
-
-/** Figures are of no one shard: all that wrote a ledger here add to them. */
-const archiveShard = 0;
 
 function* archiveSegmentRecords(opened: ArchiveHeader, counters: ArchivedCounters): Generator<ArchiveRecord, void> {
   yield opened;

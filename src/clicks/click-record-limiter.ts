@@ -2,6 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import { dayOf } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
+import type { LedgerSubscriber } from '../ledger/ledger.ts';
+import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 
 /** Offsets in a sub_id of three bytes each that are random (10 bytes from 14 on), or as good as random (the MAC, from 24 on). */
 const rowOffsets = [14, 17, 20, 24];
@@ -70,7 +72,9 @@ class SessionClickSketch {
  * The bound for a session always applies, also after a restart (`restore`). The one for a link keeps repeats of it from using up
  * the session's clicks; beyond `clickCountersMax` links it is forgotten for the links clicked least recently.
  */
-export class ClickRecordLimiter {
+export class ClickRecordLimiter implements LedgerSubscriber {
+  /** No record is read only for this class: it counts the clicks among the records that others need. */
+  readonly replaySinceMs = Number.POSITIVE_INFINITY;
   readonly #perLinkMax: number;
   readonly #clicksPerLink: LRUCache<string, number>;
   readonly #clicksPerSession: SessionClickSketch;
@@ -95,9 +99,9 @@ export class ClickRecordLimiter {
     return true;
   }
 
-  /** Counts a click that was recorded before a restart. */
-  restoreClick(sub: Uint8Array): void {
-    this.#clicksPerSession.tryAdd(sub);
+  /** Counts a click that was recorded before a restart. At run time `tryConsume` counts, before the click is recorded. */
+  apply(record: LedgerRecord): void {
+    if (record[0] === ledgerRecordKind.offerClicked) this.#clicksPerSession.tryAdd(record[2]);
   }
 }
 

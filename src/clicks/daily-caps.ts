@@ -5,8 +5,10 @@ import type { ReplacedCatalog } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dayOf, dayStartMs } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
+import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind, type OfferClicked } from '../ledger/ledger-record.ts';
 import { noUnavailableOffers, type UnavailableOffers } from '../matching/matcher.ts';
+import { classifyClick } from './click-rules.ts';
 import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts';
 
 /**
@@ -42,10 +44,10 @@ class OfferCapState {
 }
 
 /**
- * Applies a record of the ledger to those of these offers that it names, by the rules of docs/contract.md#counting-clicks.
- * Tells whether it has an offer of the catalog in use closed.
+ * Applies a ledger record to the offers that it names, by the rules of docs/contract.md#counting-clicks. Returns whether an
+ * offer of the active catalog reached its cap.
  */
-export function applyRecord(
+function applyRecord(
   record: LedgerRecord,
   offers: ReadonlyMap<string, OfferCapState>,
   pairs: SessionOfferPairs,
@@ -81,12 +83,9 @@ function applyClick(
   offer: OfferCapState,
   pairs: SessionOfferPairs,
 ): boolean {
-  // A verdict stands. Without one, from a time when the offer had no cap, the click is judged now.
+  // The recorded decision stands. A click from a time when the offer had no cap has none.
   if (withinDailyCap === null || pairs.state(sub, offer.randomId) === 'clicked') return false;
-  if (withinDailyCap === undefined) {
-    if (clickedMs - decodeSubId(sub).createdMs > bounds.clickAttributionMs || !canTakePlace(sub, offer, pairs))
-      return false;
-  }
+  if (withinDailyCap === undefined && !isCountedClick(sub, clickedMs, offer, pairs)) return false;
   pairs.markClicked(sub, offer.randomId);
   if (withinDailyCap === false) return false;
   const day = dayOf(clickedMs);
@@ -94,10 +93,17 @@ function applyClick(
   return offer.removedMs === null && offer.isAtCap(day);
 }
 
-/** Whether a click would be the first of the session on an offer that it was shown; it is held to be where that is not known. */
-function canTakePlace(sub: Uint8Array, { randomId }: OfferCapState, pairs: SessionOfferPairs): boolean {
+/** Whether a click counts. Assumes that the offer was shown to a session whose pairs may have been evicted. */
+function isCountedClick(
+  sub: Uint8Array,
+  clickedMs: number,
+  { randomId }: OfferCapState,
+  pairs: SessionOfferPairs,
+): boolean {
+  const { createdMs } = decodeSubId(sub);
   const state = pairs.state(sub, randomId);
-  return state === 'shown' || (state === 'none' && !pairs.isComplete(decodeSubId(sub).createdMs));
+  const wasShown = state !== 'none' || !pairs.isComplete(createdMs);
+  return classifyClick({ wasShown, wasClicked: state === 'clicked', createdMs }, clickedMs) === 'counted';
 }
 
 /** What an offer's daily cap makes of a click. */
@@ -126,7 +132,7 @@ export type ReadLedgerSince = (sinceMs: number, visit: (record: LedgerRecord) =>
  *
  * Where a cap comes to an offer while the service runs, `prepare` reads what it must know of the last day from the ledger.
  */
-export class DailyCaps {
+export class DailyCaps implements LedgerSubscriber {
   readonly #states = new Map<number, CatalogCapState>();
   readonly #pairsMax: number;
   readonly #pairs: SessionOfferPairs;
@@ -134,13 +140,16 @@ export class DailyCaps {
   #bufferedRecords: LedgerRecord[] | null = null;
   /** Capped offers of all shelves: no more than the catalogs that are kept have, and so bounded with them. */
   #cappedOfferCount = 0;
-  /** After a restart it must see the records from this moment on. */
-  readonly replaySinceMs: number;
+  readonly #completeSinceMs: number;
 
   constructor(nowMs: number, pairsMax: number = bounds.sessionCappedOfferPairsMax) {
-    this.replaySinceMs = replayStartMs(nowMs);
+    this.#completeSinceMs = replayStartMs(nowMs);
     this.#pairsMax = pairsMax;
-    this.#pairs = new SessionOfferPairs(pairsMax, this.replaySinceMs);
+    this.#pairs = new SessionOfferPairs(pairsMax, this.#completeSinceMs);
+  }
+
+  get replaySinceMs(): number {
+    return this.isIdle ? Number.POSITIVE_INFINITY : this.#completeSinceMs;
   }
 
   /** No offer has a cap: nothing needs to be seen. */
@@ -176,7 +185,7 @@ export class DailyCaps {
     const offer = this.#states.get(stateKeyOfSub(sub))?.offers.get(offerId);
     if (offer === undefined || offer.dailyCap === null) return noCapDecision;
     const atCap = offer.isAtCap(dayOf(clickedMs));
-    return { atCap, withinDailyCap: canTakePlace(sub, offer, this.#pairs) ? !atCap : null };
+    return { atCap, withinDailyCap: isCountedClick(sub, clickedMs, offer, this.#pairs) ? !atCap : null };
   }
 
   /** Takes note of a record that the log has taken. */

@@ -25,7 +25,7 @@ export async function copyLog(
   target: string,
   options: Pick<VerifyLogOptions, 'onBytesRead' | 'signal'> = {},
 ): Promise<LogVerification> {
-  const { position, crc, shard, end, damage } = await verifyLog(nodeLogFiles, folder, options);
+  const { position, crc, end, damage } = await verifyLog(nodeLogFiles, folder, options);
   if (damage !== null) throw damage;
   createFolderDurably(target);
   if (end !== null) {
@@ -39,8 +39,8 @@ export async function copyLog(
     }
     fsyncPath(target);
     // The copy of a log in use is complete, too: with an end mark, a byte of its last record that goes bad shows as damage.
-    if (shard !== null && end.offset > segmentHeaderBytes) {
-      writeSegment(target, { shard, firstSequence: position + 1, previousCrc: crc }, []);
+    if (end.offset > segmentHeaderBytes) {
+      writeSegment(target, { firstSequence: position + 1, previousCrc: crc }, []);
     }
   }
   fsyncPath(dirname(target));

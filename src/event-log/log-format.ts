@@ -39,8 +39,10 @@ const magic = Buffer.from('svc-log\n', 'latin1');
 const formatVersion = 1;
 const headerCrcOffset = 28;
 
+/** Value of the header's shard field in every file written so far. */
+const shard = 0;
+
 export interface SegmentHeader {
-  readonly shard: number;
   readonly firstSequence: number;
   readonly previousCrc: number;
 }
@@ -49,7 +51,7 @@ export function encodeSegmentHeader(header: SegmentHeader): Buffer {
   const bytes = Buffer.alloc(segmentHeaderBytes);
   magic.copy(bytes);
   bytes.writeUInt32BE(formatVersion, 8);
-  bytes.writeUInt32BE(header.shard, 12);
+  bytes.writeUInt32BE(shard, 12);
   bytes.writeBigUInt64BE(BigInt(header.firstSequence), 16);
   bytes.writeUInt32BE(header.previousCrc, 24);
   bytes.writeUInt32BE(crc32(bytes.subarray(0, headerCrcOffset)), headerCrcOffset);
@@ -65,8 +67,9 @@ export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | string {
   const version = bytes.readUInt32BE(8);
   if (version !== formatVersion)
     return `the segment has format version ${version}, and this program reads ${formatVersion}`;
+  if (bytes.readUInt32BE(12) !== shard)
+    return `the segment has shard ${bytes.readUInt32BE(12)}; this release reads shard ${shard}`;
   return {
-    shard: bytes.readUInt32BE(12),
     firstSequence: Number(bytes.readBigUInt64BE(16)),
     previousCrc: bytes.readUInt32BE(24),
   };

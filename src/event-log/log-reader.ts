@@ -196,7 +196,7 @@ export class LogReader {
 export async function readOpenLog(
   files: LogFiles,
   folder: string,
-  log: Pick<EventLog, 'appendedPosition' | 'durablePosition' | 'healthy'>,
+  log: Pick<EventLog<unknown>, 'appendedPosition' | 'durablePosition' | 'healthy'>,
   since: ReadSince,
   visit: (record: unknown) => void,
 ): Promise<void> {

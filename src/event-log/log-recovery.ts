@@ -67,7 +67,6 @@ export interface ReadSince {
 export async function recoverLog(
   files: LogFiles,
   folder: string,
-  shard: number,
   visit: RecordVisitor | undefined,
   since?: ReadSince,
   onRead?: ReadProgressListener,
@@ -76,7 +75,7 @@ export async function recoverLog(
   for (const name of names.filter(isTemporaryFile)) await files.remove(join(folder, name));
   const segment = since && newestSegmentStartedBefore(files, folder, segmentFirstSequences(names), since);
   const ofBytes = onRead === undefined ? 0 : logSizeBytes(files, folder, segment);
-  const walk = new LogScanner(files, folder, { shard, segment, decode: visit !== undefined });
+  const walk = new LogScanner(files, folder, { segment, decode: visit !== undefined });
   try {
     let yieldAt: number = bounds.logReadChunkBytes;
     while (walk.nextRecord()) {

@@ -10,8 +10,6 @@ export interface LogLocation {
 }
 
 interface LogScannerOptions {
-  /** Whose segments they must be; default: those of the shard that the first of them names. */
-  readonly shard?: number;
   /** First sequence of the segment to begin with; default: the oldest. */
   readonly segment?: number | undefined;
   /** Decode every record too; one that cannot be decoded is damage then. */
@@ -47,8 +45,6 @@ export class LogScanner {
   bytesRead = 0;
   /** Once `next` has found the end: bytes behind it that are no whole record. */
   tornBytes = 0;
-  /** Of all its segments; null until it is known. */
-  shard: number | null;
   readonly #files: LogFiles;
   readonly #folder: string;
   readonly #decoder: RecordDecoder | null;
@@ -58,11 +54,10 @@ export class LogScanner {
   /** First sequences of the segments that follow this one. */
   #laterSegments: number[];
 
-  constructor(files: LogFiles, folder: string, { shard, segment = 0, decode }: LogScannerOptions) {
+  constructor(files: LogFiles, folder: string, { segment = 0, decode }: LogScannerOptions) {
     this.#files = files;
     this.#folder = folder;
     this.#decoder = decode ? new RecordDecoder() : null;
-    this.shard = shard ?? null;
     this.#laterSegments = segmentFirstSequences(files.listNames(folder)).filter((first) => first >= segment);
   }
 
@@ -145,10 +140,6 @@ export class LogScanner {
     const segment = this.#openSegment(segmentFirst);
     try {
       const header = segment.readHeader();
-      this.shard ??= header.shard;
-      if (header.shard !== this.shard) {
-        throw new LogDamagedError(segment.path, 0, `the segment is of shard ${header.shard}, not ${this.shard}`);
-      }
       if (this.segment === null) {
         this.position = segmentFirst - 1;
         this.crc = segmentFirst === 1 ? 0 : header.previousCrc;

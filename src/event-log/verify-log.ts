@@ -16,8 +16,6 @@ export interface LogVerification {
   /** Of the last record; where records were pruned, it is more than there are. */
   readonly position: number;
   readonly crc: number;
-  /** Shard of the segments; null when no header is whole. */
-  readonly shard: number | null;
   /** Where the last record ends; null when not even a segment's header is whole. */
   readonly end: LogLocation | null;
   /** Bytes behind the end that are no whole record: a write under way, or a torn tail that opening the log cuts. */
@@ -97,7 +95,7 @@ export async function verifyLog(
   } finally {
     walk.close();
   }
-  const { position, crc, shard, tornBytes } = walk;
+  const { position, crc, tornBytes } = walk;
   const segments = segmentFirstSequences(files.listNames(folder)).length;
   return {
     folder,
@@ -106,7 +104,6 @@ export async function verifyLog(
     records,
     position,
     crc,
-    shard,
     end,
     tornBytes,
     damage,

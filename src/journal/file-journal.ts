@@ -25,7 +25,6 @@ import { JournalCipher, type JournalRecord, journalRecordKind, saltBytes } from 
 export interface FileJournalOptions {
   /** Of the journal alone; created when missing. Hold its data folder's lock first. */
   readonly folder: string;
-  readonly shard: number;
   readonly durability: 'fsync' | 'write';
   readonly clock: Clock;
   readonly secrets: SecretRing;
@@ -35,13 +34,13 @@ export interface FileJournalOptions {
   /** Called at opening for every merge that was durable, in order; maybe for sessions long expired. Bytes are views: copy them. */
   readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
   /** As of the log. */
-  readonly onStored?: FileEventLogOptions['onStored'];
+  readonly onGroupStored?: FileEventLogOptions<JournalRecord>['onGroupStored'];
   /** Told how far the reading at opening has got. */
   readonly onProgress?: ReadProgressListener | undefined;
   readonly files?: LogFiles;
   /** How often a journal that cannot be written tries again. */
-  readonly healMs?: number;
-  readonly onTrouble?: (trouble: JournalIncident) => void;
+  readonly retryMs?: number;
+  readonly onIncident?: (trouble: JournalIncident) => void;
 }
 
 export type JournalIncident =
@@ -117,7 +116,7 @@ export class FileJournal implements Journal {
     let before = 0;
     for (const [index, name] of names.entries()) {
       const reader = new EpochReader(join(options.folder, name), options);
-      const log = await openEventLog({
+      const log = await openEventLog<JournalRecord>({
         ...epochLogOptions(options, name),
         onRecord: (position, record) => reader.readRecord(position, record),
         onProgress: onProgress && ((bytes) => onProgress(before + bytes, total)),
@@ -188,26 +187,28 @@ export class FileJournal implements Journal {
     const epoch = this.#currentEpoch;
     const wallMs = this.#options.clock.wallMs();
     const sealed = epoch.cipher.encrypt(epoch.batchCount, this.#encoder.encodeSharedRef(batch.items));
-    const written = epoch.log.append([journalRecordKind.encryptedBatch, wallMs, sealed]);
-    // A batch that the log did not take leaves no gap: its number is given to the next one. Its bytes went nowhere.
-    if (epoch.log.appendedPosition > epoch.batchCount + 1) {
-      epoch.batchCount++;
-      epoch.lastWallMs = Math.max(epoch.lastWallMs, wallMs);
+    const appended = epoch.log.append([journalRecordKind.encryptedBatch, wallMs, sealed]);
+    if (appended === null) {
+      // The next batch may use the number, since nothing was written under it.
+      batch.durable.reject(new LogUnavailableError('the journal cannot take the changes', null));
+      return;
     }
-    this.#lastBatchDurable = written.then(batch.durable.resolve, batch.durable.reject);
+    epoch.batchCount++;
+    epoch.lastWallMs = Math.max(epoch.lastWallMs, wallMs);
+    this.#lastBatchDurable = appended.durable.then(batch.durable.resolve, batch.durable.reject);
   }
 
   async #runMaintenance(): Promise<void> {
-    const { clock, onTrouble } = this.#options;
+    const { clock, onIncident } = this.#options;
     try {
       const { openedMs, batchCount } = this.#currentEpoch;
       if (batchCount > 0 && clock.wallMs() - openedMs >= bounds.journalEpochDurationMs) await this.#startEpoch();
       await this.#deleteExpiredEpochs();
-      if (this.#maintenanceFailed) onTrouble?.({ kind: 'tended-again' });
+      if (this.#maintenanceFailed) onIncident?.({ kind: 'tended-again' });
       this.#maintenanceFailed = false;
     } catch (error) {
       this.#maintenanceFailed = true;
-      onTrouble?.({ kind: 'not-tended', error });
+      onIncident?.({ kind: 'not-tended', error });
     }
   }
 
@@ -264,16 +265,15 @@ async function deleteEpoch(folder: string, name: string): Promise<void> {
   await rm(gone, { recursive: true, force: true });
 }
 
-function epochLogOptions(options: FileJournalOptions, name: string) {
-  const { folder, shard, durability, files, healMs, onTrouble, onStored } = options;
+function epochLogOptions(options: FileJournalOptions, name: string): FileEventLogOptions<JournalRecord> {
+  const { folder, durability, files, retryMs, onIncident, onGroupStored } = options;
   return {
     folder: join(folder, name),
-    shard,
     durability,
     ...(files !== undefined && { files }),
-    ...(healMs !== undefined && { healMs }),
-    ...(onTrouble !== undefined && { onTrouble }),
-    ...(onStored !== undefined && { onStored }),
+    ...(retryMs !== undefined && { retryMs }),
+    ...(onIncident !== undefined && { onIncident }),
+    ...(onGroupStored !== undefined && { onGroupStored }),
   };
 }
 
@@ -284,7 +284,7 @@ async function openEpoch(options: FileJournalOptions, before: readonly { readonl
   const name = String(Math.max(openedMs, Number(before.at(-1)?.name ?? 0) + 1)).padStart(16, '0');
   await mkdir(join(folder, name), { mode: 0o700 });
   await files.syncFolder(folder);
-  const log = createEventLog<JournalRecord>(epochLogOptions(options, name));
+  const log = createEventLog(epochLogOptions(options, name));
   const { number } = secrets.newest;
   const salt = randomBytes(saltBytes);
   // Nobody waits for it: it is ahead of every batch, in the same group or in an earlier one.

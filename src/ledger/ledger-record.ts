@@ -136,12 +136,3 @@ export type WidgetEventType = (typeof widgetEventTypes)[number];
 /** Device classes of analytics (docs/contract.md#device-classes), as numbers in the ledger: never renumber. */
 export const deviceClasses = ['unknown', 'desktop', 'mobile', 'tablet', 'bot'] as const;
 export type DeviceClass = 0 | 1 | 2 | 3 | 4;
-
-/** When a decoded record happened, or null: a file may hold anything. */
-export function recordTimeMs(record: unknown): number | null {
-  const time: unknown = Array.isArray(record) ? record[1] : null;
-  return typeof time === 'number' && Number.isSafeInteger(time) && time >= 0 && time <= dateMsMax ? time : null;
-}
-
-/** The last moment a Date can hold. */
-const dateMsMax = 8_640_000_000_000_000;

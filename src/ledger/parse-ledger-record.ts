@@ -3,6 +3,12 @@ import { microsPerUsd } from '../domain/money.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 import { deviceClasses, type LedgerRecord, ledgerRecordKind, widgetIdBytes } from './ledger-record.ts';
 
+/** Time of a decoded log record in Unix milliseconds, or null if the record has no valid time. */
+export function recordTimeMs(record: unknown): number | null {
+  const time: unknown = Array.isArray(record) ? record[1] : null;
+  return isWallMs(time) ? time : null;
+}
+
 /**
  * Reads what a ledger file holds as a record, or null. The file is not trusted: whoever can write to the data folder must
  * not be able to stop the counters, so every member that is used is checked. A longer array is a record of a later
@@ -16,9 +22,8 @@ export function parseLedgerRecord(value: unknown): LedgerRecord | null {
         isLedgerName(value[3]) &&
         isCount(value[4]) &&
         isCount(value[5]) &&
-        value[5] < deviceClasses.length &&
         (value[6] === null || typeof value[6] === 'string')
-        ? (value as unknown as LedgerRecord)
+        ? withKnownDevice(value)
         : null;
     case ledgerRecordKind.offersViewed:
       return value.length >= 5 &&
@@ -52,6 +57,12 @@ export function parseLedgerRecord(value: unknown): LedgerRecord | null {
     default:
       return null;
   }
+}
+
+/** Replaces the device class of a later release by `unknown`. */
+function withKnownDevice(value: readonly unknown[]): LedgerRecord {
+  const isKnown = (value[5] as number) < deviceClasses.length;
+  return (isKnown ? value : value.with(5, deviceClasses.indexOf('unknown'))) as unknown as LedgerRecord;
 }
 
 /** Offer, lender, txid, amount and time, which a confirmation and a reversal have in the same places. */
@@ -91,7 +102,7 @@ function hasWidgetEventMembers([, , , , eventIds, types, offerIds]: readonly unk
 }
 
 function isWallMs(value: unknown): value is number {
-  return isCount(value) && value <= latestWallMs;
+  return isCount(value) && value <= bounds.timestampMsMax;
 }
 
 function isCount(value: unknown): value is number {
@@ -109,6 +120,3 @@ function isBytes(value: unknown, length: number): value is Uint8Array {
 function isLedgerName(value: unknown): value is string {
   return typeof value === 'string' && value.length <= bounds.ledgerNameCharactersMax;
 }
-
-/** The last moment a Date can hold: beyond it nothing can be answered. */
-const latestWallMs = 8_640_000_000_000_000;

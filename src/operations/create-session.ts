@@ -5,8 +5,9 @@ import { isoTimestamp } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { invalidRequest, notDurable, type Outcome, refusedWith, succeeded, unavailable } from '../domain/outcome.ts';
 import { exceedsCodePoints, isVisibleAscii } from '../domain/text.ts';
-import { type EventLog, LogUnavailableError } from '../event-log/event-log.ts';
+import type { AppendedRecord } from '../event-log/event-log.ts';
 import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind } from '../ledger/ledger-record.ts';
 import type { IdempotencyDigests, IdempotencyKeys, OriginalRequest } from '../sessions/idempotency-keys.ts';
 import type { ReferrerTags, TagReservation } from '../sessions/referrer-tags.ts';
@@ -21,7 +22,7 @@ export interface CreateSessionDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly sessions: SessionStore;
-  readonly ledger: EventLog;
+  readonly ledger: Ledger;
   readonly devices: DeviceClassifier;
   readonly idempotencyKeys: IdempotencyKeys;
   readonly referrerTags: ReferrerTags;
@@ -66,11 +67,8 @@ export interface CreatedSession {
 
 /** A session whose record is on its way: it becomes the caller's when the record is durable. */
 interface PendingSession {
-  readonly subId: string;
   readonly view: SessionView;
-  /** Where its record lies in the ledger, if the ledger took it. */
-  readonly position: number;
-  readonly durable: Promise<void>;
+  readonly record: AppendedRecord;
 }
 
 /** The place that a new session has in its key's day (docs/contract.md#sessions-per-day). */
@@ -117,19 +115,12 @@ export async function createSession(
     const opened = addSession(ports, tenant, keyNumber, request, keyed);
     if (opened === null) return unavailable(bounds.retryAfterSeconds);
     mayCreate = true;
-    const { position, durable } = opened;
-    if (keyed !== null)
-      ports.idempotencyKeys.addPending(keyed, { sub: ports.subIds.lastIssuedBytes, position, durable });
-    try {
-      await durable;
-      return succeeded({ session: opened.view, replayed: false });
-    } catch (fault) {
-      if (!(fault instanceof LogUnavailableError)) throw fault;
-      mayCreate = fault.isAppended;
-      // A record that the log took is a session after a restart, so it stays one here.
-      if (!fault.isAppended) ports.sessions.delete(opened.subId);
-      return notDurable(bounds.retryAfterSeconds, fault.isAppended);
+    const { view, record } = opened;
+    if (keyed !== null) {
+      ports.idempotencyKeys.addPending(keyed, { sub: ports.subIds.lastIssuedBytes, ...record });
     }
+    const written = await awaitDurable(ports.ledger, record);
+    return written.ok ? succeeded({ session: view, replayed: false }) : written;
   } finally {
     if (keyed !== null) ports.idempotencyKeys.settlePending(keyed, mayCreate);
     tagUse?.settle(mayCreate);
@@ -203,7 +194,7 @@ function parseSessionRequest(body: unknown): Outcome<SessionRequest> {
   return succeeded({ referrerTag, userAgent, metadata: metadata === undefined ? null : JSON.stringify(metadata) });
 }
 
-/** Puts a session in the store and its record on the way; null when there is no room for one more. */
+/** Stores a session and appends its record. Returns null if the store is full or the ledger refuses the record. */
 function addSession(
   { clock, subIds, sessions, ledger, devices, sessionTtlMs }: CreateSessionDeps,
   tenant: Tenant,
@@ -224,9 +215,12 @@ function addSession(
     device,
     metadata,
   ] as const;
-  const durable = ledger.append(keyed === null ? record : [...record, keyed.key, keyed.payload]);
-  const view = toSessionView(subId, tenant, createdMs, referrerTag, sessionTtlMs);
-  return { subId, view, position: ledger.appendedPosition, durable };
+  const appended = ledger.append(keyed === null ? record : [...record, keyed.key, keyed.payload]);
+  if (appended === null) {
+    sessions.delete(subId);
+    return null;
+  }
+  return { view: toSessionView(subId, tenant, createdMs, referrerTag, sessionTtlMs), record: appended };
 }
 
 function isUserAgentTypeValid(body: object): boolean {

@@ -1,13 +1,14 @@
-import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
+import { isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { SharedTimeout } from '../clicks/shared-timeout.ts';
 import type { Clock } from '../domain/clock.ts';
-import { type EventLog, LogUnavailableError } from '../event-log/event-log.ts';
+import { LogUnavailableError } from '../event-log/event-log.ts';
 import type { ClickIds } from '../ids/click-id.ts';
 import type { ClickTokenCipher, ClickTokenPayload } from '../ids/click-token-cipher.ts';
 import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type OfferClicked } from '../ledger/ledger-record.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
@@ -19,8 +20,8 @@ export interface FollowClickDeps {
   readonly seal: ClickTokenCipher;
   readonly clickIds: ClickIds;
   readonly catalogs: CatalogStore;
-  readonly caps: DailyCaps;
-  readonly ledger: EventLog;
+  readonly caps: Pick<DailyCaps, 'check'>;
+  readonly ledger: Ledger;
   readonly devices: DeviceClassifier;
   readonly budget: ClickRecordLimiter;
   readonly patience: SharedTimeout;
@@ -67,7 +68,7 @@ export async function followClick(ports: FollowClickDeps, request: ClickRequest)
   const countable = !request.isHead && !ports.devices.isBot(request.userAgent);
   const recorded =
     countable &&
-    clickedMs <= createdMs + bounds.clickAttributionMs &&
+    isWithinAttributionWindow(clickedMs, createdMs) &&
     ports.budget.tryConsume(request.sub, subBytes, request.offer);
   const { atCap, withinDailyCap } = ports.caps.check(subBytes, request.offer, clickedMs);
   const valueMicros = mode === 'test' || atCap ? 0 : catalog.clickValueMicros(offerIndex, basis.creditBand);
@@ -112,20 +113,17 @@ function verifyClickLink(
 }
 
 /** Whether the click became durable in time. If not, it stays queued as long as the log can hold it. */
-async function recordClick(ports: FollowClickDeps, click: OfferClicked): Promise<boolean> {
-  const { ledger, patience, caps } = ports;
-  const { appendedPosition } = ledger;
-  if (!ledger.healthy) {
-    // Such a log refuses what somebody waits for, but takes what nobody does, and writes it once it works again.
-    if (ledger.appendWithoutWaiting(click)) caps.apply(click);
+async function recordClick({ ledger, patience }: FollowClickDeps, click: OfferClicked): Promise<boolean> {
+  const appended = ledger.append(click);
+  if (appended === null) {
+    // An unavailable ledger still queues records that no caller waits for.
+    if (!ledger.healthy) ledger.appendWithoutWaiting(click);
     return false;
   }
   try {
-    const durable = ledger.append(click);
-    if (ledger.appendedPosition > appendedPosition) caps.apply(click);
-    return (await patience.wait(durable)) !== 'late';
-  } catch (fault) {
-    if (fault instanceof LogUnavailableError) return false;
-    throw fault;
+    return (await patience.wait(appended.durable)) !== 'late';
+  } catch (error) {
+    if (error instanceof LogUnavailableError) return false;
+    throw error;
   }
 }

@@ -6,9 +6,9 @@ import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import { dayOf, isoTimestamp, toCompactDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
-import type { EventLog } from '../event-log/event-log.ts';
 import type { ClickTokenCipher } from '../ids/click-token-cipher.ts';
 import type { SubIds } from '../ids/sub-id.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type OffersViewed } from '../ledger/ledger-record.ts';
 import { recountAvailable } from '../matching/eligibility.ts';
 import { type Explanation, explainOffers } from '../matching/explain-offers.ts';
@@ -66,8 +66,8 @@ export interface ShowOffersDeps {
   readonly catalogs: CatalogStore;
   readonly matcher: Matcher;
   readonly seal: ClickTokenCipher;
-  readonly caps: Pick<DailyCaps, 'unavailableOffers' | 'apply'>;
-  readonly ledger: EventLog;
+  readonly caps: Pick<DailyCaps, 'unavailableOffers'>;
+  readonly ledger: Ledger;
   /** Explains one after the other, so that many who ask why slow down each other and nobody else. */
   readonly explanations: SerialQueue;
   /** Click URLs up to the sub_id, e.g. `https://go.example/c?sub=`, as they stand between the quotes of JSON. */
@@ -298,8 +298,7 @@ function recordView(
   const sub = ports.subIds.toBytes(subId);
   const shownHere = [ledgerRecordKind.offersViewed, nowMs, sub, catalog.version, offerIds] as const;
   const view: OffersViewed = load === null ? shownHere : [...shownHere, load.id, !load.usage.shouldCountView(load.id)];
-  if (ports.ledger.appendWithoutWaiting(view)) {
-    ports.caps.apply(view);
+  if (ports.ledger.appendWithoutWaiting(view) !== null) {
     load?.usage.markViewCounted(load.id);
   } else {
     ports.onViewLost();

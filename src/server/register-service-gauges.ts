@@ -1,8 +1,8 @@
 import type { ThreadAnalytics } from '../analytics/thread-analytics.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
-import type { EventLog } from '../event-log/event-log.ts';
 import type { Listener } from '../http/engines/listener.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Matcher } from '../matching/matcher.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { EventLoopMonitor } from '../metrics/process-metrics.ts';
@@ -24,7 +24,7 @@ interface ServiceGaugeSources {
   readonly catalogStatus: CatalogStatusTracker;
   readonly matcher: Matcher;
   readonly caps: DailyCaps;
-  readonly ledger: EventLog;
+  readonly ledger: Ledger;
   readonly journal: Journal;
   readonly analytics: ThreadAnalytics;
 }

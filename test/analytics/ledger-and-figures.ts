@@ -33,7 +33,7 @@ export class LedgerAndFigures {
   readonly #ledgerFolder = this.#analytics.ledgerFolder;
   readonly #keptFolder = join(this.#folder, 'kept');
   #files = new SimulatedLogFiles(new SimulatedDisk());
-  #log!: FileEventLog;
+  #log!: FileEventLog<LedgerRecord>;
   #follower!: LedgerFollower;
   #pending: Promise<void>[] = [];
   #healed: () => void = () => {};
@@ -77,11 +77,11 @@ export class LedgerAndFigures {
 
   /** Whether the log took the record, whatever becomes of it. */
   append(record: LedgerRecord, waited: boolean): boolean {
-    const before = this.#log.appendedPosition;
-    if (!waited) return this.#log.appendWithoutWaiting(record);
-    const settled = this.#log.append(record).catch((error) => assert.ok(error instanceof LogUnavailableError));
-    this.#pending.push(settled);
-    return this.#log.appendedPosition > before;
+    if (!waited) return this.#log.appendWithoutWaiting(record) !== null;
+    const appended = this.#log.append(record);
+    if (appended === null) return false;
+    this.#pending.push(appended.durable.catch((error) => assert.ok(error instanceof LogUnavailableError)));
+    return true;
   }
 
   async settle(): Promise<void> {
@@ -176,15 +176,14 @@ export class LedgerAndFigures {
     let first = 1;
     this.#log = await openEventLog({
       folder: ledgerPath,
-      shard: 0,
       durability: this.#durability,
       segmentBytesMax: 700,
-      healMs: 1,
+      retryMs: 1,
       files: this.#files,
       onRecord: (position, record) => {
         if (records.push(record) === 1) first = position;
       },
-      onTrouble: ({ kind }) => {
+      onIncident: ({ kind }) => {
         if (kind === 'healed') this.#healed();
       },
     });

@@ -16,9 +16,9 @@ test('a store that followed a ledger which went on differently is derived again,
   const reasons: string[] = [];
   /** The same positions in segments of the same name and length, with other sessions in them. */
   const write = async (serial: number, sessions: number): Promise<void> => {
-    const log = await openEventLog({ folder: ledgerFolder, shard: 0, durability: 'write' });
+    const log = await openEventLog({ folder: ledgerFolder, durability: 'write' });
     for (let i = 0; i < sessions; i++) {
-      await log.append(createdRecord(subOf({ createdMs: Date.UTC(2026, 4, 20), serial: serial + i })));
+      await log.append(createdRecord(subOf({ createdMs: Date.UTC(2026, 4, 20), serial: serial + i })))!.durable;
     }
     await log.close();
   };

@@ -25,14 +25,15 @@ const firstMs = Date.UTC(2026, 4, 20, 12);
 async function sixSessions(t: TestContext) {
   const { folder: dataFolder, run } = marketplaceOnFreshFolder(t);
   const ledger = join(dataFolder, 'ledger');
-  const open = () => openEventLog({ folder: ledger, shard: 0, durability: 'fsync' });
+  const open = () => openEventLog({ folder: ledger, durability: 'fsync' });
   for (const serials of [
     [0, 1, 2],
     [3, 4, 5],
   ]) {
     const log = await open();
     for (const serial of serials) {
-      await log.append(createdRecord(subOf({ createdMs: firstMs + serial * 1_000, serial }), { tag: `tag_${serial}` }));
+      await log.append(createdRecord(subOf({ createdMs: firstMs + serial * 1_000, serial }), { tag: `tag_${serial}` }))!
+        .durable;
     }
     await log.close();
   }
@@ -105,7 +106,7 @@ test('verify of a log in use finds it whole', async (t) => {
   const lock = lockFolder(dataFolder);
   const log = await open();
   t.after(() => log.close());
-  await log.append(createdRecord(subOf({ createdMs: firstMs, serial: 6 })));
+  await log.append(createdRecord(subOf({ createdMs: firstMs, serial: 6 })))!.durable;
   const { code, stdout } = await run('log', 'verify', '--json');
   assert.equal(code, 0);
   const { records, tail_bytes: tailBytes } = JSON.parse(stdout);
@@ -201,7 +202,7 @@ test('inspect shows what is before damage, also a record that cannot be decoded,
   const { folder, run } = marketplaceOnFreshFolder(t);
   mkdirSync(join(folder, 'ledger'), { recursive: true });
   const file = join(folder, 'ledger', '0000000000000001.log');
-  writeFileSync(file, encodeSegmentHeader({ shard: 0, firstSequence: 1, previousCrc: 0 }));
+  writeFileSync(file, encodeSegmentHeader({ firstSequence: 1, previousCrc: 0 }));
   let crc = 0;
   for (const [index, value] of [7, [99, 5]].entries()) {
     const payload = new Encoder().encode(value);

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { clickedRecord } from '../support/ledger-records.ts';
 import { ringOf } from '../support/secrets.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -93,7 +94,7 @@ describe('ClickBudget', () => {
   it('goes on from the clicks that were recorded before a restart', () => {
     const budget = new ClickRecordLimiter({ ...defaults, clicksRecordedPerSessionMax: 3 });
     const { subId, sub } = newSession();
-    for (let i = 0; i < 2; i++) budget.restoreClick(sub);
+    for (let i = 0; i < 2; i++) budget.apply(clickedRecord(Buffer.from(sub), 'a'));
     assert.deepEqual(
       ['a', 'b', 'c'].map((offerId) => budget.tryConsume(subId, sub, offerId)),
       [true, false, false],

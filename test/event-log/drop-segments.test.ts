@@ -48,7 +48,7 @@ describe('dropping segments', () => {
     await dropSegments(nodeLogFiles, folder, 4);
     const seen: number[] = [];
     const log = await openLog(folder, { onRecord: (position) => seen.push(position) });
-    await log.append(recordAt(7));
+    await log.append(recordAt(7))!.durable;
     await log.close();
     assert.deepEqual([seen, log.durablePosition], [[3, 4, 5, 6], 7]);
     const reader = new LogReader(folder, null);

@@ -3,9 +3,6 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { EventLog } from '../../src/event-log/event-log.ts';
-import { LogUnavailableError } from '../../src/event-log/event-log.ts';
-import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import { LogReader } from '../../src/event-log/log-reader.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
@@ -21,13 +18,6 @@ import {
   segmentFiles,
 } from './log-fixture.ts';
 import { TroubledLogFiles } from './troubled-log-files.ts';
-
-test('the ledger log serves its port', async (t) => {
-  const log: EventLog = await openEventLog({ folder: scratchFolder(t), shard: 0, durability: 'fsync' });
-  await log.append(recordAt(1));
-  assert.equal(log.durablePosition, 1);
-  await log.close();
-});
 
 test('any record comes back as it was appended', async (t) => {
   const text = fc.string({ unit: 'binary', maxLength: 40 }).map((value) => value.toWellFormed());
@@ -48,7 +38,7 @@ test('any record comes back as it was appended', async (t) => {
     fc.asyncProperty(fc.array(record, { maxLength: 30 }), async (records) => {
       const folder = scratchFolder(t);
       const log = await openLog(folder);
-      await Promise.all(records.map((item) => log.append(item)));
+      await Promise.all(records.map((item) => log.append(item)!.durable));
       await log.close();
       assert.deepEqual(plain(await recoveredRecords(folder)), plain(records));
     }),
@@ -64,9 +54,9 @@ test('a record is copied before append returns', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const sub = new Uint8Array(32).fill(7);
-  const appended = log.append([1, 5, sub, 'tag', 1, 0, null]);
+  const appended = log.append([1, 5, sub, 'tag', 1, 0, null])!;
   sub.fill(0);
-  await appended;
+  await appended.durable;
   await log.close();
   const [record] = await recoveredRecords(folder);
   assert.deepEqual(Buffer.from((record as Uint8Array[])[2]!), Buffer.alloc(32, 7));
@@ -97,13 +87,13 @@ test('whoever measures is told of every group once it is stored', async (t) => {
   const groups: (readonly [records: number, bytes: number])[] = [];
   const folder = scratchFolder(t);
   const log = await openLog(folder, {
-    onStored: (records, bytes, elapsedUs) => {
+    onGroupStored: (records, bytes, elapsedUs) => {
       assert.ok(Number.isInteger(elapsedUs) && elapsedUs > 0);
       groups.push([records, bytes]);
     },
   });
   await Promise.all(appendTogether(log, 3));
-  await log.append(recordAt(4));
+  await log.append(recordAt(4))!.durable;
   await log.close();
   assert.deepEqual(
     groups.map(([records]) => records),
@@ -117,11 +107,11 @@ test('what arrives while a group is synced goes out together after it', async (t
   const files = new TroubledLogFiles();
   const log = await openLog(scratchFolder(t), { files });
   await appendOneByOne(log, 1);
-  const first = log.append(recordAt(2));
+  const first = log.append(recordAt(2))!;
   await new Promise(setImmediate);
   files.steps.length = 0;
   const second = appendTogether(log, 20);
-  await first;
+  await first.durable;
   assert.equal(log.durablePosition, 2);
   await second[0];
   assert.equal(log.durablePosition, 22);
@@ -136,7 +126,7 @@ test('no append is acknowledged before its bytes are in the file and synced', as
   let waiting = 0;
   for (let position = 1; position <= 300; position++) {
     waiting++;
-    void log.append(recordAt(position)).then(() => {
+    void log.append(recordAt(position))!.durable.then(() => {
       waiting--;
       assert.ok(log.durablePosition >= position);
       assert.match(files.steps.at(-1)!, /^(store|datasync)$/);
@@ -163,7 +153,7 @@ test('promises resolve in order and the durable position only grows', async (t) 
   });
   const all: Promise<unknown>[] = [];
   for (let position = 1; position <= 200; position++) {
-    all.push(log.append(recordAt(position)).then(() => resolved.push(position)));
+    all.push(log.append(recordAt(position))!.durable.then(() => resolved.push(position)));
     if (position % 9 === 0) await new Promise(setImmediate);
   }
   await Promise.all(all);
@@ -180,11 +170,24 @@ test('a noted record becomes durable without anybody waiting', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const durable = new Promise<number>((resolve) => log.onDurable(resolve));
-  assert.equal(log.appendWithoutWaiting(recordAt(1)), true);
+  assert.equal(log.appendWithoutWaiting(recordAt(1)), 1);
   assert.equal(log.appendedPosition, 1);
   assert.equal(await durable, 1);
   await log.close();
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
+});
+
+test('append returns the position of the record and calls the listener before it returns', async (t) => {
+  const appended: LedgerRecord[] = [];
+  const log = await openLog(scratchFolder(t), { onAppended: (record) => appended.push(record), pendingBytesMax: 200 });
+  const first = recordAt(1);
+  assert.equal(log.append(first)!.position, 1);
+  assert.equal(log.appendWithoutWaiting(recordAt(2)), 2);
+  assert.equal(log.append(recordAt(3)), null);
+  assert.equal(log.appendWithoutWaiting(recordAt(3)), null);
+  assert.equal(appended.length, 2);
+  assert.equal(appended[0], first);
+  await log.close();
 });
 
 test('closing makes everything appended durable, and then the log refuses', async (t) => {
@@ -195,19 +198,18 @@ test('closing makes everything appended durable, and then the log refuses', asyn
   assert.equal(log.close(), closed);
   await closed;
   await Promise.all(appended);
-  await assert.rejects(log.append(recordAt(4)), LogUnavailableError);
-  assert.equal(log.appendWithoutWaiting(recordAt(4)), false);
+  assert.equal(log.append(recordAt(4)), null);
+  assert.equal(log.appendWithoutWaiting(recordAt(4)), null);
   assert.equal((await recoveredRecords(folder)).length, 3);
 });
 
 test('beyond the pending bound append rejects and note refuses, and the log goes on', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { pendingBytesMax: 1_000 });
-  const taken: Promise<void>[] = [];
-  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1))) taken.push(Promise.resolve());
+  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1)) !== null);
   const full = log.appendedPosition;
   assert.ok(full > 5 && full < 20);
-  await assert.rejects(log.append(recordAt(full + 1)), LogUnavailableError);
+  assert.equal(log.append(recordAt(full + 1)), null);
   assert.equal(log.appendedPosition, full);
   while (log.durablePosition < full) await new Promise(setImmediate);
   await appendOneByOne(log, 1);

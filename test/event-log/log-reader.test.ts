@@ -162,7 +162,7 @@ test('a cursor on a log that went on differently is told at once, though its seg
     ]) {
       const log = await openLog(folder);
       // The first record of the second segment, and all before it, are the same in both.
-      for (const position of positions) await log.append(recordAt(position + (position > 4 ? shift : 0)));
+      for (const position of positions) await log.append(recordAt(position + (position > 4 ? shift : 0)))!.durable;
       await log.close();
     }
   }
@@ -239,10 +239,12 @@ test('a segment that does not continue the one before it is told', async (t) => 
   for (const offset of [0, 1]) {
     const other = scratchFolder(t);
     const log = await openLog(other);
-    await Promise.all(Array.from({ length: 2 }, () => log.append([1, offset, new Uint8Array(32), 'a', 1, 0, null])));
+    await Promise.all(
+      Array.from({ length: 2 }, () => log.append([1, offset, new Uint8Array(32), 'a', 1, 0, null])!.durable),
+    );
     await log.close();
     const next = await openLog(other);
-    await next.append([1, 5, new Uint8Array(32), 'a', 1, 0, null]);
+    await next.append([1, 5, new Uint8Array(32), 'a', 1, 0, null])!.durable;
     await next.close();
     const name = segmentFileName(offset === 0 ? 1 : 3);
     writeFileSync(join(folder, name), readFileSync(join(other, name)));

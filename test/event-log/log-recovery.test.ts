@@ -58,7 +58,7 @@ test('a log torn at any byte is cut to its last whole record, and keeps the tail
     const troubles: LogIncident[] = [];
     const survivors = ends.filter((end) => end <= size).length;
     const end = ends[survivors - 1] ?? segmentHeaderBytes;
-    const records = await recoveredRecords(folder, { onTrouble: (trouble) => troubles.push(trouble) });
+    const records = await recoveredRecords(folder, { onIncident: (trouble) => troubles.push(trouble) });
     assert.deepEqual(plain(records), plain(recordsUpTo(survivors)), `size ${size}`);
     assert.equal(statSync(file).size, end);
     // Zeros at the very end cannot be told from reserved ones, and need not be.
@@ -66,11 +66,11 @@ test('a log torn at any byte is cut to its last whole record, and keeps the tail
     const asides = readdirSync(folder).filter((name) => name.includes('.from-'));
     assert.equal(asides.length, Math.min(torn, 1), `size ${size}`);
     for (const name of asides) {
-      const aside = join(folder, name);
-      assert.deepEqual(troubles, [{ kind: 'tail-cut', file, offset: end, bytes: torn, aside }]);
-      assert.ok(readFileSync(aside).equals(whole.subarray(end, end + torn)));
-      assert.equal(statSync(aside).mode & 0o777, 0o600);
-      rmSync(aside);
+      const copyFile = join(folder, name);
+      assert.deepEqual(troubles, [{ kind: 'tail-cut', file, offset: end, bytes: torn, copyFile }]);
+      assert.ok(readFileSync(copyFile).equals(whole.subarray(end, end + torn)));
+      assert.equal(statSync(copyFile).mode & 0o777, 0o600);
+      rmSync(copyFile);
     }
     if (torn === 0) assert.deepEqual(troubles, []);
     removeEndMark(folder);
@@ -122,7 +122,7 @@ test('what was there at a clean stop stays protected when the process that start
   const next = await openLog(folder);
   const [killedBeforeItsFirstRecord, afterIt] = [
     copyOf(folder, t),
-    await next.append(recordAt(4)).then(() => copyOf(folder, t)),
+    await next.append(recordAt(4))!.durable.then(() => copyOf(folder, t)),
   ];
   await next.close();
   for (const [left, records] of [
@@ -255,12 +255,6 @@ test('a log whose oldest segments are gone begins with the oldest that is left',
   assert.deepEqual(positions, [3, 4, 5, 6]);
 });
 
-test('the segments of another shard are refused', async (t) => {
-  const folder = scratchFolder(t);
-  await logOf(folder, [1]);
-  await assert.rejects(openLog(folder, { shard: 4 }), /shard 3/);
-});
-
 test('a segment or a copy of a tail whose creation was cut short is removed', async (t) => {
   const folder = scratchFolder(t);
   await logOf(folder, [2]);
@@ -275,7 +269,9 @@ test('a log larger than what is read at a time is recovered whole', async (t) =>
   const log = await openLog(folder);
   const bytes = new Uint8Array(32);
   for (let i = 0; i < 100; i++)
-    await Promise.all(Array.from({ length: 4 }, () => log.append([1, i, bytes, 'x'.repeat(9_000), 1, 0, null])));
+    await Promise.all(
+      Array.from({ length: 4 }, () => log.append([1, i, bytes, 'x'.repeat(9_000), 1, 0, null])!.durable),
+    );
   await log.close();
   assert.ok(statSync(segmentFiles(folder)[0]!).size > 3 * 1024 * 1024);
   const records = await recoveredRecords(folder);
@@ -296,9 +292,9 @@ test('damage in a large log is told from a torn tail wherever the next synced gr
     const wanted = bounds.logReadChunkBytes - before;
     const records = Math.floor(wanted / frameBytes) - 1;
     const last = 9_000 + ((wanted - chainFieldsBytes) % frameBytes);
-    const group = Array.from({ length: records }, () => log.append(filler(9_000)));
-    await Promise.all([...group, log.append(filler(last))]);
-    await log.append(filler(1));
+    const group = Array.from({ length: records }, () => log.append(filler(9_000))!.durable);
+    await Promise.all([...group, log.append(filler(last))!.durable]);
+    await log.append(filler(1))!.durable;
     await log.close();
     const file = segmentFiles(folder)[0]!;
     const damaged = readFileSync(file);
@@ -320,7 +316,7 @@ test('a segment of another log is refused even if it holds no record', async (t)
   const folder = scratchFolder(t);
   await logOf(folder, [2]);
   const file = join(folder, segmentFileName(3));
-  writeFileSync(file, encodeSegmentHeader({ shard: 3, firstSequence: 3, previousCrc: 12_345 }));
+  writeFileSync(file, encodeSegmentHeader({ firstSequence: 3, previousCrc: 12_345 }));
   await assert.rejects(openLog(folder), { name: 'LogDamaged', file, offset: 0 });
 });
 
@@ -341,7 +337,7 @@ for (const [what, payload] of [
     frame.writeUInt32BE(payload.length, 0);
     frame.writeUInt32BE(frameCrc(1, 0, payload), 4);
     const file = join(folder, segmentFileName(1));
-    const header = encodeSegmentHeader({ shard: 3, firstSequence: 1, previousCrc: 0 });
+    const header = encodeSegmentHeader({ firstSequence: 1, previousCrc: 0 });
     writeFileSync(file, Buffer.concat([header, frame, payload]));
     await assert.rejects(openLog(folder, { onRecord: () => {} }), {
       name: 'LogDamaged',
@@ -363,11 +359,11 @@ const timeAt = (position: number): number => timeMsOf(recordAt(position));
 test('a log read since any moment has the position and CRC of one read whole, and every record since then', async (t) => {
   const folder = scratchFolder(t);
   await fourSegments(folder);
-  const whole = await recoverLog(nodeLogFiles, folder, 3, () => {});
+  const whole = await recoverLog(nodeLogFiles, folder, () => {});
   for (let since = 0; since <= 14; since++) {
     const visited: number[] = [];
     const visit = (position: number) => visited.push(position);
-    const recovered = await recoverLog(nodeLogFiles, folder, 3, visit, { wallMs: timeAt(since), timeMsOf });
+    const recovered = await recoverLog(nodeLogFiles, folder, visit, { wallMs: timeAt(since), timeMsOf });
     assert.deepEqual(recovered, whole);
     // From the newest segment that begins before it: segments begin with records 1, 4, 7 and 10.
     const from = [10, 7, 4].find((first) => first < since) ?? 1;
@@ -387,13 +383,13 @@ test('a segment whose first record tells no time, or cannot be read, is not what
   const visit = (position: number) => visited.push(position);
   const noTimeAtSeven = (record: unknown) => (timeMsOf(record) === timeAt(7) ? null : timeMsOf(record));
   const since = { wallMs: Number.POSITIVE_INFINITY, timeMsOf: noTimeAtSeven };
-  await recoverLog(nodeLogFiles, folder, 3, visit, since);
+  await recoverLog(nodeLogFiles, folder, visit, since);
   assert.deepEqual(visited, [4, 5, 6, 7, 8, 9]);
 
   const damaged = readFileSync(third!);
   damaged[3]! ^= 1;
   writeFileSync(third!, damaged);
-  await assert.rejects(recoverLog(nodeLogFiles, folder, 3, visit, since), {
+  await assert.rejects(recoverLog(nodeLogFiles, folder, visit, since), {
     name: 'LogDamaged',
     file: third,
     offset: 0,

@@ -4,7 +4,7 @@ import { bounds } from '../../src/bounds.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { readOpenLog } from '../../src/event-log/log-reader.ts';
-import { recordTimeMs } from '../../src/ledger/ledger-record.ts';
+import { recordTimeMs } from '../../src/ledger/parse-ledger-record.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { openTemporaryLedger } from '../support/temporary-ledger.ts';
 import { appendOneByOne, openLog, positionOf, recordAt, scratchFolder } from './log-fixture.ts';
@@ -47,7 +47,7 @@ test('gives way to other work between pieces', async (t) => {
   const log = await openLog(folder);
   afterwards(t, () => log.close());
   for (let at = 1; at < 3_000; at++) log.appendWithoutWaiting(recordAt(at));
-  await log.append(recordAt(3_000));
+  await log.append(recordAt(3_000))!.durable;
   let [visited, most] = [0, 0];
   const reading = readOpenLog(nodeLogFiles, folder, log, sinceRecord(0), () => visited++);
   for (let before = visited; before < 3_000; before = visited) {
@@ -61,9 +61,9 @@ test('gives way to other work between pieces', async (t) => {
 
 test('is refused while the log cannot be written, since its last records are in no file', async (t) => {
   const { log, folder, breakFiles, repair } = await openTemporaryLedger(t);
-  await log.append(recordAt(1));
+  await log.append(recordAt(1))!.durable;
   breakFiles();
-  await assert.rejects(log.append(recordAt(2)), LogUnavailableError);
+  await assert.rejects(log.append(recordAt(2))!.durable, LogUnavailableError);
   let visited = 0;
   const read = () => readOpenLog(nodeLogFiles, folder, log, sinceRecord(0), () => visited++);
   await assert.rejects(read(), LogUnavailableError);

@@ -250,7 +250,7 @@ test('an epoch goes when every session changed in it is over, to the millisecond
 test('an epoch begins and another one is removed without any synchronous call on the file system', async (t) => {
   const clock = new ManualClock();
   const troubles: unknown[] = [];
-  const temporary = await openTemporaryJournal(t, { clock, onTrouble: (trouble) => troubles.push(trouble) });
+  const temporary = await openTemporaryJournal(t, { clock, onIncident: (trouble) => troubles.push(trouble) });
   const [first] = epochs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalEpochDurationMs);
@@ -279,7 +279,7 @@ test('an epoch begins and another one is removed without any synchronous call on
 test('an epoch whose removal fails half way is removed the next time, and both are told', async (t) => {
   const clock = new ManualClock();
   const troubles: string[] = [];
-  const temporary = await openTemporaryJournal(t, { clock, onTrouble: ({ kind }) => troubles.push(kind) });
+  const temporary = await openTemporaryJournal(t, { clock, onIncident: ({ kind }) => troubles.push(kind) });
   const [first] = epochs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalEpochDurationMs);

@@ -7,7 +7,6 @@ import { bounds } from '../../src/bounds.ts';
 import type { PayoutStateReader } from '../../src/confirmations/payout-state.ts';
 import { SerialQueue } from '../../src/domain/async.ts';
 import { invalidRequest, unavailable } from '../../src/domain/outcome.ts';
-import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { dataFiles } from '../../src/files/data-files.ts';
 import { ClickIds } from '../../src/ids/click-id.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
@@ -49,7 +48,6 @@ class Bench {
       clickIds: this.clickIds,
       catalogs: { findLenderName: (_vertical, _mode, offerId) => (offerId === 'shown' ? 'Lender of today' : null) },
       ledger: ledger.log,
-      caps: { apply: () => {} },
       history,
       queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
     };
@@ -77,7 +75,7 @@ class Bench {
   }
 
   async append(...records: readonly LedgerRecord[]): Promise<void> {
-    for (const record of records) await this.ledger.log.append(record);
+    for (const record of records) await this.ledger.log.append(record)!.durable;
   }
 
   row(more: object = {}) {
@@ -301,7 +299,7 @@ function refusingOnce({ ledger: { log } }: Bench): ConfirmRevenueDeps['ledger'] 
     append: (record) => {
       if (refused) return log.append(record);
       refused = true;
-      return Promise.reject(new LogUnavailableError('too much waits for the log', null));
+      return null;
     },
     appendWithoutWaiting: (record) => log.appendWithoutWaiting(record),
     get appendedPosition() {

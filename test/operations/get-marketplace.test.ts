@@ -77,7 +77,7 @@ async function setUp(
   const ports: GetMarketplaceDeps = {
     ...{ clock, catalogs, matcher: counting, sessions, subIds, sessionTtlMs, ledger: ledger.log },
     seal: new ClickTokenCipher(ringOf('ours'), new RandomPool()),
-    caps: { unavailableOffers: () => shelf.closed, apply: () => {} },
+    caps: { unavailableOffers: () => shelf.closed },
     explanations: new SerialQueue(1),
     clickUrlHead: 'https://go.example/c?sub=',
     onViewLost: () => assert.fail('a view was lost'),
