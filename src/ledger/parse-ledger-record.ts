@@ -10,9 +10,8 @@ export function recordTimeMs(record: unknown): number | null {
 }
 
 /**
- * Reads what a ledger file holds as a record, or null. The file is not trusted: whoever can write to the data folder must
- * not be able to stop the counters, so every member that is used is checked. A longer array is a record of a later
- * version, whose known members still count.
+ * Validates a decoded value and returns it as a record, or null. Every used member is checked, so that a changed file cannot stop
+ * the service. A longer array is a record of a later release; its known members are used.
  */
 export function parseLedgerRecord(value: unknown): LedgerRecord | null {
   if (!Array.isArray(value) || !isWallMs(value[1]) || !isSubIdBytes(value[2])) return null;
@@ -65,7 +64,7 @@ function withKnownDevice(value: readonly unknown[]): LedgerRecord {
   return (isKnown ? value : value.with(5, deviceClasses.indexOf('unknown'))) as unknown as LedgerRecord;
 }
 
-/** Offer, lender, txid, amount and time, which a confirmation and a reversal have in the same places. */
+/** Checks the members that confirmations and reversals share. */
 function hasBookingMembers(value: readonly unknown[]): boolean {
   const [, , , offerId, lenderName, txid, amountMicros, occurredMs] = value;
   return (
@@ -84,10 +83,7 @@ function isClickEvidence(clickedMs: unknown, valueMicros: unknown): boolean {
   return isWallMs(clickedMs) && isCount(valueMicros) && valueMicros <= bounds.clickValueMicrosMax;
 }
 
-/**
- * Event ids, types and offers, an item of each for every event. A type beyond those known is one of a later version: the
- * other events of the record count all the same.
- */
+/** Checks event ids, types and offers, which have one item per event. Accepts unknown types, which a later release wrote. */
 function hasWidgetEventMembers([, , , , eventIds, types, offerIds]: readonly unknown[]): boolean {
   return (
     Array.isArray(types) &&

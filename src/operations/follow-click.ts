@@ -25,9 +25,9 @@ export interface FollowClickDeps {
   readonly devices: DeviceClassifier;
   readonly budget: ClickRecordLimiter;
   readonly patience: SharedTimeout;
-  /** Where sandbox sessions land, without a query. */
+  /** Landing page of sandbox clicks, without a query. */
   readonly sandboxLandingUrl: string;
-  /** A click was redirected before its record was durable, or without one (docs/contract.md#clicks-without-a-record): an alert. */
+  /** Called when a click redirects before its record is durable, or without a record (docs/contract.md#clicks-without-a-record). */
   readonly onUnrecorded: () => void;
 }
 
@@ -37,82 +37,80 @@ export interface ClickRequest {
   readonly offer: string;
   readonly v: string;
   readonly userAgent: string;
-  /** HEAD, or another request that no person's click makes: it redirects, is not recorded, and cannot be confirmed. */
+  /** HEAD, or another request that is not a person's click: it redirects, is not recorded, and cannot be confirmed. */
   readonly isHead: boolean;
 }
 
-/** The way of one click through the redirect host (docs/contract.md#click-redirect). */
 export type ClickResult =
   | { readonly kind: 'redirect'; readonly location: string; readonly clickId: string }
-  /** Not an address we made, or one whose catalog is long gone. */
+  /** The click URL is not genuine, or its catalog has been deleted. */
   | { readonly kind: 'unknown' };
 
 /**
- * GET /c (docs/contract.md#click-redirect): redirects a click once its record is durable. The URL is that of the catalog the offer was
- * shown from, never from the query. The borrower is never held up by us: when the log cannot take the record, or not in
- * time, the click redirects all the same, and its click_id can restore it.
+ * GET /c (docs/contract.md#click-redirect): redirects a click once its record is durable. The landing URL comes from the catalog
+ * that the offer was shown from. The borrower never waits long: if the ledger cannot store the record in time, the click
+ * redirects anyway, and a confirmation with its click_id restores it.
  *
- * At its daily cap an offer's clicks are worth nothing (docs/contract.md#daily-caps). A click owns its place once the log has taken its
- * record: from the verdict to there nothing else runs.
+ * The check of the daily cap (docs/contract.md#daily-caps) and the append run in one turn, so two clicks cannot take one place.
  */
-export async function followClick(ports: FollowClickDeps, request: ClickRequest): Promise<ClickResult> {
-  const genuine = verifyClickLink(ports, request);
-  if (genuine === null) return { kind: 'unknown' };
-  const { subBytes, basis } = genuine;
-  const catalog = ports.catalogs.findByVersion(basis.catalogVersion);
+export async function followClick(deps: FollowClickDeps, request: ClickRequest): Promise<ClickResult> {
+  const link = verifyClickLink(deps, request);
+  if (link === null) return { kind: 'unknown' };
+  const { subBytes, payload } = link;
+  const catalog = deps.catalogs.findByVersion(payload.catalogVersion);
   const offerIndex = catalog?.offerIndex(request.offer) ?? -1;
   if (catalog === null || offerIndex < 0) return { kind: 'unknown' };
 
   const { createdMs, mode } = decodeSubId(subBytes);
-  const clickedMs = ports.clock.wallMs();
-  const countable = !request.isHead && !ports.devices.isBot(request.userAgent);
-  const recorded =
+  const clickedMs = deps.clock.wallMs();
+  const countable = !request.isHead && !deps.devices.isBot(request.userAgent);
+  const shouldRecord =
     countable &&
     isWithinAttributionWindow(clickedMs, createdMs) &&
-    ports.budget.tryConsume(request.sub, subBytes, request.offer);
-  const { atCap, withinDailyCap } = ports.caps.check(subBytes, request.offer, clickedMs);
-  const valueMicros = mode === 'test' || atCap ? 0 : catalog.clickValueMicros(offerIndex, basis.creditBand);
-  const clickId = ports.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros, countable });
+    deps.budget.tryConsume(request.sub, subBytes, request.offer);
+  const { atCap, withinDailyCap } = deps.caps.check(subBytes, request.offer, clickedMs);
+  const valueMicros = mode === 'test' || atCap ? 0 : catalog.clickValueMicros(offerIndex, payload.creditBand);
+  const clickId = deps.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros, countable });
   const location =
-    mode === 'test' ? `${ports.sandboxLandingUrl}?click_id=${clickId}` : catalog.landingUrl(offerIndex, clickId);
+    mode === 'test' ? `${deps.sandboxLandingUrl}?click_id=${clickId}` : catalog.landingUrl(offerIndex, clickId);
 
-  if (recorded) {
+  if (shouldRecord) {
     const { lenderName } = catalog.offers[offerIndex]!;
     const click = [
       ledgerRecordKind.offerClicked,
       clickedMs,
       subBytes,
-      basis.catalogVersion,
+      payload.catalogVersion,
       request.offer,
       lenderName,
       valueMicros,
     ] as const;
-    const durable = await recordClick(ports, withinDailyCap === undefined ? click : [...click, withinDailyCap]);
-    if (!durable) ports.onUnrecorded();
+    const durable = await recordClick(deps, withinDailyCap === undefined ? click : [...click, withinDailyCap]);
+    if (!durable) deps.onUnrecorded();
   }
   return { kind: 'redirect', location, clickId };
 }
 
 /**
- * What a click URL carries, or null when we did not make it. A live session still holds the `v` of its last ranking, so most
- * clicks need neither MAC nor cipher: a session in the store is genuine, and a `v` equal to its own was sealed for it.
+ * Verifies a click URL and returns its contents, or null if it is not genuine. Most clicks need no cryptography: the store holds
+ * only genuine sessions, with the click token of their last ranking.
  */
 function verifyClickLink(
   { sessions, subIds, seal }: FollowClickDeps,
   { sub, v }: ClickRequest,
-): { readonly subBytes: Buffer; readonly basis: ClickTokenPayload } | null {
-  const ranked = sessions.get(sub)?.cachedRanking;
-  if (ranked?.clickToken === v) {
-    const { ranking, creditBand } = ranked;
-    return { subBytes: subIds.toBytes(sub), basis: { catalogVersion: ranking.catalogVersion, creditBand } };
+): { readonly subBytes: Buffer; readonly payload: ClickTokenPayload } | null {
+  const cached = sessions.get(sub)?.cachedRanking;
+  if (cached?.clickToken === v) {
+    const { ranking, creditBand } = cached;
+    return { subBytes: subIds.toBytes(sub), payload: { catalogVersion: ranking.catalogVersion, creditBand } };
   }
   const subBytes = subIds.verify(sub);
   if (subBytes === null) return null;
-  const basis = seal.decrypt(subBytes, v);
-  return basis === null ? null : { subBytes, basis };
+  const payload = seal.decrypt(subBytes, v);
+  return payload === null ? null : { subBytes, payload };
 }
 
-/** Whether the click became durable in time. If not, it stays queued as long as the log can hold it. */
+/** Returns whether the click became durable in time. If not, it stays queued as far as the ledger has room. */
 async function recordClick({ ledger, patience }: FollowClickDeps, click: OfferClicked): Promise<boolean> {
   const appended = ledger.append(click);
   if (appended === null) {
@@ -121,7 +119,7 @@ async function recordClick({ ledger, patience }: FollowClickDeps, click: OfferCl
     return false;
   }
   try {
-    return (await patience.wait(appended.durable)) !== 'late';
+    return (await patience.wait(appended.durable)) !== 'timeout';
   } catch (error) {
     if (error instanceof LogUnavailableError) return false;
     throw error;

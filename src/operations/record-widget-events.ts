@@ -12,16 +12,16 @@ export interface RecordWidgetEventsDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly ledger: Ledger;
-  /** Called with the types of the events that the ledger has taken, for a metric. */
+  /** Called with the types of the recorded events, for a metric. */
   readonly onWidgetEvents: (types: readonly WidgetEventType[]) => void;
 }
 
 /**
- * Records events of a widget (docs/contract.md#widget-events), durable before the answer. What the session has told before, by its event
- * ids, is left out, also after a restart, and answered when it is durable, too. None of it books revenue: only the redirect does.
+ * Records widget events (docs/contract.md#widget-events). They are durable before the response. Events with a repeated event id
+ * are skipped, also after a restart; the response waits until their first record is durable. Only the redirect books revenue.
  */
 export async function recordWidgetEvents(
-  ports: RecordWidgetEventsDeps,
+  deps: RecordWidgetEventsDeps,
   session: Session,
   subId: string,
   body: unknown,
@@ -31,14 +31,14 @@ export async function recordWidgetEvents(
   const usage = session.widgetUsage;
   // Claimed before the first await, so that one of two simultaneous requests records an event.
   const events = beacon.value.events.filter(({ digest }) => usage.claimEvent(digest));
-  const { ledger } = ports;
+  const { ledger } = deps;
   // Records become durable in order, so the earlier reports are durable when the last one is.
   if (events.length === 0) return usage.lastReport === null ? succeeded(null) : awaitDurable(ledger, usage.lastReport);
   const types = events.map(({ type }) => type);
   const report = ledger.append([
     ledgerRecordKind.widgetEventsReported,
-    ports.clock.wallMs(),
-    ports.subIds.toBytes(subId),
+    deps.clock.wallMs(),
+    deps.subIds.toBytes(subId),
     beacon.value.load,
     Buffer.concat(events.map(({ digest }) => digest)),
     types,
@@ -49,7 +49,7 @@ export async function recordWidgetEvents(
     return unavailable(bounds.retryAfterSeconds);
   }
   usage.lastReport = report;
-  ports.onWidgetEvents(types.map((type) => widgetEventTypes[type]!));
+  deps.onWidgetEvents(types.map((type) => widgetEventTypes[type]!));
   const outcome = await awaitDurable(ledger, report);
   if (outcome.ok && usage.lastReport === report) usage.lastReport = null;
   return outcome;

@@ -36,5 +36,5 @@ test('a store that followed a ledger which went on differently is derived again,
   await write(100, 5);
   assert.equal(recordsFolded(5), 5);
   assert.equal(reasons.length, 1);
-  assert.match(reasons[0]!, /does not reach record 3/);
+  assert.match(reasons[0]!, /has no record 3/);
 });

@@ -122,14 +122,14 @@ test('verify of a damaged log names file, byte and reason, and ends with exit co
   assert.match(text.stdout, /records {3}3, at positions 1 to 3\n.*\n.*\nstate {5}damaged behind these records\n$/);
   assert.match(text.stderr, new RegExp(`log repair --cut ${cutOf(second)} `));
   assert.ok(
-    text.stderr.includes(`marketplace: ${second}: damaged at byte ${segmentHeaderBytes}: record 4 is not whole`),
+    text.stderr.includes(`marketplace: ${second}: damaged at byte ${segmentHeaderBytes}: record 4 is incomplete`),
   );
 
   const json = await run('log', 'verify', '--json');
   assert.equal(json.code, 3);
   const { records, last_position: last, damage: found } = JSON.parse(json.stdout);
   assert.deepEqual([records, last, found.file, found.offset], [3, 3, second, segmentHeaderBytes]);
-  assert.match(found.what, /^record 4 is not whole/);
+  assert.match(found.what, /^record 4 is incomplete/);
 });
 
 test('after a clean stop, a last record that cannot be read is damage, and a repair tells that it is lost', async (t) => {
@@ -141,7 +141,7 @@ test('after a clean stop, a last record that cannot be read is damage, and a rep
   const verify = await run('log', 'verify', '--json');
   assert.equal(verify.code, 3);
   const { records, damage: found } = JSON.parse(verify.stdout);
-  assert.deepEqual([records, found.file, found.what], [5, second, 'record 6 is missing or not whole']);
+  assert.deepEqual([records, found.file, found.what], [5, second, 'record 6 is missing or incomplete']);
   const repair = await run('log', 'repair', '--cut', `${second}:${found.offset}`);
   assert.match(repair.stdout, /kept {7}5 records.*\n.*\n {11}no record in there can be read; 1 cannot\n/);
 });

@@ -36,7 +36,7 @@ describe('Patience', () => {
     pass(499);
     assert.equal(await stateOf(waited), 'waiting');
     pass(21);
-    assert.equal(await stateOf(waited), 'late');
+    assert.equal(await stateOf(waited), 'timeout');
   });
 
   it('waits as long for one that joins within a tick', async (t) => {
@@ -47,7 +47,7 @@ describe('Patience', () => {
     pass(499);
     assert.equal(await stateOf(joined), 'waiting');
     pass(21);
-    assert.equal(await stateOf(joined), 'late');
+    assert.equal(await stateOf(joined), 'timeout');
   });
 
   it('begins anew after a tick', async (t) => {
@@ -56,10 +56,10 @@ describe('Patience', () => {
     pass(400);
     const second = patience.wait(never());
     pass(120);
-    assert.equal(await stateOf(first), 'late');
+    assert.equal(await stateOf(first), 'timeout');
     assert.equal(await stateOf(second), 'waiting');
     pass(400);
-    assert.equal(await stateOf(second), 'late');
+    assert.equal(await stateOf(second), 'timeout');
   });
 
   it('leaves no rejection unhandled that comes too late', async (t) => {
@@ -67,7 +67,7 @@ describe('Patience', () => {
     const { promise, reject } = Promise.withResolvers<void>();
     const waited = patience.wait(promise);
     pass(520);
-    assert.equal(await waited, 'late');
+    assert.equal(await waited, 'timeout');
     reject(new Error('nobody waits any more')); // The test runner fails this test if nobody handles it.
     await new Promise((resolve) => setImmediate(resolve));
   });
