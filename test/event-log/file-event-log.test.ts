@@ -19,7 +19,7 @@ import {
 } from './log-fixture.ts';
 import { TroubledLogFiles } from './troubled-log-files.ts';
 
-test('any record comes back as it was appended', async (t) => {
+test('reads every record as it was appended', async (t) => {
   const text = fc.string({ unit: 'binary', maxLength: 40 }).map((value) => value.toWellFormed());
   const record: fc.Arbitrary<LedgerRecord> = fc.oneof(
     fc.tuple(
@@ -50,7 +50,7 @@ function bytes32() {
   return fc.uint8Array({ minLength: 32, maxLength: 32 });
 }
 
-test('a record is copied before append returns', async (t) => {
+test('copies the record before append returns', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const sub = new Uint8Array(32).fill(7);
@@ -74,7 +74,7 @@ test('records appended in one turn share one promise and one synchronized write'
   await log.close();
 });
 
-test('a segment gets its name only when its header is safe, and its first record only when its name is', async (t) => {
+test('syncs the header before the rename, and the rename before the first record', async (t) => {
   const files = new TroubledLogFiles();
   const log = await openLog(scratchFolder(t), { files });
   await appendOneByOne(log, 1);
@@ -83,7 +83,7 @@ test('a segment gets its name only when its header is safe, and its first record
   await log.close();
 });
 
-test('whoever measures is told of every group once it is stored', async (t) => {
+test('reports every stored group', async (t) => {
   const groups: (readonly [records: number, bytes: number])[] = [];
   const folder = scratchFolder(t);
   const log = await openLog(folder, {
@@ -103,7 +103,7 @@ test('whoever measures is told of every group once it is stored', async (t) => {
   assert.equal(statSync(segmentFiles(folder)[0]!).size, bytes);
 });
 
-test('what arrives while a group is synced goes out together after it', async (t) => {
+test('stores the records that arrive during a sync in one group', async (t) => {
   const files = new TroubledLogFiles();
   const log = await openLog(scratchFolder(t), { files });
   await appendOneByOne(log, 1);
@@ -119,7 +119,7 @@ test('what arrives while a group is synced goes out together after it', async (t
   await log.close();
 });
 
-test('no append is acknowledged before its bytes are in the file and synced', async (t) => {
+test('acknowledges no record before its bytes are written and synced', async (t) => {
   const folder = scratchFolder(t);
   const files = new TroubledLogFiles();
   const log = await openLog(folder, { files, segmentBytesMax: 4_000 });
@@ -166,7 +166,7 @@ test('promises resolve in order and the durable position only grows', async (t) 
   await log.close();
 });
 
-test('a noted record becomes durable without anybody waiting', async (t) => {
+test('appendWithoutWaiting makes the record durable', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const durable = new Promise<number>((resolve) => log.onDurable(resolve));
@@ -190,7 +190,7 @@ test('append returns the position of the record and calls the listener before it
   await log.close();
 });
 
-test('closing makes everything appended durable, and then the log refuses', async (t) => {
+test('close makes all records durable; later appends are refused', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const appended = appendTogether(log, 3);
@@ -203,7 +203,7 @@ test('closing makes everything appended durable, and then the log refuses', asyn
   assert.equal((await recoveredRecords(folder)).length, 3);
 });
 
-test('beyond the pending bound append rejects and note refuses, and the log goes on', async (t) => {
+test('refuses records above the pending limit and continues', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { pendingBytesMax: 1_000 });
   while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1)) !== null);
@@ -218,14 +218,14 @@ test('beyond the pending bound append rejects and note refuses, and the log goes
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(full + 1)));
 });
 
-test('a record larger than the bound is a bug of the caller and takes no position', async (t) => {
+test('throws for a record above the size limit and uses no position', async (t) => {
   const log = await openLog(scratchFolder(t));
   assert.throws(() => log.appendWithoutWaiting([1, 5, new Uint8Array(32), 'x'.repeat(70_000), 1, 0, null]), RangeError);
   assert.equal(log.appendedPosition, 0);
   await log.close();
 });
 
-test('a segment that would grow beyond its bound is followed by another, and all are read', async (t) => {
+test('starts a new segment when one is full', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 500 });
   await appendOneByOne(log, 40);
@@ -236,7 +236,7 @@ test('a segment that would grow beyond its bound is followed by another, and all
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(40)));
 });
 
-test('a group larger than a segment gets one of its own', async (t) => {
+test('writes a group larger than a segment to its own segment', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 500 });
   await Promise.all(appendTogether(log, 30));
@@ -249,7 +249,7 @@ test('a group larger than a segment gets one of its own', async (t) => {
   assert.equal((await recoveredRecords(folder)).length, 31);
 });
 
-test('positions go on after reopening, in a segment of their own', async (t) => {
+test('continues the positions in a new segment after reopening', async (t) => {
   const folder = scratchFolder(t);
   for (let round = 0; round < 4; round++) {
     const log = await openLog(folder);
@@ -262,13 +262,13 @@ test('positions go on after reopening, in a segment of their own', async (t) => 
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(20)));
 });
 
-test('opening and closing without a record leaves nothing behind', async (t) => {
+test('leaves no segment when no record was appended', async (t) => {
   const folder = scratchFolder(t);
   for (let round = 0; round < 3; round++) await (await openLog(folder)).close();
   assert.deepEqual(segmentFiles(folder), []);
 });
 
-test('a closed segment holds its frames and no reserved zeros', async (t) => {
+test('removes the preallocated zeros when a segment is closed', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   await appendOneByOne(log, 2);

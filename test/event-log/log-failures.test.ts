@@ -109,7 +109,7 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
   });
 }
 
-test('what arrived while the failing group was stored is refused with it, and both hear in order when it is durable', async (t) => {
+test('rejects records behind a failing group, and reports them in order once they are durable', async (t) => {
   const files = new TroubledLogFiles();
   const trouble = troubleWatch();
   const log = await openLog(scratchFolder(t), { files, onIncident: trouble.onIncident, retryMs: 1 });
@@ -137,7 +137,7 @@ test('what arrived while the failing group was stored is refused with it, and bo
   await log.close();
 });
 
-test('notes taken while the log is unavailable are bounded', async (t) => {
+test('limits the records that an unavailable log queues', async (t) => {
   const files = new TroubledLogFiles();
   const log = await openLog(scratchFolder(t), { files, pendingBytesMax: 2_000 });
   files.fail('create', Number.POSITIVE_INFINITY);
@@ -150,7 +150,7 @@ test('notes taken while the log is unavailable are bounded', async (t) => {
   assert.equal(log.durablePosition, noted + 1);
 });
 
-test('closing an unavailable log tries once more, says what is lost, and ends', async (t) => {
+test('closing an unavailable log retries once and reports the lost records', async (t) => {
   const folder = scratchFolder(t);
   const files = new TroubledLogFiles();
   const lost: number[] = [];
@@ -167,7 +167,7 @@ test('closing an unavailable log tries once more, says what is lost, and ends', 
   assert.equal(files.openFiles, 0);
 });
 
-test('closing tries once more also when an attempt is failing at that moment', async (t) => {
+test('closing retries once while an attempt is failing', async (t) => {
   const folder = scratchFolder(t);
   const files = new TroubledLogFiles();
   const trouble = troubleWatch();
@@ -181,7 +181,7 @@ test('closing tries once more also when an attempt is failing at that moment', a
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
 });
 
-test('a failed cut of the reserved zeros does not keep the log from going on', async (t) => {
+test('continues after preallocated zeros could not be removed', async (t) => {
   const folder = scratchFolder(t);
   const files = new TroubledLogFiles();
   const log = await openLog(folder, { files, segmentBytesMax: 400 });
@@ -217,7 +217,7 @@ test('a reader leaves an abandoned segment where the one after it begins', async
   await log.close();
 });
 
-test('after any failures and a crash at any moment, what is recovered is a prefix with all that was acknowledged', async (t) => {
+test('recovers a prefix with all acknowledged records after any failures and a crash', async (t) => {
   const step: fc.Arbitrary<WritingStep> = fc.constantFrom(
     'create',
     'write',
@@ -273,7 +273,7 @@ test('after any failures and a crash at any moment, what is recovered is a prefi
   );
 });
 
-test('a limit on the size of files, set by the system, costs no record', {
+test('loses no record when the system limits the file size', {
   skip: process.platform === 'win32',
 }, async (t) => {
   const folder = scratchFolder(t);

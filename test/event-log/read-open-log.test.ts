@@ -11,7 +11,7 @@ import { appendOneByOne, openLog, positionOf, recordAt, scratchFolder } from './
 
 const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeMsOf: recordTimeMs });
 
-test('reads an open log up to what it had taken when it was asked, durable or not', async (t) => {
+test('reads the records that an open log had taken at the call', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   afterwards(t, () => log.close());
@@ -31,7 +31,7 @@ test('reads an open log up to what it had taken when it was asked, durable or no
   }
 });
 
-test('leaves out segments that hold only older records', async (t) => {
+test('skips segments with only older records', async (t) => {
   const folder = scratchFolder(t);
   // A segment for each record.
   const log = await openLog(folder, { segmentBytesMax: 1 });
@@ -42,7 +42,7 @@ test('leaves out segments that hold only older records', async (t) => {
   assert.deepEqual(positions, [14, 15, 16, 17, 18, 19, 20]);
 });
 
-test('gives way to other work between pieces', async (t) => {
+test('yields to the event loop between batches', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   afterwards(t, () => log.close());
@@ -59,7 +59,7 @@ test('gives way to other work between pieces', async (t) => {
   assert.ok(most > 0 && most <= bounds.logRecordsReadPerTurn, `${most}`);
 });
 
-test('is refused while the log cannot be written, since its last records are in no file', async (t) => {
+test('fails while the log cannot be written', async (t) => {
   const { log, folder, breakFiles, repair } = await openTemporaryLedger(t);
   await log.append(recordAt(1))!.durable;
   breakFiles();

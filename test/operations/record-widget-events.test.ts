@@ -64,8 +64,8 @@ function setUp() {
   return { ledger, report, told };
 }
 
-describe('reportWidgetEvents', () => {
-  it('puts the events that are new on record, together', async () => {
+describe('recordWidgetEvents', () => {
+  it('records new events in one record', async () => {
     const { ledger, report, told } = setUp();
     assert.ok((await report('a', 'b')).ok);
     assert.ok((await report('b', 'c')).ok);
@@ -83,7 +83,7 @@ describe('reportWidgetEvents', () => {
     assert.deepEqual(told, ['offer_impression', 'offer_impression', 'offer_impression']);
   });
 
-  it('takes events again that the log did not take', async () => {
+  it('accepts events again after the ledger refused them', async () => {
     const { ledger, report, told } = setUp();
     ledger.isFull = true;
     const refused = await report('a');
@@ -95,7 +95,7 @@ describe('reportWidgetEvents', () => {
     assert.equal(told.length, 1);
   });
 
-  it('does not record twice what the log took but could not sync in time, and waits until it could', async () => {
+  it('records events once when the ledger is slow', async () => {
     const { ledger, report, told } = setUp();
     ledger.error = new LogUnavailableError('slow', new Promise(() => {}));
     assert.ok(!(await report('a')).ok);
@@ -107,7 +107,7 @@ describe('reportWidgetEvents', () => {
     assert.equal(told.length, 1);
   });
 
-  it('answers a repeat no sooner than what it repeats is durable', async () => {
+  it('answers a repeat only when the first record is durable', async () => {
     const { ledger, report } = setUp();
     const disk = Promise.withResolvers<void>();
     ledger.disk = disk.promise;
@@ -122,7 +122,7 @@ describe('reportWidgetEvents', () => {
     assert.equal(ledger.records.length, 1);
   });
 
-  it('says of a repeat what it says of the first when the log fails both', async () => {
+  it('gives a repeat the same outcome as the first request', async () => {
     const { ledger, report } = setUp();
     const disk = Promise.withResolvers<void>();
     ledger.disk = disk.promise;

@@ -30,7 +30,7 @@ function toTheEnd(walk: LogScanner): number {
   return records;
 }
 
-test('a walk on a log that is being written reads what is there, and goes on when there is more', async (t) => {
+test('scans a log that is being written, and continues when there are more records', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 700 });
   const walk = walkOf(folder);
@@ -46,7 +46,7 @@ test('a walk on a log that is being written reads what is there, and goes on whe
   await log.close();
 });
 
-test('what a writer completes between the look at a record and the look behind it is no damage', async (t) => {
+test('accepts a record that the writer completes during the scan', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   await appendOneByOne(log, 3);
@@ -87,7 +87,7 @@ test('what a writer completes between the look at a record and the look behind i
   damaged.close();
 });
 
-test('a tail that is no whole record is counted, not taken for damage', async (t) => {
+test('counts the bytes of an incomplete record', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   await appendOneByOne(log, 2);
@@ -100,7 +100,7 @@ test('a tail that is no whole record is counted, not taken for damage', async (t
   walk.close();
 });
 
-test('a writer that went back behind what was read is told, not taken for damage', async (t) => {
+test('reports a writer that moved scanned records', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   await appendOneByOne(log, 3);

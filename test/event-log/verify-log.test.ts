@@ -20,7 +20,7 @@ async function threeSegments(folder: string): Promise<string[]> {
   return segmentFiles(folder);
 }
 
-test('a whole log is read from its first record to its last, and counted', async (t) => {
+test('counts the records and bytes of an undamaged log', async (t) => {
   const folder = scratchFolder(t);
   const files = await threeSegments(folder);
   const records: unknown[] = [];
@@ -49,7 +49,7 @@ test('a folder without segments is a log without records', async (t) => {
   assert.deepEqual([check.segments, check.records, check.end, check.damage], [0, 0, null, null]);
 });
 
-test('whatever is wrong with any byte, the check says what opening the log says, and changes nothing', async (t) => {
+test('reports the same damage as opening the log, and changes nothing', async (t) => {
   const folder = scratchFolder(t);
   const files = await threeSegments(folder);
   for (const file of files) {
@@ -74,7 +74,7 @@ test('whatever is wrong with any byte, the check says what opening the log says,
   }
 });
 
-test('of a damaged log, what is whole before the damage is counted', async (t) => {
+test('counts the records before the damage', async (t) => {
   const folder = scratchFolder(t);
   const [first, second] = await threeSegments(folder);
   const bytes = readFileSync(second!);
@@ -85,7 +85,7 @@ test('of a damaged log, what is whole before the damage is counted', async (t) =
   assert.deepEqual(check.end, { file: first, offset: statSync(first!).size });
 });
 
-test('a record that cannot be decoded is damage, and the records before it end where it begins', async (t) => {
+test('reports a record that cannot be decoded as damage', async (t) => {
   const folder = scratchFolder(t);
   const payloads = [[1, 2], 7].map((value) => new Encoder().encode(value));
   const file = `${folder}/0000000000000001.log`;
