@@ -42,6 +42,7 @@ match-test: $(INSTALLED) ## rank BORROWERS=100000 random borrowers and compare w
 	@MATCH_BORROWERS=$(or $(BORROWERS),100000) $(WITH_NODE) node --test test/matching/match-reference.test.ts
 
 crash-test: $(INSTALLED) $(WIDGET) ## kill the server under load again and again, CYCLES=200 times, and see that nothing is lost or doubled
+	@LOG_LIVES=1000 $(WITH_NODE) node --test test/event-log/log-lives.test.ts
 	@$(WITH_NODE) node test/crash/main.ts --cycles $(or $(CYCLES),200) $(if $(SEED),--seed $(SEED))
 
 check: $(INSTALLED) $(WIDGET) ## format, lint, types, architecture

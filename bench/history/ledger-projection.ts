@@ -47,13 +47,13 @@ export const projectionMeasure: HistoryMeasure = {
 
 /** Writes sessions over a month, each with its view and click a little later. Returns the number of records. */
 export async function writeSampleLedger(folder: string, sessions: number): Promise<number> {
-  const log = await openEventLog({ folder, shard: 0, durability: 'write' });
+  const log = await openEventLog({ folder, durability: 'write' });
   const startMs = Date.UTC(2026, 0, 1);
   const spacingMs = Math.max(1, Math.floor((30 * 24 * 60 * 60 * 1000) / sessions));
   const sub = (serial: number) => subOf({ createdMs: startMs + serial * spacingMs, serial });
   const write = async (record: LedgerRecord) => {
     // Waits for some records, so that the pending ones stay within the limit of the log.
-    if (log.appendedPosition % 500 === 0) await log.append(record);
+    if (log.appendedPosition % 500 === 0) await log.append(record)!.durable;
     else log.appendWithoutWaiting(record);
   };
   for (let serial = 0; serial < sessions + 200; serial++) {

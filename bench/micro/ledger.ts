@@ -105,12 +105,12 @@ export const ledgerAppendBenchmarks: readonly MicroBenchmark[] = durabilities.fl
     call: `one of ${calls.toLocaleString('en-US')} callers that wait for the same group`,
     prepare: async ({ folder }) => {
       const owned = await createOwnedFolder(folder, 'log-');
-      const log = await openEventLog({ folder: join(owned.path, 'ledger'), shard: 0, durability });
+      const log = await openEventLog({ folder: join(owned.path, 'ledger'), durability });
       const record: SessionCreated = [1, 1_760_000_000_000, randomBytes(32), 'bench_variant-a', 12, 1, null];
       return {
         calls,
         run: async () => {
-          const waiting = Array.from({ length: calls }, () => log.append(record));
+          const waiting = Array.from({ length: calls }, () => log.append(record)!.durable);
           await Promise.all(waiting);
           return log.durablePosition;
         },

@@ -1,7 +1,7 @@
 import { bounds } from '../../src/bounds.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import type { EventLog } from '../../src/event-log/event-log.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { type CreateSessionDeps, createSession, type SessionView } from '../../src/operations/create-session.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
@@ -20,9 +20,9 @@ const creatorTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live
 const sessionBody = { referrer_tag: 'bench_variant-a', user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
 
 /** A log whose records are durable at once, to measure everything else. */
-const instantLog: EventLog = {
-  append: () => Promise.resolve(),
-  appendWithoutWaiting: () => true,
+const instantLedger: Ledger = {
+  append: () => ({ position: 1, durable: Promise.resolve() }),
+  appendWithoutWaiting: () => 1,
   appendedPosition: 0,
   durablePosition: 0,
   healthy: true,
@@ -51,7 +51,7 @@ class SessionCreator {
       clock,
       subIds: new SubIds(secrets, new RandomPool()),
       sessions: this.#sessions,
-      ledger: instantLog,
+      ledger: instantLedger,
       devices: new DeviceClassifier(bounds.userAgentCacheEntriesMax),
       idempotencyKeys: new IdempotencyKeys({ clock, secrets, retentionMs: sessionTtlMs, keysMax: 1_000 }),
       referrerTags: new ReferrerTags(bounds.referrerTagLimitDefault),

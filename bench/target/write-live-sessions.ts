@@ -6,6 +6,7 @@ import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dataFiles } from '../../src/files/data-files.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { FileJournal } from '../../src/journal/file-journal.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
@@ -42,10 +43,9 @@ export interface WrittenSession {
 export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOptions): Promise<WrittenSession[]> {
   const secrets = openOrCreateSecretFile(join(dataDir, 'secrets.json'), false);
   const subIds = new SubIds(secrets, new RandomPool());
-  const ledger = await openEventLog({ folder: dataFiles(dataDir).ledgerFolder, shard: 0, durability: 'write' });
+  const ledger = await openEventLog<LedgerRecord>({ folder: dataFiles(dataDir).ledgerFolder, durability: 'write' });
   const journal = await FileJournal.open({
     folder: join(dataDir, 'journal'),
-    shard: 0,
     durability: 'write',
     clock: systemClock,
     secrets,
@@ -64,7 +64,9 @@ export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOpt
         const subId = subIds.issue(createdMs, account, personalLoans.number, 'live');
         const sub = Uint8Array.from(subIds.toBytes(subId));
         const borrower = borrowerForSession(borrowers, number, wanted.fields);
-        appended.push(ledger.append([1, createdMs, sub, 'bench_variant-a', 1 + (number % wanted.keys), 0, null]));
+        appended.push(
+          ledger.append([1, createdMs, sub, 'bench_variant-a', 1 + (number % wanted.keys), 0, null])!.durable,
+        );
         appended.push(journal.append(sub, encodeFieldChanges(borrower, createdMs)));
         // Returns a session whenever fewer than their share have been returned so far.
         if (told.length * wanted.count <= number * wanted.told && told.length < wanted.told) {

@@ -184,7 +184,7 @@ export class CounterArchive {
       untilDay,
       ledgerFromPosition,
     ];
-    const header = { shard: archiveShard, firstSequence: this.#position + 1, previousCrc: this.#crc };
+    const header = { firstSequence: this.#position + 1, previousCrc: this.#crc };
     try {
       nodeLogFiles.createFolder(this.#folder);
       writeSegment(this.#folder, header, archiveSegmentRecords(firstRecord, counters));
@@ -202,11 +202,7 @@ export class CounterArchive {
   /** Writes the empty segment of a closed log (see log-format.ts), for the commands that verify or copy logs. */
   #writeEndSegment(): void {
     try {
-      writeSegment(
-        this.#folder,
-        { shard: archiveShard, firstSequence: this.#position + 1, previousCrc: this.#crc },
-        [],
-      );
+      writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
     } catch (error) {
       // Not required: the footer shows that the archive segment is complete.
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
@@ -279,9 +275,6 @@ interface ArchiveRange {
   readonly untilDay: number;
   readonly ledgerFromPosition: number;
 }
-
-/** The archive contains the counters of all shards. */
-const archiveShard = 0;
 
 function* archiveSegmentRecords(header: ArchiveHeader, counters: ArchivedCounters): Generator<ArchiveRecord, void> {
   yield header;

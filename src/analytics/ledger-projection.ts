@@ -1,4 +1,4 @@
-import { bounds } from '../bounds.ts';
+import { classifyClick } from '../clicks/click-rules.ts';
 import type { Confirmation } from '../confirmations/confirmation.ts';
 import { checkConfirmation } from '../confirmations/confirmation-rules.ts';
 import { dayOf } from '../domain/calendar.ts';
@@ -169,17 +169,13 @@ export class LedgerProjection {
       return;
     }
     const { createdMs } = decodeSubId(sub);
-    const offer = this.#state.findOfferNumber(offerId);
-    if (offer === null || !session.shownOffers.includes(offer)) {
-      this.totals.unshownClicks++;
-      return;
-    }
-    if (session.clickedOffers.includes(offer)) {
-      this.totals.duplicateClicks++;
-      return;
-    }
-    if (wallMs - createdMs > bounds.clickAttributionMs) {
-      this.totals.lateClicks++;
+    // -1 is the number of no offer.
+    const offer = this.#state.findOfferNumber(offerId) ?? -1;
+    const wasShown = session.shownOffers.includes(offer);
+    const wasClicked = session.clickedOffers.includes(offer);
+    const clickClass = classifyClick({ wasShown, wasClicked, createdMs }, wallMs);
+    if (clickClass !== 'counted') {
+      this.totals[`${clickClass}Clicks`]++;
       return;
     }
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);

@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
 import type { PayoutKey, PayoutStateReader, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import type { CancelSignal } from '../domain/async.ts';
-import type { EventLog } from '../event-log/event-log.ts';
 import type { DataFiles } from '../files/data-files.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import {
   type AggregatorWorkerData,
   type MessageFromAggregator,
@@ -32,7 +32,7 @@ import type { RetentionRequest } from './store-retention.ts';
 export interface ThreadAnalyticsOptions {
   /** The folder of the store's file exists. */
   readonly files: DataFiles;
-  readonly log: Pick<EventLog, 'appendedPosition' | 'durablePosition' | 'healthy'>;
+  readonly log: Pick<Ledger, 'appendedPosition' | 'durablePosition' | 'healthy'>;
   /** The thread exited and will be restarted. */
   readonly onCrash?: (error: Error) => void;
   /** The restarted thread accepts queries. */

@@ -2,20 +2,22 @@ import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import { dayOf } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
+import type { LedgerSubscriber } from '../ledger/ledger.ts';
+import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 
-/** Offsets in a sub_id of three bytes each that are random (10 bytes from 14 on), or as good as random (the MAC, from 24 on). */
+/** Offsets in a sub_id of three bytes each: random bytes (10 bytes from 14 on) and bytes of the MAC (from 24 on). */
 const rowOffsets = [14, 17, 20, 24];
 
 /**
- * Counts the recorded clicks of each session up to a maximum, in memory of a fixed size that forgets no session: a count-min sketch
- * with conservative update. A session has one cell in each of four rows, chosen by random bytes of its id; its count is the
- * smallest of the four. Sessions share cells, so a count may be too high, and never too low.
+ * Counts the recorded clicks of each session up to a maximum, in a fixed amount of memory: a count-min sketch with conservative
+ * update. A session has one cell in each of four rows, chosen by random bytes of its sub_id. Its count is the smallest of the
+ * four. Sessions share cells, so a count may be too high, but never too low.
  *
- * With 2^20 cells in a row and a maximum of 64, no click of an honest session was refused in a simulated day of 130 million
- * recorded clicks.
+ * With 2^20 cells per row and a maximum of 64, a simulated day of 130 million recorded clicks refused no click of an honest
+ * session.
  *
  * Sessions created on one UTC day share one sketch. Clicks are recorded for 24 hours after the creation of their session, so two
- * sketches are enough: a sketch is replaced when the day after the next begins.
+ * sketches are enough. A sketch is replaced when the day after the next begins.
  */
 class SessionClickSketch {
   readonly #max: number;
@@ -33,14 +35,14 @@ class SessionClickSketch {
     this.#mask = rowCells - 1;
   }
 
-  /** Counts a click of the session and returns true; false, with nothing counted, when the session has its maximum. */
+  /** Counts a click and returns true, or returns false if the session has reached its maximum. */
   tryAdd(sub: Uint8Array): boolean {
     const cells = this.#cells;
     const sketch = this.#sketchOf(sub);
     let count = this.#max;
     for (let row = 0; row < cells.length; row++) {
-      const at = rowOffsets[row]!;
-      const hash = (sub[at]! << 16) | (sub[at + 1]! << 8) | sub[at + 2]!;
+      const offset = rowOffsets[row]!;
+      const hash = (sub[offset]! << 16) | (sub[offset + 1]! << 8) | sub[offset + 2]!;
       const cell = row * (this.#mask + 1) + (hash & this.#mask);
       cells[row] = cell;
       count = Math.min(count, sketch[cell]!);
@@ -53,7 +55,7 @@ class SessionClickSketch {
   #sketchOf(sub: Uint8Array): Uint8Array {
     const day = dayOf(decodeSubId(sub).createdMs);
     const slot = day & 1;
-    // An earlier day shares the sketch of a later one: after the clock was set back, counts must not start again.
+    // An earlier day uses the sketch of a later one, so that counts do not restart when the clock is set back.
     if (day > this.#days[slot]!) {
       this.#days[slot] = day;
       this.#sketches[slot] = new Uint8Array(rowOffsets.length * (this.#mask + 1));
@@ -63,14 +65,16 @@ class SessionClickSketch {
 }
 
 /**
- * Decides which clicks are recorded, so that no link fills the ledger (docs/contract.md#recorded-clicks; clicks use no key limit, they are
- * bounded): at most `clicksRecordedPerSessionMax` of one session, on whichever offers, and at most `clicksRecordedPerLinkMax` of one
- * session on one offer. Other clicks redirect without a record.
+ * Limits the clicks that are recorded (docs/contract.md#recorded-clicks), so that one link cannot fill the ledger: at most
+ * `clicksRecordedPerSessionMax` per session, and at most `clicksRecordedPerLinkMax` per session and offer. Further clicks redirect
+ * without a record.
  *
- * The bound for a session always applies, also after a restart (`restore`). The one for a link keeps repeats of it from using up
- * the session's clicks; beyond `clickCountersMax` links it is forgotten for the links clicked least recently.
+ * The limit per session also applies after a restart. The limit per offer keeps repeated clicks on one offer from using up the
+ * clicks of the session. Above `clickCountersMax` links, the counts of the least recently clicked links are dropped.
  */
-export class ClickRecordLimiter {
+export class ClickRecordLimiter implements LedgerSubscriber {
+  /** No record is read only for this class: it counts the clicks among the records that others need. */
+  readonly replaySinceMs = Number.POSITIVE_INFINITY;
   readonly #perLinkMax: number;
   readonly #clicksPerLink: LRUCache<string, number>;
   readonly #clicksPerSession: SessionClickSketch;
@@ -86,18 +90,18 @@ export class ClickRecordLimiter {
     this.#clicksPerSession = new SessionClickSketch(clicksRecordedPerSessionMax, sessionClickCells);
   }
 
-  /** True, and counted, for a click that is to be recorded. `sub` is the bytes of `subIdSchema`. */
+  /** Counts a click and returns whether to record it. `sub` is the 32 bytes of `subId`. */
   tryConsume(subId: string, sub: Uint8Array, offerId: string): boolean {
     const link = subId + offerId;
-    const recorded = this.#clicksPerLink.get(link) ?? 0;
-    if (recorded >= this.#perLinkMax || !this.#clicksPerSession.tryAdd(sub)) return false;
-    this.#clicksPerLink.set(link, recorded + 1);
+    const count = this.#clicksPerLink.get(link) ?? 0;
+    if (count >= this.#perLinkMax || !this.#clicksPerSession.tryAdd(sub)) return false;
+    this.#clicksPerLink.set(link, count + 1);
     return true;
   }
 
-  /** Counts a click that was recorded before a restart. */
-  restoreClick(sub: Uint8Array): void {
-    this.#clicksPerSession.tryAdd(sub);
+  /** Counts a click that was recorded before a restart. At run time `tryConsume` counts, before the click is recorded. */
+  apply(record: LedgerRecord): void {
+    if (record[0] === ledgerRecordKind.offerClicked) this.#clicksPerSession.tryAdd(record[2]);
   }
 }
 

@@ -5,18 +5,20 @@ import type { ReplacedCatalog } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dayOf, dayStartMs } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
+import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind, type OfferClicked } from '../ledger/ledger-record.ts';
 import { noUnavailableOffers, type UnavailableOffers } from '../matching/matcher.ts';
+import { classifyClick } from './click-rules.ts';
 import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts';
 
 /**
- * An offer with a daily cap (docs/contract.md#daily-caps) and its booked clicks. Two days are counted, so that a wall clock set back over
- * midnight finds the count it left.
+ * An offer with a daily cap (docs/contract.md#daily-caps) and its booked clicks. It has counters for two days, so that a wall clock
+ * that is set back over midnight finds the earlier count.
  */
 class OfferCapState {
-  /** Null until the catalog that gives it comes into use. */
+  /** Null until the catalog with the cap is active. */
   dailyCap: number | null = null;
-  /** Wall time at which the catalog in use no longer had the offer; null while it does. Its cap holds on for the links shown. */
+  /** Time at which a catalog without the offer became active, or null. The cap still applies to links shown before. */
   removedMs: number | null = null;
   readonly randomId: RandomOfferId;
   readonly #days = [-1, -1];
@@ -42,10 +44,10 @@ class OfferCapState {
 }
 
 /**
- * Applies a record of the ledger to those of these offers that it names, by the rules of docs/contract.md#counting-clicks.
- * Tells whether it has an offer of the catalog in use closed.
+ * Applies a ledger record to the offers that it names, by the rules of docs/contract.md#counting-clicks. Returns whether an
+ * offer of the active catalog reached its cap.
  */
-export function applyRecord(
+function applyRecord(
   record: LedgerRecord,
   offers: ReadonlyMap<string, OfferCapState>,
   pairs: SessionOfferPairs,
@@ -57,7 +59,7 @@ export function applyRecord(
         const offer = offers.get(id);
         if (offer !== undefined) pairs.markShown(sub, offer.randomId);
       }
-      // No click of older sessions counts any more.
+      // Clicks of older sessions no longer count.
       pairs.evictBefore(wallMs - bounds.clickAttributionMs - bounds.clockSetBackMsMax);
       return false;
     }
@@ -68,7 +70,7 @@ export function applyRecord(
     case ledgerRecordKind.revenueConfirmed: {
       const offer = offers.get(record[3]);
       if (offer === undefined || record[8] === null) return false;
-      // It may bring a click that nothing else has. That one takes no place, but no later one is the first.
+      // A confirmation may restore a click. It takes no place of the cap, and later clicks are repeats.
       if (pairs.state(record[2], offer.randomId) === 'shown') pairs.markClicked(record[2], offer.randomId);
       return false;
     }
@@ -81,12 +83,9 @@ function applyClick(
   offer: OfferCapState,
   pairs: SessionOfferPairs,
 ): boolean {
-  // A verdict stands. Without one, from a time when the offer had no cap, the click is judged now.
+  // The recorded decision stands. A click from a time when the offer had no cap has none.
   if (withinDailyCap === null || pairs.state(sub, offer.randomId) === 'clicked') return false;
-  if (withinDailyCap === undefined) {
-    if (clickedMs - decodeSubId(sub).createdMs > bounds.clickAttributionMs || !canTakePlace(sub, offer, pairs))
-      return false;
-  }
+  if (withinDailyCap === undefined && !isCountedClick(sub, clickedMs, offer, pairs)) return false;
   pairs.markClicked(sub, offer.randomId);
   if (withinDailyCap === false) return false;
   const day = dayOf(clickedMs);
@@ -94,61 +93,69 @@ function applyClick(
   return offer.removedMs === null && offer.isAtCap(day);
 }
 
-/** Whether a click would be the first of the session on an offer that it was shown; it is held to be where that is not known. */
-function canTakePlace(sub: Uint8Array, { randomId }: OfferCapState, pairs: SessionOfferPairs): boolean {
+/** Whether a click counts. Assumes that the offer was shown to a session whose pairs may have been evicted. */
+function isCountedClick(
+  sub: Uint8Array,
+  clickedMs: number,
+  { randomId }: OfferCapState,
+  pairs: SessionOfferPairs,
+): boolean {
+  const { createdMs } = decodeSubId(sub);
   const state = pairs.state(sub, randomId);
-  return state === 'shown' || (state === 'none' && !pairs.isComplete(decodeSubId(sub).createdMs));
+  const wasShown = state !== 'none' || !pairs.isComplete(createdMs);
+  return classifyClick({ wasShown, wasClicked: state === 'clicked', createdMs }, clickedMs) === 'counted';
 }
 
-/** What an offer's daily cap makes of a click. */
+/** Effect of an offer's daily cap on a click. */
 interface CapDecision {
-  /** The day's places are taken: the click is worth nothing. */
+  /** The cap of the day is reached: the click has no value. */
   readonly atCap: boolean;
-  /** What the click's record says of it; undefined where there is no cap. */
+  /** Member of the click's record; undefined for an offer without a cap. */
   readonly withinDailyCap: boolean | null | undefined;
 }
 
 /**
- * Visits the records that the ledger has taken up to the moment of the call, in order, from before `sinceMs` on; what the
- * ledger takes during the visit may be among them, or not.
+ * Visits the records from `sinceMs` on that the ledger had taken at the time of the call, in order. Later records may be visited
+ * too.
  */
 export type ReadLedgerSince = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
- * Daily caps (docs/contract.md#daily-caps): the clicks that each capped offer has booked on a UTC day, and the offers closed by that. A
- * capped offer is one of a vertical and mode; all accounts share its places, and sandbox clicks take those of the sandbox.
+ * Daily caps (docs/contract.md#daily-caps): counts the booked clicks of each capped offer per UTC day, and lists the offers that
+ * reached their cap. All accounts share the cap of an offer; the sandbox has its own count.
  *
- * It follows the ledger by the rules of docs/contract.md#counting-clicks: the first click of a session on an offer that it
- * was shown, within 24 hours of the session's creation, books. So it must `see` every record right when the log has taken
- * it, and what it knows after a restart, from the same records, is what it knew before. A click is judged, recorded with the
- * verdict and seen in one go, so that no two can get the same place. The verdict stands in the record: the counters never
- * ask what the cap was.
+ * The state is derived from the ledger by the rules of docs/contract.md#counting-clicks, so it is the same after a restart. A click
+ * is checked, recorded with the decision and applied in one turn, so that two clicks cannot take one place. The projection uses
+ * the recorded decision and does not know the cap.
  *
- * Where a cap comes to an offer while the service runs, `prepare` reads what it must know of the last day from the ledger.
+ * If an offer gets a cap while the service runs, `loadHistory` reads the last day from the ledger.
  */
-export class DailyCaps {
+export class DailyCaps implements LedgerSubscriber {
   readonly #states = new Map<number, CatalogCapState>();
   readonly #pairsMax: number;
   readonly #pairs: SessionOfferPairs;
-  /** Records taken by the log while a catalog is being prepared. */
+  /** Records that the ledger takes while `loadHistory` runs. */
   #bufferedRecords: LedgerRecord[] | null = null;
-  /** Capped offers of all shelves: no more than the catalogs that are kept have, and so bounded with them. */
+  /** Of all catalogs. */
   #cappedOfferCount = 0;
-  /** After a restart it must see the records from this moment on. */
-  readonly replaySinceMs: number;
+  readonly #completeSinceMs: number;
 
   constructor(nowMs: number, pairsMax: number = bounds.sessionCappedOfferPairsMax) {
-    this.replaySinceMs = replayStartMs(nowMs);
+    this.#completeSinceMs = replayStartMs(nowMs);
     this.#pairsMax = pairsMax;
-    this.#pairs = new SessionOfferPairs(pairsMax, this.replaySinceMs);
+    this.#pairs = new SessionOfferPairs(pairsMax, this.#completeSinceMs);
   }
 
-  /** No offer has a cap: nothing needs to be seen. */
+  get replaySinceMs(): number {
+    return this.isIdle ? Number.POSITIVE_INFINITY : this.#completeSinceMs;
+  }
+
+  /** No offer has a cap, so records need not be applied. */
   get isIdle(): boolean {
     return this.#cappedOfferCount === 0 && this.#bufferedRecords === null;
   }
 
-  /** How many offers are closed, of all catalogs. */
+  /** Number of offers at their cap in all active catalogs. */
   countUnavailableOffers(nowMs: number): number {
     let count = 0;
     for (const { catalog } of this.#states.values()) {
@@ -157,88 +164,86 @@ export class DailyCaps {
     return count;
   }
 
-  /** The closed offers of a catalog in use. */
+  /** Offers of an active catalog that have reached their cap. */
   unavailableOffers(catalog: CompiledCatalog, nowMs: number): UnavailableOffers {
     if (catalog.dailyCaps.size === 0) return noUnavailableOffers;
-    const shelf = this.#stateOf(catalog);
-    if (shelf.catalog !== catalog) throw new Error('asked for the closed offers of a catalog that is not in use');
+    const state = this.#stateOf(catalog);
+    if (state.catalog !== catalog) throw new Error('catalog is not active');
     const day = dayOf(nowMs);
-    if (shelf.unavailableDay !== day) {
-      shelf.unavailable = computeUnavailableOffers(day, shelf.offers, catalog);
-      shelf.unavailableDay = day;
+    if (state.unavailableDay !== day) {
+      state.unavailable = computeUnavailableOffers(day, state.offers, catalog);
+      state.unavailableDay = day;
     }
-    return shelf.unavailable;
+    return state.unavailable;
   }
 
-  /** Judges a click that is about to be recorded, or one that will not be. */
   check(sub: Uint8Array, offerId: string, clickedMs: number): CapDecision {
     if (this.#cappedOfferCount === 0) return noCapDecision;
     const offer = this.#states.get(stateKeyOfSub(sub))?.offers.get(offerId);
     if (offer === undefined || offer.dailyCap === null) return noCapDecision;
     const atCap = offer.isAtCap(dayOf(clickedMs));
-    return { atCap, withinDailyCap: canTakePlace(sub, offer, this.#pairs) ? !atCap : null };
+    return { atCap, withinDailyCap: isCountedClick(sub, clickedMs, offer, this.#pairs) ? !atCap : null };
   }
 
-  /** Takes note of a record that the log has taken. */
   apply(record: LedgerRecord): void {
     if (this.isIdle) return;
-    // The bytes of the sub_id are the caller's, and will be others.
+    // The caller reuses the bytes of the sub_id.
     this.#bufferedRecords?.push(record.with(2, Buffer.from(record[2])) as unknown as LedgerRecord);
-    const shelf = this.#states.get(stateKeyOfSub(record[2]));
-    if (shelf !== undefined && applyRecord(record, shelf.offers, this.#pairs)) shelf.unavailableDay = null;
+    const state = this.#states.get(stateKeyOfSub(record[2]));
+    if (state !== undefined && applyRecord(record, state.offers, this.#pairs)) state.unavailableDay = null;
   }
 
-  /** Reads what must be known of the offers that a catalog, about to come into use, gives their first cap. */
+  /** Reads the history of offers that get their first cap from a catalog that is to be activated. */
   async loadHistory(catalog: CompiledCatalog, nowMs: number, readHistory: ReadLedgerSince): Promise<void> {
-    const shelf = this.#stateOf(catalog);
+    const state = this.#stateOf(catalog);
     const offers = new Map<string, OfferCapState>();
-    for (const id of catalog.dailyCaps.keys()) if (!shelf.offers.has(id)) offers.set(id, new OfferCapState());
+    for (const id of catalog.dailyCaps.keys()) if (!state.offers.has(id)) offers.set(id, new OfferCapState());
     if (offers.size === 0) return;
     const sinceMs = replayStartMs(nowMs);
-    const isOfShelf = (record: LedgerRecord): boolean => stateKeyOfSub(record[2]) === stateKeyOfCatalog(catalog);
-    // Of their own, while records are read that are older than those seen meanwhile.
+    const isOfCatalog = (record: LedgerRecord): boolean => stateKeyOfSub(record[2]) === stateKeyOfCatalog(catalog);
+    // Separate pairs, because these records are older than those that are applied meanwhile.
     const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
     const bufferedRecords: LedgerRecord[] = [];
     this.#bufferedRecords = bufferedRecords;
     try {
       await readHistory(sinceMs, (record) => {
-        if (isOfShelf(record)) applyRecord(record, offers, pairs);
+        if (isOfCatalog(record)) applyRecord(record, offers, pairs);
       });
       for (const _ of this.#pairs.merge(pairs)) await nextTurn();
     } finally {
       this.#bufferedRecords = null;
     }
-    for (const record of bufferedRecords) if (isOfShelf(record)) applyRecord(record, offers, this.#pairs);
-    for (const [id, offer] of offers) shelf.offers.set(id, offer);
+    for (const record of bufferedRecords) if (isOfCatalog(record)) applyRecord(record, offers, this.#pairs);
+    for (const [id, offer] of offers) state.offers.set(id, offer);
     this.#cappedOfferCount += offers.size;
   }
 
   /**
-   * Has the caps of a catalog hold from `nowMs` on: it is in use. Its offers are new, or prepared. An offer that it no longer
-   * has keeps the cap it had last while links to it live, which is as long as the replaced catalog is kept (docs/contract.md#daily-caps).
+   * Activates the caps of a catalog from `nowMs` on. Call `loadHistory` before. A removed offer keeps its cap as long as its
+   * replaced catalog is retained (docs/contract.md#daily-caps).
    */
   activate(catalog: CompiledCatalog, nowMs: number): void {
-    const shelf = this.#stateOf(catalog);
+    const state = this.#stateOf(catalog);
     const offers = new Map<string, OfferCapState>();
     for (const [id, cap] of catalog.dailyCaps) {
-      const offer = shelf.offers.get(id) ?? new OfferCapState();
+      const offer = state.offers.get(id) ?? new OfferCapState();
       offer.dailyCap = cap;
       offer.removedMs = null;
       offers.set(id, offer);
     }
-    for (const [id, offer] of shelf.offers) {
-      // An offer that stays without a cap has it lifted; one without a cap yet was prepared for a catalog that never came.
+    for (const [id, offer] of state.offers) {
+      // Drops offers whose cap was removed, and offers that were loaded for a catalog that was never activated.
       if (catalog.offerIndex(id) >= 0 || offer.dailyCap === null) continue;
       offer.removedMs ??= nowMs;
       offers.set(id, offer);
     }
-    shelf.offers = offers;
-    shelf.catalog = catalog;
-    shelf.unavailableDay = null;
+    state.offers = offers;
+    state.catalog = catalog;
+    state.unavailableDay = null;
     this.#deleteExpiredOffers(nowMs);
   }
 
-  /** After a restart: as `adopt` of the catalogs that are kept though replaced, in that order, and then of the one in use. */
+  /** Restores the state after a restart: activates the replaced catalogs in order, then the current one. */
   restoreCatalogs(catalog: CompiledCatalog, replaced: readonly ReplacedCatalog[]): void {
     let sinceMs = 0;
     for (const { compiled, replacedMs } of replaced) {
@@ -260,37 +265,34 @@ export class DailyCaps {
 
   #stateOf(catalog: CompiledCatalog): CatalogCapState {
     const key = stateKeyOfCatalog(catalog);
-    let shelf = this.#states.get(key);
-    if (shelf === undefined) {
-      shelf = { catalog: null, offers: new Map(), unavailable: noUnavailableOffers, unavailableDay: null };
-      this.#states.set(key, shelf);
+    let state = this.#states.get(key);
+    if (state === undefined) {
+      state = { catalog: null, offers: new Map(), unavailable: noUnavailableOffers, unavailableDay: null };
+      this.#states.set(key, state);
     }
-    return shelf;
+    return state;
   }
 }
 
 /** The capped offers of one vertical and mode. */
 interface CatalogCapState {
-  /** Null before the first comes into use. */
+  /** Null before the first activation. */
   catalog: CompiledCatalog | null;
-  /** By id: those of the catalog in use, and departed ones. */
+  /** By id: offers of the active catalog, and removed ones. */
   offers: Map<string, OfferCapState>;
   unavailable: UnavailableOffers;
-  /** The day that `closed` is of; null when it must be looked at anew. */
+  /** Day of `unavailable`; null if it must be recomputed. */
   unavailableDay: number | null;
 }
 
 const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
 
-/**
- * Who clicks on some day was shown the offer on that day or the day before. An hour more, so that nothing is missed if the
- * wall clock is set back a little.
- */
+/** An offer clicked today was shown today or yesterday. The extra hour covers a wall clock that was set back. */
 function replayStartMs(nowMs: number): number {
   return dayStartMs(dayOf(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }
 
-/** Vertical and mode as one number, as a sub_id has them. */
+/** Vertical and mode as one number, encoded as in a sub_id. */
 function stateKeyOfCatalog({ vertical, mode }: CompiledCatalog): number {
   return (vertical.number << 1) | (mode === 'test' ? 1 : 0);
 }

@@ -1,9 +1,8 @@
 import { decodeSubId } from '../ids/sub-id.ts';
 
-/** What is known of one session and one offer. */
 type PairState = 'none' | 'shown' | 'clicked';
 
-/** 64 random bits that stand for an offer. */
+/** 64 random bits that identify an offer. */
 export interface RandomOfferId {
   readonly high: number;
   readonly low: number;
@@ -12,13 +11,12 @@ export interface RandomOfferId {
 const minuteMs = 60 * 1000;
 
 /**
- * Which offers were shown to which sessions, and clicked: eight bytes for a pair, outside the heap, since there are as many
- * of them as views of those offers in a day.
+ * Set of pairs of a session and an offer that was shown to it, with a bit for a counted click. A pair takes eight bytes outside
+ * the heap, since there are as many pairs as views of capped offers in a day.
  *
- * A pair is known by 63 bits: random ones of the session's id against those of the offer. That two of four million pairs
- * share them has a chance of one in a million. Pairs lie by the minute in which their session was created, so that no table is
- * so large that its growing is felt, and go a minute at a time: when no click of such a session counts any more, or when there
- * are too many.
+ * A pair is identified by 63 bits: random bits of the sub_id XOR those of the offer. Among four million pairs, the probability
+ * of a collision is one in a million. There is one hash table for each minute of session creation, so that growing a table is
+ * fast. The oldest table is evicted when its sessions' clicks no longer count, or when there are too many pairs.
  */
 export class SessionOfferPairs {
   readonly #pairsMax: number;
@@ -35,24 +33,24 @@ export class SessionOfferPairs {
     return this.#size;
   }
 
-  /** Whether all there is to know of a session created then is known; of older ones a part may have been forgotten. */
+  /** Whether no pair of a session created at this time has been evicted. */
   isComplete(createdMs: number): boolean {
     return createdMs >= this.#completeSinceMs;
   }
 
-  state(sub: Uint8Array, mark: RandomOfferId): PairState {
-    return this.#tablesByMinute.get(minuteOf(sub))?.state(sub, mark) ?? 'none';
+  state(sub: Uint8Array, offerId: RandomOfferId): PairState {
+    return this.#tablesByMinute.get(minuteOf(sub))?.state(sub, offerId) ?? 'none';
   }
 
-  markShown(sub: Uint8Array, mark: RandomOfferId): void {
-    this.#addPair(sub, mark, false);
+  markShown(sub: Uint8Array, offerId: RandomOfferId): void {
+    this.#addPair(sub, offerId, false);
   }
 
-  markClicked(sub: Uint8Array, mark: RandomOfferId): void {
-    this.#addPair(sub, mark, true);
+  markClicked(sub: Uint8Array, offerId: RandomOfferId): void {
+    this.#addPair(sub, offerId, true);
   }
 
-  /** Takes in what others know of other offers, a minute's pairs at each step: a few milliseconds at most. */
+  /** Adds the pairs of other offers. Each step adds the pairs of one minute, in a few milliseconds at most. */
   *merge(others: SessionOfferPairs): Generator<void> {
     this.#completeSinceMs = Math.max(this.#completeSinceMs, others.#completeSinceMs);
     for (const [minute, table] of others.#tablesByMinute) {
@@ -62,7 +60,7 @@ export class SessionOfferPairs {
     }
   }
 
-  /** Lets go of the sessions created before that moment, as far as they lie in minutes that are over by then. */
+  /** Evicts the sessions of all minutes that end before this time. */
   evictBefore(createdMs: number): void {
     if (createdMs <= this.#completeSinceMs) return;
     const minuteBefore = Math.floor(this.#completeSinceMs / minuteMs);
@@ -72,8 +70,8 @@ export class SessionOfferPairs {
       if ((minute + 1) * minuteMs <= createdMs) this.#evictMinute(minute);
   }
 
-  #addPair(sub: Uint8Array, mark: RandomOfferId, clicked: boolean): void {
-    this.#size += this.#table(minuteOf(sub)).add(highWordOf(sub, mark), lowWordOf(sub, mark), clicked);
+  #addPair(sub: Uint8Array, offerId: RandomOfferId, clicked: boolean): void {
+    this.#size += this.#table(minuteOf(sub)).add(highWordOf(sub, offerId), lowWordOf(sub, offerId), clicked);
     if (this.#size > this.#pairsMax) this.#evictToMax();
   }
 
@@ -104,25 +102,25 @@ function minuteOf(sub: Uint8Array): number {
   return Math.floor(decodeSubId(sub).createdMs / minuteMs);
 }
 
-/** Where the random bits of a sub_id begin. */
-const randomAt = 14;
+/** Offset of the random bytes in a sub_id. */
+const randomOffset = 14;
 const initialSlots = 64;
 
 /**
- * A hash table with open addressing. An entry is two words, the lowest bit of the second telling whether the pair was
- * clicked; two zeros are an empty place.
+ * A hash table with open addressing. An entry is two words; the lowest bit of the second word is the click bit. Two zeros are an
+ * empty slot.
  */
 class PairTable {
   size = 0;
   #words = new Uint32Array(2 * initialSlots);
 
-  state(sub: Uint8Array, mark: RandomOfferId): PairState {
-    const at = this.#find(highWordOf(sub, mark), lowWordOf(sub, mark));
-    if (this.#isEmpty(at)) return 'none';
-    return (this.#words[at + 1]! & 1) === 1 ? 'clicked' : 'shown';
+  state(sub: Uint8Array, offerId: RandomOfferId): PairState {
+    const index = this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId));
+    if (this.#isEmpty(index)) return 'none';
+    return (this.#words[index + 1]! & 1) === 1 ? 'clicked' : 'shown';
   }
 
-  /** Returns how many pairs that adds: 1 or 0. */
+  /** Returns the number of added pairs: 1 or 0. */
   add(high: number, low: number, clicked: boolean): number {
     const at = this.#find(high, low);
     const isNew = this.#isEmpty(at);
@@ -136,11 +134,11 @@ class PairTable {
     return isNew ? 1 : 0;
   }
 
-  /** Returns how many pairs that adds. */
+  /** Returns the number of added pairs. */
   merge(other: PairTable): number {
     const words = other.#words;
     let added = 0;
-    // At once, since entries in the order of a larger table would crowd at the beginning of a smaller one.
+    // Grows first: inserting in the order of a larger table would cluster at the start of a smaller one.
     while ((this.size + other.size) * 3 > this.#words.length) this.#grow();
     for (let at = 0; at < words.length; at += 2) {
       const [high, low] = [words[at]!, words[at + 1]!];
@@ -149,7 +147,7 @@ class PairTable {
     return added;
   }
 
-  /** Place of the pair, or the empty one where it would be. */
+  /** Index of the pair, or of the empty slot for it. */
   #find(high: number, low: number): number {
     const words = this.#words;
     const last = words.length - 2;
@@ -163,7 +161,6 @@ class PairTable {
     return this.#words[at] === 0 && this.#words[at + 1] === 0;
   }
 
-  /** Twice as large when two thirds are taken. */
   #grow(): void {
     const old = this.#words;
     this.#words = new Uint32Array(old.length * 2);
@@ -177,13 +174,13 @@ class PairTable {
   }
 }
 
-/** Never 0, so that no entry looks empty. */
+/** Never 0: 0 marks an empty slot. */
 function highWordOf(sub: Uint8Array, { high }: RandomOfferId): number {
-  return (readWord(sub, randomAt) ^ high) >>> 0 || 1;
+  return (readWord(sub, randomOffset) ^ high) >>> 0 || 1;
 }
 
 function lowWordOf(sub: Uint8Array, { low }: RandomOfferId): number {
-  return ((readWord(sub, randomAt + 4) ^ low) & ~1) >>> 0;
+  return ((readWord(sub, randomOffset + 4) ^ low) & ~1) >>> 0;
 }
 
 function readWord(bytes: Uint8Array, at: number): number {

@@ -1,20 +1,20 @@
 /**
- * Waits for a promise, but not longer than a fixed time. Waiters that begin within the same tick share one timer: a timer
- * for each click would cost more than the rest of its waiting.
+ * Waits for a promise up to a fixed time. Calls within the same tick share one timer, because one timer per click costs more
+ * than the rest of the wait.
  */
 export class SharedTimeout {
   readonly #waitMs: number;
   readonly #tickMs: number;
   readonly #timers = new Set<NodeJS.Timeout>();
-  #current: Promise<'late'> | null = null;
+  #current: Promise<'timeout'> | null = null;
 
   constructor(waitMs: number, tickMs: number) {
     this.#waitMs = waitMs;
     this.#tickMs = tickMs;
   }
 
-  /** `'late'` when the promise has not settled after the wait, at most one tick later; else what the promise does. */
-  wait<Value>(promise: Promise<Value>): Promise<Value | 'late'> {
+  /** Settles as the promise does, or resolves to `'timeout'` after the wait, up to one tick late. */
+  wait<Value>(promise: Promise<Value>): Promise<Value | 'timeout'> {
     return Promise.race([promise, this.#currentTimeout()]);
   }
 
@@ -24,10 +24,10 @@ export class SharedTimeout {
     this.#current = null;
   }
 
-  #currentTimeout(): Promise<'late'> {
+  #currentTimeout(): Promise<'timeout'> {
     if (this.#current === null) {
       this.#current = new Promise((resolve) => {
-        this.#setTimer(this.#waitMs + this.#tickMs, () => resolve('late'));
+        this.#setTimer(this.#waitMs + this.#tickMs, () => resolve('timeout'));
       });
       this.#setTimer(this.#tickMs, () => {
         this.#current = null;

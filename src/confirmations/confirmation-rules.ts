@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import { isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import { microsPerUsd } from '../domain/money.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { Booking, Confirmation, Payout, RejectionReason } from './confirmation.ts';
@@ -35,8 +36,7 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
     const lastMs = createdMs + bounds.clickAttributionMs + bounds.confirmationWindowMs;
     return nowMs > lastMs ? 'too_late' : 'click_unknown';
   }
-  // Negative if the clock was set back between session and click, which is accepted.
-  if (clickedMs - createdMs > bounds.clickAttributionMs) return 'click_late';
+  if (!isWithinAttributionWindow(clickedMs, createdMs)) return 'click_late';
 
   if (status === 'reversed') {
     if (state.payout === null) return 'txid_unknown';

@@ -9,38 +9,38 @@ import { LogRewrittenError } from './log-scanner.ts';
 import { writeSegment } from './segment-files.ts';
 import { type LogVerification, type VerifyLogOptions, verifyLog } from './verify-log.ts';
 
-/** How often a copy reads each byte: to check the log, to copy it, and to check the copy. */
+/** Number of times that `copyLog` reads each byte: to check the log, to copy it, and to check the copy. */
 export const copyReadPasses = 3;
 
 /**
- * Copies a log, which may be in use, up to the record that was its last one when the copy began. What lies before the end of a whole
- * record never changes again, while bytes behind it may be written as they are read: a copy of the whole file could have a hole.
- * The copy is durable, ends as a closed log does, and has been checked; it holds what its `LogVerification` says.
+ * Copies a log, which may be in use, up to the record that is the last one at the start. Bytes before the end of a complete record
+ * never change; later bytes may be written during the copy. The copy is durable, has an end mark, and is checked. Returns the
+ * result of this check.
  *
- * @throws LogDamagedError when the log, or its copy, cannot be read to its end
- * @throws LogRewrittenError when its writer went back, or dropped it, meanwhile; then it is to be copied again
+ * @throws LogDamagedError when the log or its copy cannot be read to its end
+ * @throws LogRewrittenError when the writer moved or deleted records meanwhile. Copy again then.
  */
 export async function copyLog(
   folder: string,
   target: string,
   options: Pick<VerifyLogOptions, 'onBytesRead' | 'signal'> = {},
 ): Promise<LogVerification> {
-  const { position, crc, shard, end, damage } = await verifyLog(nodeLogFiles, folder, options);
+  const { position, crc, end, damage } = await verifyLog(nodeLogFiles, folder, options);
   if (damage !== null) throw damage;
   createFolderDurably(target);
   if (end !== null) {
     const last = basename(end.file);
     for (const first of segmentFirstSequences(nodeLogFiles.listNames(folder))) {
       const name = segmentFileName(first);
-      // Names ascend with the positions; what has been begun since is of records that came later.
+      // Names ascend with the positions, so later segments hold only later records.
       if (name > last) break;
       const bytes = name === last ? end.offset : Number.POSITIVE_INFINITY;
       await copySegmentFile(join(folder, name), join(target, name), bytes, options);
     }
     fsyncPath(target);
-    // The copy of a log in use is complete, too: with an end mark, a byte of its last record that goes bad shows as damage.
-    if (shard !== null && end.offset > segmentHeaderBytes) {
-      writeSegment(target, { shard, firstSequence: position + 1, previousCrc: crc }, []);
+    // With an end mark, a damaged last record is detected as damage.
+    if (end.offset > segmentHeaderBytes) {
+      writeSegment(target, { firstSequence: position + 1, previousCrc: crc }, []);
     }
   }
   fsyncPath(dirname(target));
@@ -59,11 +59,11 @@ async function copySegmentFile(
   const copy = openSync(to, 'wx', 0o600);
   try {
     const chunk = Buffer.allocUnsafe(bounds.logReadChunkBytes);
-    for (let at = 0; at < bytes; ) {
-      const read = readSync(source, chunk, 0, Math.min(chunk.length, bytes - at), at);
+    for (let offset = 0; offset < bytes; ) {
+      const read = readSync(source, chunk, 0, Math.min(chunk.length, bytes - offset), offset);
       if (read === 0) break;
       for (let written = 0; written < read; ) written += writeSync(copy, chunk, written, read - written);
-      at += read;
+      offset += read;
       onBytesRead?.(read);
       await nextTurn();
       signal?.throwIfAborted();
@@ -80,6 +80,6 @@ function openForCopy(segment: string): number {
     return openSync(segment, 'r');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new LogRewrittenError(`${segment} was dropped by the log's writer`, { cause: error });
+    throw new LogRewrittenError(`${segment} was deleted by the writer of the log`, { cause: error });
   }
 }

@@ -1,36 +1,45 @@
-import type { LedgerRecord } from '../ledger/ledger-record.ts';
-
 /**
- * The log port: what happened, in order, durable before it is answered. One writer, one order: a record's position is its
- * sequence number, 1 for the first ever, and no record is durable before all those ahead of it.
+ * Port of an append-only log with one writer. A record's position is its sequence number, 1 for the first record ever. No
+ * record is durable before all records with smaller positions.
  */
-export interface EventLog {
+export interface EventLog<Item> {
   /**
-   * Appends a record; the promise settles when the group it travels in is durable. Everything the record refers to is
-   * copied before the call returns. Rejects with `LogUnavailableError` when the log is full, closed or cannot be written.
+   * Appends a record and returns its position, or null when the log refuses the record: its file cannot be written, too many
+   * bytes wait to be written, or the log is closed. Copies the record's bytes before it returns.
    */
-  append(record: LedgerRecord): Promise<void>;
-  /** Appends a record nobody waits for (a view): it rides the next group. False when the log cannot take it. */
-  appendWithoutWaiting(record: LedgerRecord): boolean;
-  /** Position of the last record appended, durable or not; 0 when there is none. */
+  append(record: Item): AppendedRecord | null;
+  /**
+   * Appends a record that no caller waits for (a view), and returns its position, or null when the log refuses it. Such a
+   * record is written up to `logLingerMs` later, and is accepted even while the file cannot be written.
+   */
+  appendWithoutWaiting(record: Item): number | null;
+  /** Position of the last appended record, durable or not; 0 for an empty log. */
   readonly appendedPosition: number;
-  /** Position up to which everything is durable. */
+  /** Position of the last durable record. */
   readonly durablePosition: number;
-  /** False from a failed write or sync until the log works again: readiness goes red. */
+  /** False from a failed write until the log can be written again. The service is not ready meanwhile. */
   readonly healthy: boolean;
-  /** Calls back, never re-entrantly, after each group that became durable. One listener. */
+  /** Sets the listener that is called, in a later turn, with the new `durablePosition` whenever it has grown. */
   onDurable(listener: (position: number) => void): void;
-  /** Makes everything appended durable, marks the end of the log, and closes the files. Idempotent. */
+  /** Writes all appended records, marks the end of the log, and closes its file. Idempotent. */
   close(): Promise<void>;
 }
 
-/** A record did not become durable in time: the log is full, closed, or its file cannot be written. */
+export interface AppendedRecord {
+  readonly position: number;
+  /**
+   * Resolves when the record is durable. Rejects with `LogUnavailableError` when a write failed: the log keeps the record and
+   * writes it once the file can be written again.
+   */
+  readonly durable: Promise<void>;
+}
+
+/** A record did not become durable in time. */
 export class LogUnavailableError extends Error {
   override readonly name = 'LogUnavailable';
   /**
-   * Null when the log refused the record. Otherwise the log writes the record as soon as it works again, and this promise
-   * resolves when the record is durable: in the order of the log, and before the promise of any later `append`. It stays
-   * pending when the log closes first, and never rejects.
+   * Null when the log refused the record. Otherwise resolves when the record is durable, in log order and before the promise
+   * of any later record. It stays pending when the log closes first, and never rejects.
    */
   readonly durableLater: Promise<void> | null;
 
@@ -39,7 +48,7 @@ export class LogUnavailableError extends Error {
     this.durableLater = durableLater;
   }
 
-  /** Whether the log took the record all the same. */
+  /** Whether the log has the record and will write it. */
   get isAppended(): boolean {
     return this.durableLater !== null;
   }

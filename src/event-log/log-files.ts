@@ -3,23 +3,22 @@ import process from 'node:process';
 import { createFolderDurably } from '../files/durable-files.ts';
 
 /**
- * All the log asks of a file system, and nothing more: what a faulty one must imitate to show that no acknowledged record
- * is lost. Reading is synchronous, since recovery and the aggregator have nothing else to do meanwhile; writing is not.
- * Every call may throw, or reject with, the error of the system.
+ * File system operations of the log. Tests replace them to simulate failures. Reads are synchronous, because recovery and the
+ * aggregator thread have nothing else to do meanwhile. Every call may throw or reject with a system error.
  */
 export interface LogFiles {
   /**
-   * Creates the folder and what leads to it, and makes their names durable. Also those of folders that exist: whoever made
-   * them may have crashed before its sync.
+   * Creates the folder and its parents, and makes their names durable. Also syncs existing folders, since their creator may
+   * have crashed before its sync.
    */
   createFolder(folder: string): void;
-  /** Names in a folder, in no order. */
+  /** Unordered. */
   listNames(folder: string): string[];
   /** Opens an existing file for reading. */
   openForReading(path: string): ReadableLogFile;
-  /** Creates the file, or empties it, for writing. */
+  /** Creates or empties the file, for writing. */
   create(path: string): Promise<WritableLogFile>;
-  /** Opens an existing file for writing, leaving its bytes. */
+  /** Opens an existing file for writing and keeps its content. */
   openForWriting(path: string): Promise<WritableLogFile>;
   /** Replaces `to` if it exists. Not durable before `syncFolder`. */
   rename(from: string, to: string): Promise<void>;
@@ -30,25 +29,25 @@ export interface LogFiles {
 
 export interface ReadableLogFile {
   size(): number;
-  /** Reads into the whole of `target` from byte `position` on; returns how many bytes there were. */
+  /** Fills `target` from byte `position` on. Returns the number of bytes read, which is smaller at the end of the file. */
   read(target: Uint8Array, position: number): number;
   close(): void;
 }
 
 export interface WritableLogFile {
-  /** Writes `length` bytes of `source` from its byte 0, all of them, at byte `position` of the file. */
+  /** Writes the first `length` bytes of `source` at byte `position` of the file. */
   write(source: Uint8Array, length: number, position: number): Promise<void>;
-  /** Makes the bytes written durable, with what is needed to find them again. */
+  /** Makes the written bytes and the file size durable. */
   datasync(): Promise<void>;
-  /** As `write`, and these bytes are as durable as `datasync` makes them; of others nothing is said. */
+  /** Writes bytes and makes these bytes durable. Earlier writes may remain unsynced. */
   writeAndSync(source: Uint8Array, length: number, position: number): Promise<void>;
   truncate(length: number): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * The file system of the machine. With `syncsWrites` a file it creates has a second descriptor that writes and syncs in one call: that
- * leaves the event loop once and comes back to it once, where a write and a sync after it do so twice (docs/contributing/decisions/durable-log.md).
+ * Operations on the real file system. With `syncsWrites`, each created file has a second descriptor that writes and syncs in one
+ * call, which needs one thread pool round trip instead of two (docs/contributing/decisions/durable-log.md).
  */
 export const createNodeLogFiles = (syncsWrites: boolean): LogFiles => ({
   createFolder: createFolderDurably,
@@ -68,7 +67,7 @@ export const createNodeLogFiles = (syncsWrites: boolean): LogFiles => ({
   },
 });
 
-/** Linux alone promises of a synchronized write what it does of `fdatasync`; macOS stops at the disk's own cache. */
+/** Only Linux guarantees the same for synchronized writes as for `fdatasync`. On macOS they stop at the disk's cache. */
 export const nodeLogFiles = createNodeLogFiles(process.platform === 'linux');
 
 class NodeReadableLogFile implements ReadableLogFile {
@@ -109,10 +108,10 @@ async function createFile(path: string, syncsWrites: boolean): Promise<WritableL
   }
 }
 
-/** Callbacks on a descriptor cost the event loop about half of what a FileHandle's promises do. */
+/** Uses descriptors with callbacks: they cost the event loop about half as much as the promises of a FileHandle. */
 class NodeWritableLogFile implements WritableLogFile {
   readonly #descriptor: number;
-  /** Of the same file, open for synchronized writes; null where a sync must follow them. */
+  /** Descriptor of the same file for synchronized writes; null if a separate sync is needed. */
   readonly #syncedDescriptor: number | null;
 
   constructor(descriptor: number, syncedDescriptor: number | null) {
@@ -141,13 +140,15 @@ class NodeWritableLogFile implements WritableLogFile {
   async close(): Promise<void> {
     const descriptors =
       this.#syncedDescriptor === null ? [this.#descriptor] : [this.#descriptor, this.#syncedDescriptor];
-    // Each is closed whatever becomes of the other, or a disk in trouble would cost a descriptor at every attempt.
-    const ends = await Promise.allSettled(descriptors.map((each) => callbackToPromise((done) => fs.close(each, done))));
-    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    // Closes both even if one fails; otherwise each failed attempt would leak a descriptor.
+    const results = await Promise.allSettled(
+      descriptors.map((each) => callbackToPromise((done) => fs.close(each, done))),
+    );
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 }
 
-/** Writes all of it, in more than one call where the system takes less. */
+/** Repeats the call if the system writes fewer bytes. */
 function writeFully(descriptor: number, source: Uint8Array, length: number, position: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const writeFrom = (from: number) => {

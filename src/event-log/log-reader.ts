@@ -13,29 +13,29 @@ import {
 import { newestSegmentStartedBefore, type ReadSince } from './log-recovery.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 
-/** Where a reader stands: plain numbers, to be stored beside what was made of the records read so far. */
+/** Position of a reader, to be stored together with the state derived from the records before it. */
 export interface LogCursor {
-  /** Position of the last record read; 0 for none. */
+  /** Position of the last read record; 0 before the first. */
   readonly position: number;
   /** First sequence of the segment being read; 0 before the first. */
   readonly segment: number;
   /** Byte offset of the next frame in that segment. */
   readonly offset: number;
-  /** CRC of the last record read, which the next one must name. */
+  /** CRC of the last read record. */
   readonly crc: number;
 }
 
 /**
- * The cursor does not lie on this log: the log ends before it, or went on differently (a power cut under
- * `durability: 'write'`, or a restored data folder). Whatever was derived from the log must be derived again from its start.
+ * The log does not contain the record of the cursor: it ends before it, or continued with other records (after a power cut with
+ * `durability: 'write'`, or in a restored data folder). State derived from the log must be rebuilt.
  */
 export class CursorBeyondLogError extends Error {
   override readonly name = 'CursorBeyondLog';
 }
 
 /**
- * Follows a log from its files, in whatever thread or process it is used; the writer only tells how far it may read. It
- * holds one open file and one chunk of it, however far it is behind.
+ * Reads the records of a log while another thread or process writes it. The caller passes the durable position. Keeps one file open
+ * and one chunk in memory.
  */
 export class LogReader {
   readonly #folder: string;
@@ -49,9 +49,8 @@ export class LogReader {
   #segment: SegmentReader | null = null;
 
   /**
-   * @param cursor where to go on, or null for the oldest record there is.
-   * @throws CursorBeyondLogError, at once, when the cursor is not on the log as it lies there. Open the log (which recovers it)
-   *   before its reader.
+   * @param cursor where to continue, or null for the oldest record.
+   * @throws CursorBeyondLogError when the cursor does not match the log. Open (and so recover) the log before its reader.
    */
   constructor(folder: string, cursor: LogCursor | null, files: LogFiles = nodeLogFiles) {
     this.#folder = folder;
@@ -63,26 +62,24 @@ export class LogReader {
     if (this.#segmentFirst > 0) this.#resumeAtCursor();
   }
 
-  /** After the last record visited. */
   get cursor(): LogCursor {
     return { position: this.#position, segment: this.#segmentFirst, offset: this.#offset, crc: this.#crc };
   }
 
-  /** First sequence of the segment that the last record visited, or the one being visited, lies in. */
+  /** First sequence of the segment of the current record. */
   get segment(): number {
     return this.#segmentFirst;
   }
 
   /**
-   * Visits the records that follow, in order, and returns how many there were: up to `maxRecords`, and none beyond
-   * `upToPosition`, which must be durable. A record whose visit throws counts as not read. Bytes inside a record are views
-   * of a larger piece of the file: copy what is kept for long.
+   * Visits the next records in order, at most `maxRecords` and up to `upToPosition`, which must be durable. Returns their number.
+   * A record whose visit throws counts as not read. Bytes in a record are views of a file chunk: copy what you retain.
    *
-   * @throws LogDamagedError when a record up to `upToPosition` cannot be read, naming file and byte offset.
+   * @throws LogDamagedError when a record up to `upToPosition` cannot be read. The error names file and byte offset.
    */
   read(upToPosition: number, maxRecords: number, visit: (position: number, record: unknown) => void): number {
     if (upToPosition <= this.#position) return 0;
-    // A segment has its name before any of its records is durable, so one listing serves this whole call.
+    // A segment is renamed before its first record is durable, so one listing is enough.
     const later = segmentFirstSequences(this.#files.listNames(this.#folder)).filter(
       (first) => first > this.#segmentFirst,
     );
@@ -97,7 +94,7 @@ export class LogReader {
       const segment = this.#segment;
       segment.offset = this.#offset;
       if (!segment.readFrame(this.#position + 1, this.#crc)) {
-        throw new LogDamagedError(segment.path, this.#offset, `record ${this.#position + 1} is missing or not whole`);
+        throw new LogDamagedError(segment.path, this.#offset, `record ${this.#position + 1} is missing or incomplete`);
       }
       visit(this.#position + 1, this.#decodeRecord(segment));
       this.#position++;
@@ -163,9 +160,8 @@ export class LogReader {
   }
 
   /**
-   * Whether the record that the cursor names ends there. A log that went on differently has other records at the same
-   * positions, and its segments may have the same names and grow as long; only the chain of CRCs tells. A part of it that
-   * is damaged tells nothing: then the record after the cursor decides, which has to name it.
+   * Whether the record of the cursor ends at its offset. Another log may have segments of the same name and size, so the chain of
+   * CRCs is compared. If a part is damaged, the record after the cursor decides, since it contains the previous CRC.
    */
   #isCursorIn(segment: SegmentReader): boolean {
     if (segment.size() < this.#offset) return false;
@@ -180,23 +176,20 @@ export class LogReader {
   }
 
   #cursorBeyondLog(): CursorBeyondLogError {
-    return new CursorBeyondLogError(
-      `${this.#folder}: the log does not reach record ${this.#position} where the cursor has it`,
-    );
+    return new CursorBeyondLogError(`${this.#folder}: the log has no record ${this.#position} at the cursor`);
   }
 }
 
 /**
- * Visits the records that a log, open in this process, has taken up to the moment of the call, in order, from the newest
- * segment on that was begun before `since`. It gives way to the event loop between small pieces, and waits for the last of
- * the records to become durable.
+ * Visits the records that an open log of this process had taken at the time of the call, in order, from the newest segment that
+ * began before `since`. Waits until the last of them is durable, and yields to the event loop between batches.
  *
- * @throws LogUnavailableError when the log cannot be written just now, LogDamagedError when a record cannot be read.
+ * @throws LogUnavailableError when the log cannot be written at present, LogDamagedError when a record cannot be read.
  */
 export async function readOpenLog(
   files: LogFiles,
   folder: string,
-  log: Pick<EventLog, 'appendedPosition' | 'durablePosition' | 'healthy'>,
+  log: Pick<EventLog<unknown>, 'appendedPosition' | 'durablePosition' | 'healthy'>,
   since: ReadSince,
   visit: (record: unknown) => void,
 ): Promise<void> {
@@ -214,7 +207,6 @@ export async function readOpenLog(
   }
 }
 
-/** Ahead of the first record of a segment. */
 function segmentStartCursor(files: LogFiles, folder: string, first: number) {
   const segment = new SegmentReader(files, join(folder, segmentFileName(first)));
   try {

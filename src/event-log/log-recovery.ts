@@ -17,36 +17,35 @@ import { SegmentReader } from './segment-reader.ts';
 import { logSizeBytes } from './verify-log.ts';
 
 /**
- * Sees every record of the log once, in order. `record` is an array as it was appended; `payload` is its msgpack. Bytes are
- * views of a larger piece of the file: copy what is kept for long.
+ * Called for each record in order. `record` is the decoded array, `payload` its msgpack. Bytes are views of a file chunk of up to
+ * 1 MiB: copy what you retain.
  */
 export type RecordVisitor = (position: number, record: unknown, payload: Uint8Array) => void;
 
-/** Told now and then how many bytes were read, of how many there are to read. */
-export type ReadProgressListener = (bytes: number, ofBytes: number) => void;
+/** Called at intervals with the bytes read so far and the bytes to read. */
+export type ReadProgressListener = (bytes: number, totalBytes: number) => void;
 
 export interface RecoveredLog {
-  /** Of the last record; 0 when there is none. */
+  /** Position of the last record; 0 for an empty log. */
   readonly position: number;
   readonly crc: number;
-  /** Whether the log has its end mark (see log-format.ts), or no segment at all. */
+  /** Whether the log has an end mark (see log-format.ts) or no segment. */
   readonly hasEndMark: boolean;
-  /** The torn tail that was cut off, if there was one. */
   readonly removedTail: RemovedTail | null;
 }
 
-/** Bytes behind the last whole record of a log that was not closed: normally of a group that was never acknowledged. */
+/** Bytes after the last complete record of a log that was not closed. Normally their group was never acknowledged. */
 export interface RemovedTail {
   readonly file: string;
   readonly offset: number;
   readonly bytes: number;
-  /** File that holds a copy of these bytes. */
+  /** File with a copy of these bytes. */
   readonly copyFile: string;
 }
 
 /**
- * What an owner needs of a log whose older records tell it nothing. Segments are left out as wholes, so it sees some of
- * the older records too. `timeMsOf` is null for a record that has no time; nothing is left out on its account.
+ * Start of the records to read. Only whole segments are skipped, so some older records are read too. `timeMsOf` returns null for
+ * a record without a time; its segment is not used as the start.
  */
 export interface ReadSince {
   /** Milliseconds since the Unix epoch. */
@@ -55,19 +54,18 @@ export interface ReadSince {
 }
 
 /**
- * Reads the log up to its last whole record, in chunks, giving way to the event loop between them, and leaves it durable up
- * to there: a torn tail of the last segment is copied to a file beside it, and then cut off. The last segment is not written
- * again; the log goes on in a new one.
+ * Reads the log up to its last complete record and makes it durable up to there. Copies a torn tail of the last segment to another
+ * file and cuts it off. The last segment is not written again; the log continues in a new one. Yields to the event loop between
+ * chunks.
  *
- * It reads from the first record, or, given `since`, from the newest segment whose first record is older than that moment:
- * damage in the segments before it is left to whoever reads those.
+ * Reads from the first record, or, with `since`, from the newest segment whose first record is older. Damage in earlier segments
+ * is not detected.
  *
- * @throws LogDamagedError when anything but a torn tail is wrong.
+ * @throws LogDamagedError for any error except a torn tail.
  */
 export async function recoverLog(
   files: LogFiles,
   folder: string,
-  shard: number,
   visit: RecordVisitor | undefined,
   since?: ReadSince,
   onRead?: ReadProgressListener,
@@ -75,27 +73,27 @@ export async function recoverLog(
   const names = files.listNames(folder);
   for (const name of names.filter(isTemporaryFile)) await files.remove(join(folder, name));
   const segment = since && newestSegmentStartedBefore(files, folder, segmentFirstSequences(names), since);
-  const ofBytes = onRead === undefined ? 0 : logSizeBytes(files, folder, segment);
-  const walk = new LogScanner(files, folder, { shard, segment, decode: visit !== undefined });
+  const totalBytes = onRead === undefined ? 0 : logSizeBytes(files, folder, segment);
+  const scanner = new LogScanner(files, folder, { segment, decode: visit !== undefined });
   try {
     let yieldAt: number = bounds.logReadChunkBytes;
-    while (walk.nextRecord()) {
-      visit?.(walk.position, walk.record, walk.payload);
-      if (walk.bytesRead >= yieldAt) {
-        yieldAt = walk.bytesRead + bounds.logReadChunkBytes;
-        onRead?.(walk.bytesRead, ofBytes);
+    while (scanner.nextRecord()) {
+      visit?.(scanner.position, scanner.record, scanner.payload);
+      if (scanner.bytesRead >= yieldAt) {
+        yieldAt = scanner.bytesRead + bounds.logReadChunkBytes;
+        onRead?.(scanner.bytesRead, totalBytes);
         await nextTurn();
       }
     }
-    const { position, crc } = walk;
-    const hasEndMark = walk.segment === null || walk.segment.offset === segmentHeaderBytes;
-    return { position, crc, hasEndMark, removedTail: await truncateTornTail(files, folder, walk) };
+    const { position, crc } = scanner;
+    const hasEndMark = scanner.segment === null || scanner.segment.offset === segmentHeaderBytes;
+    return { position, crc, hasEndMark, removedTail: await truncateTornTail(files, folder, scanner) };
   } finally {
-    walk.close();
+    scanner.close();
   }
 }
 
-/** First sequence of that segment. One whose first record does not tell is passed over: whatever is wrong is then read. */
+/** First sequence of the newest segment whose first record is older than `wallMs`. Skips segments that cannot be read. */
 export function newestSegmentStartedBefore(
   files: LogFiles,
   folder: string,
@@ -104,12 +102,12 @@ export function newestSegmentStartedBefore(
 ): number | undefined {
   return firsts.findLast((first) => {
     const record = readFirstRecord(files, join(folder, segmentFileName(first)), first);
-    const began = record === null ? null : timeMsOf(record);
-    return began !== null && began < wallMs;
+    const timeMs = record === null ? null : timeMsOf(record);
+    return timeMs !== null && timeMs < wallMs;
   });
 }
 
-/** The record a segment begins with, or null when there is none to be read. */
+/** Returns null if the first record cannot be read. */
 function readFirstRecord(files: LogFiles, path: string, first: number): unknown[] | null {
   const segment = new SegmentReader(files, path);
   try {
@@ -122,20 +120,20 @@ function readFirstRecord(files: LogFiles, path: string, first: number): unknown[
   }
 }
 
-/** Cuts the last segment behind its last whole frame and makes what is left durable. */
-async function truncateTornTail(files: LogFiles, folder: string, walk: LogScanner): Promise<RemovedTail | null> {
-  const { segment, lastSyncedGroupOffset, tornBytes } = walk;
+/** Cuts the last segment after its last complete frame and makes the rest durable. */
+async function truncateTornTail(files: LogFiles, folder: string, scanner: LogScanner): Promise<RemovedTail | null> {
+  const { segment, lastSyncedGroupOffset, tornBytes } = scanner;
   if (segment === null) return null;
   const end = segment.offset;
-  const cut = tornBytes === 0 ? null : await saveTornTail(files, segment, tornBytes);
+  const removedTail = tornBytes === 0 ? null : await saveTornTail(files, segment, tornBytes);
   const file = await files.openForWriting(segment.path);
   try {
-    // The last group may have been written by a process whose sync failed or never came. After a failed sync the kernel
-    // takes the pages for clean, and syncing them again does nothing: they must be written again first.
-    let at = lastSyncedGroupOffset ?? end;
-    for (const piece of segment.readChunks(at, end)) {
-      await file.write(piece, piece.length, at);
-      at += piece.length;
+    // The last group may not be synced. After a failed sync the kernel marks its pages as clean, and another sync does not
+    // write them, so the group is written again first.
+    let offset = lastSyncedGroupOffset ?? end;
+    for (const chunk of segment.readChunks(offset, end)) {
+      await file.write(chunk, chunk.length, offset);
+      offset += chunk.length;
     }
     if (segment.size() > end) await file.truncate(end);
     await file.datasync();
@@ -143,13 +141,13 @@ async function truncateTornTail(files: LogFiles, folder: string, walk: LogScanne
     await file.close();
   }
   await files.syncFolder(folder);
-  return cut;
+  return removedTail;
 }
 
 async function saveTornTail(files: LogFiles, segment: SegmentReader, bytes: number): Promise<RemovedTail> {
   const { path: file, offset } = segment;
   let crc = 0;
-  for (const piece of segment.readChunks(offset, offset + bytes)) crc = crc32(piece, crc);
+  for (const chunk of segment.readChunks(offset, offset + bytes)) crc = crc32(chunk, crc);
   const copyFile = removedTailFileName(file, offset, crc);
   await copySegmentRange(files, segment, offset, offset + bytes, copyFile);
   return { file, offset, bytes, copyFile };

@@ -4,24 +4,21 @@ import type { LogFiles } from './log-files.ts';
 import { RecordDecoder, segmentFileName, segmentFirstSequences } from './log-format.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 
-/** A byte of a log file. */
 export interface LogLocation {
   readonly file: string;
   readonly offset: number;
 }
 
 interface LogScannerOptions {
-  /** Whose segments they must be; default: those of the shard that the first of them names. */
-  readonly shard?: number;
-  /** First sequence of the segment to begin with; default: the oldest. */
+  /** First sequence of the segment to start with; default: the oldest. */
   readonly segment?: number | undefined;
-  /** Decode every record too; one that cannot be decoded is damage then. */
+  /** Also decodes each record; a record that cannot be decoded counts as damage. */
   readonly decode: boolean;
 }
 
 /**
- * What was being read is no longer the log: its writer went back behind it, since a write or sync failed and it repeats those
- * records elsewhere; or its segments were dropped meanwhile, as older than the retention.
+ * The scanned records changed during the scan: the writer repeated them in another segment after a failed write, or deleted the
+ * segment because of the retention.
  */
 export class LogRewrittenError extends OperatorError {
   override readonly name = 'LogRewritten';
@@ -32,53 +29,50 @@ export class LogRewrittenError extends OperatorError {
 }
 
 /**
- * Steps through the records of a log from segment to segment, up to its last whole one, and checks that each continues the
- * one before it. The segment it begins with is taken at its word: those before it may have been pruned.
+ * Steps through the records of a log up to the last complete one, and checks that each continues the chain. The first segment
+ * needs no predecessor, since older segments may have been deleted.
  *
- * It only reads, and may do so while another process writes the log: what is under way at the end is no damage, and what
- * is complete by the time the end is reached is read too.
+ * The scanner only reads. Another process may write the log meanwhile: an incomplete write at the end is not damage, and records
+ * that are completed during the scan are read too.
  */
 export class LogScanner {
-  /** Of the record `next` stepped over; before the first, of the one ahead of it. */
+  /** Position of the current record; before the first `nextRecord`, of its predecessor. */
   position = 0;
   crc = 0;
-  /** The record itself, where the walk decodes. Bytes are views of a larger piece of the file. */
+  /** The current record if `decode` is set. Bytes are views of a file chunk. */
   record: readonly unknown[] = [];
-  /** The segment it lies in; null before the first. */
+  /** Segment of the current record; null before the first. */
   segment: SegmentReader | null = null;
-  /** Where in this segment the last group begins that says so. */
+  /** Offset of the last frame with the mark bit in this segment. */
   lastSyncedGroupOffset: number | null = null;
-  /** Bytes of all records and segment headers stepped over. */
+  /** Bytes of all scanned records and segment headers. */
   bytesRead = 0;
-  /** Once `next` has found the end: bytes behind it that are no whole record. */
+  /** Bytes after the last complete record, once `nextRecord` has returned false. */
   tornBytes = 0;
-  /** Of all its segments; null until it is known. */
-  shard: number | null;
   readonly #files: LogFiles;
   readonly #folder: string;
   readonly #decoder: RecordDecoder | null;
   #segmentFirst = 0;
-  /** A record that cannot be decoded has been stepped over by the segment, but not by the walk. */
+  /** End of the last accepted record. `segment.offset` may be after a record that cannot be decoded. */
   #endOffset = 0;
   /** First sequences of the segments that follow this one. */
   #laterSegments: number[];
 
-  constructor(files: LogFiles, folder: string, { shard, segment = 0, decode }: LogScannerOptions) {
+  constructor(files: LogFiles, folder: string, { segment = 0, decode }: LogScannerOptions) {
     this.#files = files;
     this.#folder = folder;
     this.#decoder = decode ? new RecordDecoder() : null;
-    this.shard = shard ?? null;
     this.#laterSegments = segmentFirstSequences(files.listNames(folder)).filter((first) => first >= segment);
   }
 
   /**
-   * Steps over the next record; false at the end of the log.
+   * Steps to the next record. Returns false at the end of the log.
    *
-   * @throws LogDamagedError when it cannot be read although it was safe once. The walk is over then.
-   * @throws LogRewrittenError when this record was written elsewhere, or dropped, meanwhile.
+   * @throws LogDamagedError when a durable record cannot be read. The scanner cannot continue then.
+   * @throws LogRewrittenError when the record was moved or deleted meanwhile.
    */
   nextRecord(): boolean {
-    for (let look = 1; ; look++) {
+    for (let attempt = 1; ; attempt++) {
       let { segment } = this;
       if (segment === null || this.#laterSegments[0] === this.position + 1) {
         if (this.#laterSegments.length === 0) this.#listLaterSegments();
@@ -92,10 +86,10 @@ export class LogScanner {
         return true;
       }
       if (this.#laterSegments.length > 0) {
-        throw new LogDamagedError(segment.path, offset, `record ${this.position + 1} is missing or not whole`);
+        throw new LogDamagedError(segment.path, offset, `record ${this.position + 1} is missing or incomplete`);
       }
-      if (look === 1) {
-        // A writer may have got further since the file and the folder were read.
+      if (attempt === 1) {
+        // The writer may have added records or segments since.
         this.#listLaterSegments();
         segment.discardReadAhead();
         continue;
@@ -105,22 +99,22 @@ export class LogScanner {
         this.tornBytes = tornBytes;
         return false;
       }
-      if (look > 2) {
-        const what = `record ${this.position + 1} is not whole, and records synced after it follow at byte ${markOffset}`;
-        throw new LogDamagedError(segment.path, offset, what);
+      if (attempt > 2) {
+        const reason = `record ${this.position + 1} is incomplete, but durable records follow at byte ${markOffset}`;
+        throw new LogDamagedError(segment.path, offset, reason);
       }
-      // It may have completed this record, and begun the next group, between the two looks: damage is what stays.
+      // The writer may have completed this record and started the next group between the two reads, so read again.
       segment.discardReadAhead();
     }
   }
 
-  /** Bytes of the record's msgpack: a view of a larger piece of the file. */
+  /** Msgpack bytes of the current record: a view of a file chunk. */
   get payload(): Uint8Array {
     if (this.segment === null) throw new Error('there is no payload before the first record');
     return this.segment.payload;
   }
 
-  /** Where the record ends, or the header of the segment that is to hold the first; null before that. */
+  /** End of the current record, or of the header of an empty segment; null before the first segment. */
   get end(): LogLocation | null {
     return this.segment === null ? null : { file: this.segment.path, offset: this.#endOffset };
   }
@@ -150,10 +144,6 @@ export class LogScanner {
     const segment = this.#openSegment(segmentFirst);
     try {
       const header = segment.readHeader();
-      this.shard ??= header.shard;
-      if (header.shard !== this.shard) {
-        throw new LogDamagedError(segment.path, 0, `the segment is of shard ${header.shard}, not ${this.shard}`);
-      }
       if (this.segment === null) {
         this.position = segmentFirst - 1;
         this.crc = segmentFirst === 1 ? 0 : header.previousCrc;
@@ -179,20 +169,18 @@ export class LogScanner {
       return new SegmentReader(this.#files, join(this.#folder, segmentFileName(first)));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      throw new LogRewrittenError(`${this.#folder}: the records from ${first} on were dropped while they were read`);
+      throw new LogRewrittenError(`${this.#folder}: the records from ${first} on were deleted during the scan`);
     }
   }
 
-  /** Looks for segments a writer has begun since: then the one before them is complete. */
+  /** Finds new segments. A segment is complete when a later one exists. */
   #listLaterSegments(): void {
     this.#laterSegments = segmentFirstSequences(this.#files.listNames(this.#folder)).filter(
       (first) => first > this.#segmentFirst,
     );
     const [next] = this.#laterSegments;
     if (this.segment !== null && next !== undefined && next <= this.position) {
-      throw new LogRewrittenError(
-        `${this.#folder}: the records from ${next} on were written again while they were read`,
-      );
+      throw new LogRewrittenError(`${this.#folder}: the records from ${next} on were moved during the scan`);
     }
   }
 }

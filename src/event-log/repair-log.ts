@@ -13,30 +13,30 @@ import { copySegmentRange } from './segment-files.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 import type { LogVerification } from './verify-log.ts';
 
-/** What cutting a log behind its last whole record would do. */
+/** Effect of cutting a log after its last complete record. */
 export interface RepairPlan {
   readonly folder: string;
-  /** Position and CRC of the last record that stays; 0 when none does. */
+  /** Position and CRC of the last remaining record; 0 if none remains. */
   readonly position: number;
   readonly crc: number;
-  /** The segment the log ends in afterwards, cut to `offset`; null when none stays. */
+  /** New end of the log: its last segment is cut to `offset`. Null if no segment remains. */
   readonly end: LogLocation | null;
-  /** Bytes cut off there. */
+  /** Bytes cut off at `end`. */
   readonly removedBytes: number;
-  /** Paths of the segments behind it, oldest first. */
+  /** Paths of the segments after `end`, oldest first. */
   readonly laterSegments: readonly string[];
 }
 
 type CutValidation =
   | { readonly kind: 'damage'; readonly plan: RepairPlan }
-  /** The log is whole and ends there: so it does after such a cut. */
+  /** The log is undamaged and ends at the cut: the cut was made before. */
   | { readonly kind: 'done' }
   | { readonly kind: 'no-damage' }
   | { readonly kind: 'elsewhere'; readonly damage: LogDamagedError };
 
 /**
- * Whether a log, as it was just checked, may be cut at a place: only where its first damage is. Where a record is missing at
- * the end of one segment, the start of the next one is the same place.
+ * Decides whether a log may be cut at a location: only at its first damage. If a record is missing at the end of a segment, the
+ * start of the next segment is the same location.
  */
 export function validateCut(files: LogFiles, check: LogVerification, cut: LogLocation): CutValidation {
   const { folder, damage, end, position, crc } = check;
@@ -55,12 +55,11 @@ export function validateCut(files: LogFiles, check: LogVerification, cut: LogLoc
 }
 
 /**
- * Cuts a damaged log so that it opens again, and moves what lay behind, unchanged, into another folder of the same file
- * system: whole segments under their names, and what is cut off the last one left as `<its name>.from-<byte>`.
+ * Cuts a damaged log so that it opens again. Moves the later segments to another folder of the same file system, and copies the
+ * bytes that it cuts off to `<segment name>.from-<byte>` there.
  *
- * Nothing is lost whenever this is interrupted, and it can be done again, into another folder. The rest is safe in its copy
- * before it is cut off; and the segments go newest first, so that until the last of them is gone the log stays damaged at
- * the same place.
+ * An interrupted repair loses no bytes and can be repeated with another folder: bytes are copied before they are cut off, and the
+ * newest segments are moved first, so that the log stays damaged at the same location until the end.
  */
 export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder: string): Promise<void> {
   files.createFolder(removedFolder);
@@ -87,13 +86,13 @@ export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder
 }
 
 interface RecordsAfterCut {
-  /** Records behind the cut that can still be read. */
+  /** Readable records after the cut. */
   readonly records: number;
-  /** Position of the last record that is known to have been there, by itself or by the name of a segment after it. */
+  /** Position of the last record that existed, known from the record itself or from the name of a later segment. */
   readonly position: number;
 }
 
-/** Counts what lies behind a cut, as far as it can be read: from one synced group to the next, segment by segment. */
+/** Counts the readable records after a cut: from one synced group to the next, segment by segment. */
 export function countRecordsAfterCut(
   files: LogFiles,
   { position, crc, end, laterSegments }: RepairPlan,
@@ -107,7 +106,7 @@ export function countRecordsAfterCut(
     try {
       onRecord(decoder.decode(segment.payload));
     } catch {
-      // It is whole, and was counted; that it cannot be decoded may be the very reason for the cut.
+      // The frame is valid, so the record counts. It may be the reason for the cut.
     }
   };
   if (end !== null) {
@@ -123,7 +122,7 @@ export function countRecordsAfterCut(
     const until = next === undefined ? Number.POSITIVE_INFINITY : firstSequenceOf(next);
     withSegment(files, path, (segment) => {
       const previousCrc = readPreviousCrc(segment);
-      // Without it, only from a group that says so itself; the first one is to be among those that are looked for.
+      // Without a valid header, reading starts at the first marked frame.
       if (previousCrc === null) readRemainingFrames(segment, firstSequenceOf(path) - 1, 0, until, take);
       else readRemainingFrames(segment, firstSequenceOf(path), previousCrc, until, take);
     });
@@ -131,7 +130,7 @@ export function countRecordsAfterCut(
   return found;
 }
 
-/** Reads every record of a segment that can be read, up to one that the next segment holds. */
+/** Visits the readable records of a segment before sequence `until`. */
 function readRemainingFrames(
   segment: SegmentReader,
   first: number,

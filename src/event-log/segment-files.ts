@@ -14,23 +14,21 @@ import {
 import type { SegmentReader } from './segment-reader.ts';
 
 /**
- * Adds one whole segment to a log that is only ever written in whole segments: after a power cut it is there in full or not
- * at all. `header` says what it continues: the sequence behind the last record of the log, and that record's CRC. The log
- * must have no other writer. Throws as `writeFileDurably` does.
+ * Appends a complete segment to a log that has no other writer. After a power cut the segment exists completely or not at all.
+ * `header` continues the log: its next sequence, and the CRC of its last record. Throws as `writeFileDurably` does.
  */
 export function writeSegment(folder: string, header: SegmentHeader, records: Iterable<readonly unknown[]>): void {
-  // Names and figures of tenants may be in there, as in the folders of the other logs.
   writeFileDurably(join(folder, segmentFileName(header.firstSequence)), encodeSegment(header, records));
 }
 
-/** Its bytes in pieces, since a segment may be larger than what is to be held in memory. */
+/** Yields the bytes in chunks, because a segment may be large. */
 function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknown[]>): Generator<Buffer, void> {
   const encoder = new Encoder();
   let frames = [encodeSegmentHeader(header)];
   let bytes = 0;
   let { firstSequence: sequence, previousCrc } = header;
   for (const record of records) {
-    // Marked, each of them: nothing of such a segment can be torn, so whatever is not whole is damage.
+    // Every frame has the mark bit: such a segment cannot be torn, so an incomplete frame is damage.
     const frame = encodeMarkedFrame(encoder.encodeSharedRef(record), sequence, previousCrc);
     frames.push(frame.bytes);
     bytes += frame.bytes.length;
@@ -44,10 +42,7 @@ function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknow
   yield Buffer.concat(frames);
 }
 
-/**
- * Copies the bytes of a segment from `from` up to `to` into a file of their own, before they are cut off. The copy is durable, and
- * has its name, only once it is complete.
- */
+/** Copies the bytes of a segment from `from` up to `to` to a new file. The copy gets its name once it is complete and durable. */
 export async function copySegmentRange(
   files: LogFiles,
   segment: SegmentReader,
@@ -57,10 +52,10 @@ export async function copySegmentRange(
 ): Promise<void> {
   const copy = await files.create(`${path}.new`);
   try {
-    let at = 0;
-    for (const piece of segment.readChunks(from, to)) {
-      await copy.write(piece, piece.length, at);
-      at += piece.length;
+    let offset = 0;
+    for (const chunk of segment.readChunks(from, to)) {
+      await copy.write(chunk, chunk.length, offset);
+      offset += chunk.length;
     }
     await copy.datasync();
   } finally {
@@ -71,21 +66,20 @@ export async function copySegmentRange(
 }
 
 /**
- * Removes the segments of a log that hold only records before a sequence number, oldest first and each for good before the
- * next, so that whatever ends it leaves a log without a gap. What recovery once cut off a segment goes with it. The newest
- * segment stays. The log may be in use.
+ * Deletes the segments that hold only records before a sequence number, and the copies of their torn tails. Deletes the oldest
+ * first, and durably, so that a crash leaves no gap. Keeps the newest segment. The log may be in use.
  *
- * Returns how many were removed. Rejects with the error of the system.
+ * Returns the number of deleted segments. Rejects with a system error.
  */
 export async function dropSegments(files: LogFiles, folder: string, beforeSequence: number): Promise<number> {
   const names = files.listNames(folder);
   const firsts = segmentFirstSequences(names);
-  let dropped = 0;
-  for (; firsts[dropped + 1] !== undefined && firsts[dropped + 1]! <= beforeSequence; dropped++) {
-    const segment = segmentFileName(firsts[dropped]!);
+  let deleted = 0;
+  for (; firsts[deleted + 1] !== undefined && firsts[deleted + 1]! <= beforeSequence; deleted++) {
+    const segment = segmentFileName(firsts[deleted]!);
     for (const name of names) if (isRemovedTailOf(segment, name)) await files.remove(join(folder, name));
     await files.remove(join(folder, segment));
     await files.syncFolder(folder);
   }
-  return dropped;
+  return deleted;
 }

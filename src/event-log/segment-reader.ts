@@ -12,13 +12,12 @@ import {
   syncMarkBit,
 } from './log-format.ts';
 
-/** A place in a log file where something is wrong that reading cannot get over. */
+/** A log file is damaged at a byte offset and cannot be read further. */
 export class LogDamagedError extends OperatorError {
   override readonly name = 'LogDamaged';
   override readonly isDamage = true;
   readonly file: string;
   readonly offset: number;
-  /** What is wrong there, in words. */
   readonly reason: string;
 
   constructor(file: string, offset: number, reason: string) {
@@ -30,20 +29,17 @@ export class LogDamagedError extends OperatorError {
 }
 
 /**
- * Steps through the frames of one segment, a chunk in memory at a time.
- *
- * A payload is a view of a chunk that is never written again, so whoever keeps it keeps the chunk: short of holding on to
- * it for long, nobody needs to copy.
+ * Reads the frames of one segment in chunks. A payload is a view of its chunk, which is never overwritten. A retained payload
+ * retains the whole chunk.
  */
 export class SegmentReader {
   readonly path: string;
   readonly #file: ReadableLogFile;
   #chunk: Buffer = Buffer.alloc(0);
-  /** Where in the file the chunk begins. */
   #chunkOffset = 0;
-  /** Offset of the next frame. */
+  /** File offset of the next frame. */
   offset: number;
-  /** Of the frame `next` stepped over. */
+  /** Payload of the last frame that `readFrame` accepted. */
   payload: Uint8Array = this.#chunk;
   crc = 0;
   hasSyncMark = false;
@@ -54,7 +50,7 @@ export class SegmentReader {
     this.offset = offset;
   }
 
-  /** The segment's header. Throws `LogDamagedError`. */
+  /** Throws `LogDamagedError` if the header is invalid. */
   readHeader(): SegmentHeader {
     const header = decodeSegmentHeader(this.readBytes(0, segmentHeaderBytes));
     if (typeof header === 'string') throw new LogDamagedError(this.path, 0, header);
@@ -65,12 +61,12 @@ export class SegmentReader {
     return this.#file.size();
   }
 
-  /** Forgets what was read ahead: the writer may have got further since. */
+  /** Discards the chunk, because the writer may have written more since. */
   discardReadAhead(): void {
     this.#chunk = this.#chunk.subarray(0, 0);
   }
 
-  /** Steps over the frame at `offset`; false, without moving, when no whole, genuine frame is there. */
+  /** Reads the frame at `offset` and moves behind it. Returns false, without moving, if the frame is incomplete or invalid. */
   readFrame(sequence: number, previousCrc: number): boolean {
     const head = this.readBytes(this.offset, frameHeaderBytes + chainFieldsBytes);
     if (head.length < frameHeaderBytes) return false;
@@ -96,8 +92,9 @@ export class SegmentReader {
   }
 
   /**
-   * What lies behind `offset`, where `next` found no frame of `sequence`: how many bytes until nothing but zeros follows,
-   * and where the first marked frame of a later sequence begins, which shows that `sequence` had been synced once.
+   * Examines the bytes from `offset` on, where `readFrame` found no frame of `sequence`. `tornBytes` is their number without the
+   * zeros at the end. `markOffset` is the offset of the first marked frame with a later sequence, which proves that `sequence`
+   * was durable; null if there is none.
    */
   examineTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
@@ -106,7 +103,7 @@ export class SegmentReader {
     for (let at = this.offset; at < size; ) {
       const chunk = this.readBytes(at, Math.min(bounds.logReadChunkBytes, size - at));
       if (chunk.length === 0) break;
-      // A head across the end of the chunk is left for the next one.
+      // A frame header that crosses the end of the chunk is read with the next chunk.
       const scanned = at + chunk.length < size ? chunk.length - markedHead + 1 : chunk.length;
       for (let i = 0; i < scanned; i++) {
         if (chunk[i] === 0) continue;
@@ -128,13 +125,13 @@ export class SegmentReader {
     return { tornBytes, markOffset: null };
   }
 
-  /** The bytes from `from` up to `to`, or to the end of the file, in order. A piece is overwritten by no later one. */
+  /** Reads the bytes from `from` up to `to`, or to the end of the file. Chunks are not reused. */
   *readChunks(from: number, to: number): Generator<Buffer, void> {
-    for (let at = from; at < to; ) {
-      const piece = this.readBytes(at, Math.min(bounds.logReadChunkBytes, to - at));
-      if (piece.length === 0) return;
-      yield piece;
-      at += piece.length;
+    for (let offset = from; offset < to; ) {
+      const chunk = this.readBytes(offset, Math.min(bounds.logReadChunkBytes, to - offset));
+      if (chunk.length === 0) return;
+      yield chunk;
+      offset += chunk.length;
     }
   }
 
@@ -142,7 +139,7 @@ export class SegmentReader {
     this.#file.close();
   }
 
-  /** Up to `length` bytes of the file from `offset` on, fewer at its end. */
+  /** Returns `length` bytes from `offset` on, fewer at the end of the file. */
   readBytes(offset: number, length: number): Buffer {
     const from = offset - this.#chunkOffset;
     if (from >= 0 && from + length <= this.#chunk.length) return this.#chunk.subarray(from, from + length);

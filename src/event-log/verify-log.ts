@@ -6,35 +6,32 @@ import { segmentFileName, segmentFirstSequences } from './log-format.ts';
 import { type LogLocation, LogScanner } from './log-scanner.ts';
 import { LogDamagedError } from './segment-reader.ts';
 
-/** What a log holds. All but `segments` and `bytes` tells of what is whole: up to the damage, if there is some. */
+/** Result of a check. Except `segments` and `bytes`, the members describe the records before the first damage. */
 export interface LogVerification {
   readonly folder: string;
-  /** Segment files in the folder, and the size of them all, with what is reserved behind the last record. */
   readonly segments: number;
+  /** Size of all segments, including preallocated bytes. */
   readonly bytes: number;
   readonly records: number;
-  /** Of the last record; where records were pruned, it is more than there are. */
+  /** Position of the last record; larger than `records` if old segments were deleted. */
   readonly position: number;
   readonly crc: number;
-  /** Shard of the segments; null when no header is whole. */
-  readonly shard: number | null;
-  /** Where the last record ends; null when not even a segment's header is whole. */
+  /** End of the last record; null if there is no valid segment header. */
   readonly end: LogLocation | null;
-  /** Bytes behind the end that are no whole record: a write under way, or a torn tail that opening the log cuts. */
+  /** Bytes after the end: a write in progress, or a torn tail, which opening the log cuts off. */
   readonly tornBytes: number;
-  /** The first thing wrong, which keeps a log from being opened that is read from its start. */
+  /** First damage. Such a log cannot be opened if it is read from its start. */
   readonly damage: LogDamagedError | null;
 }
 
 export interface VerifyLogOptions {
   readonly onRecord?: (position: number, record: readonly unknown[]) => void;
-  /** Told how many bytes more were read, after each record. */
+  /** Called after each record with the number of bytes read since the last call. */
   readonly onBytesRead?: (bytes: number) => void;
-  /** Gives up, and rejects with its reason. */
   readonly signal?: AbortSignal;
 }
 
-/** Size of the segments of a log, which may be in use: of all, or from one on. */
+/** Size of all segments of a log, or of those from one on. The log may be in use. */
 export function logSizeBytes(files: LogFiles, folder: string, fromSegment = 0): number {
   const firsts = segmentFirstSequences(files.listNames(folder)).filter((first) => first >= fromSegment);
   return firsts.reduce((sum, first) => sum + segmentSizeBytes(files, folder, first), 0);
@@ -45,7 +42,7 @@ function segmentSizeBytes(files: LogFiles, folder: string, first: number): numbe
   try {
     file = files.openForReading(join(folder, segmentFileName(first)));
   } catch (error) {
-    // Dropped since the folder was listed.
+    // The segment was deleted since the folder was listed.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
     throw error;
   }
@@ -57,17 +54,17 @@ function segmentSizeBytes(files: LogFiles, folder: string, first: number): numbe
 }
 
 /**
- * Reads a whole log, every record and what ties it to the one before, by the very steps of opening it, giving way to the
- * event loop now and then, and changes nothing. The log may be in use.
+ * Checks every record of a log and its place in the chain, as opening the log does, without changing it. The log may be in use.
+ * Yields to the event loop between chunks.
  *
- * @throws LogRewrittenError when its writer went back behind what had been read, or dropped it; then it is to be checked again.
+ * @throws LogRewrittenError when the writer moved or deleted records meanwhile. Check again then.
  */
 export async function verifyLog(
   files: LogFiles,
   folder: string,
   { onRecord, onBytesRead, signal }: VerifyLogOptions = {},
 ): Promise<LogVerification> {
-  const walk = new LogScanner(files, folder, { decode: true });
+  const scanner = new LogScanner(files, folder, { decode: true });
   let records = 0;
   let end: LogLocation | null = null;
   let damage: LogDamagedError | null = null;
@@ -75,29 +72,29 @@ export async function verifyLog(
   try {
     let reported = 0;
     const report = (): void => {
-      onBytesRead?.(walk.bytesRead - reported);
-      reported = walk.bytesRead;
+      onBytesRead?.(scanner.bytesRead - reported);
+      reported = scanner.bytesRead;
     };
-    while (walk.nextRecord()) {
+    while (scanner.nextRecord()) {
       records++;
-      onRecord?.(walk.position, walk.record);
+      onRecord?.(scanner.position, scanner.record);
       report();
-      if (walk.bytesRead < yieldAt) continue;
-      yieldAt = walk.bytesRead + bounds.logReadChunkBytes;
+      if (scanner.bytesRead < yieldAt) continue;
+      yieldAt = scanner.bytesRead + bounds.logReadChunkBytes;
       await nextTurn();
       signal?.throwIfAborted();
     }
     // An end mark has a header and no record.
     report();
-    end = walk.end;
+    end = scanner.end;
   } catch (error) {
     if (!(error instanceof LogDamagedError)) throw error;
     damage = error;
-    end = walk.end;
+    end = scanner.end;
   } finally {
-    walk.close();
+    scanner.close();
   }
-  const { position, crc, shard, tornBytes } = walk;
+  const { position, crc, tornBytes } = scanner;
   const segments = segmentFirstSequences(files.listNames(folder)).length;
   return {
     folder,
@@ -106,7 +103,6 @@ export async function verifyLog(
     records,
     position,
     crc,
-    shard,
     end,
     tornBytes,
     damage,

@@ -9,13 +9,13 @@ import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { JournalCipher, journalRecordKind } from './journal-format.ts';
 
 /**
- * How a field's value is kept as a number. The journal remembers the shapes it was written with, so that a version whose
- * fields are others, or in another order, reads what an earlier one wrote.
+ * How a field's value is encoded as a number. Each epoch stores the encodings it was written with, so that a release with other
+ * fields, or another order of them, can read it.
  */
 export interface FieldEncoding {
   readonly name: string;
   readonly kind: string;
-  /** Of a choice, whose value is kept as an index into these. */
+  /** Only for a choice: its value is an index into this list. */
   readonly words?: readonly string[];
 }
 
@@ -41,33 +41,33 @@ export function serializeFieldEncodings(verticals: readonly Vertical[]): string 
   return JSON.stringify(Object.fromEntries(verticals.map((vertical) => [vertical.number, fieldEncodings(vertical)])));
 }
 
-/** The shapes of each vertical by its number. Throws an error in words. */
+/** Parses the field encodings by vertical number. Throws an `Error` if the text is invalid. */
 export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly FieldEncoding[]> {
   const parsed: unknown = JSON.parse(text);
-  if (!FieldEncodings.Check(parsed)) throw new Error('the shapes of the fields cannot be read');
-  return new Map(Object.entries(parsed).map(([number, shapes]) => [Number(number), shapes]));
+  if (!FieldEncodings.Check(parsed)) throw new Error('field encodings are invalid');
+  return new Map(Object.entries(parsed).map(([number, encodings]) => [Number(number), encodings]));
 }
 
 /**
- * Changes (position, value, position, value) in one set of shapes, as they are in the fields of a vertical today. A field or a
- * word that is no more is left out. Null when the two are the same and there is nothing to do.
+ * Creates a function that converts field changes from stored encodings to the current fields of a vertical. It skips removed
+ * fields and choices. Returns null if the encodings are equal.
  */
 export function createChangeTranslator(
   written: readonly FieldEncoding[],
   vertical: Vertical,
 ): ((changes: readonly number[]) => number[]) | null {
   if (JSON.stringify(written) === JSON.stringify(fieldEncodings(vertical))) return null;
-  const positions = written.map(({ name, kind }) => {
-    const position = fieldIndex(vertical, name);
-    return vertical.fields[position]?.kind === kind ? position : -1;
+  const currentIndexes = written.map(({ name, kind }) => {
+    const index = fieldIndex(vertical, name);
+    return vertical.fields[index]?.kind === kind ? index : -1;
   });
   return (changes) => {
     const translated: number[] = [];
     for (let i = 0; i < changes.length; i += 2) {
-      const position = positions[changes[i]!] ?? -1;
-      if (position < 0) continue;
-      const value = translateValue(written[changes[i]!]!, vertical.fields[position]!, changes[i + 1]!);
-      if (value !== null) translated.push(position, value);
+      const index = currentIndexes[changes[i]!] ?? -1;
+      if (index < 0) continue;
+      const value = translateValue(written[changes[i]!]!, vertical.fields[index]!, changes[i + 1]!);
+      if (value !== null) translated.push(index, value);
     }
     return translated;
   };
@@ -87,9 +87,9 @@ interface EpochReaderOptions {
 
 type ChangeTranslator = (changes: readonly number[]) => readonly number[];
 
-/** Reads the merges of one epoch out of its records, as they come from the log. What a file holds is not trusted. */
+/** Decrypts and validates the field changes of one epoch. The content of the file is not trusted. */
 export class EpochReader {
-  /** Of the last batch; minus infinity when there was none. */
+  /** Time of the newest batch; minus infinity without a batch. */
   lastWallMs = Number.NEGATIVE_INFINITY;
   readonly #folder: string;
   readonly #options: EpochReaderOptions;
@@ -103,7 +103,7 @@ export class EpochReader {
     this.#options = options;
   }
 
-  /** Takes the records in order. Throws `LogDamagedError` for one that this service cannot have written. */
+  /** Reads the next record of the log. Throws `LogDamagedError` if the service cannot have written it. */
   readRecord(position: number, record: unknown): void {
     const [kind, wallMs, ...members] = record as unknown[];
     if (kind === journalRecordKind.epochOpened && position === 1) {
@@ -112,20 +112,20 @@ export class EpochReader {
       this.lastWallMs = Math.max(this.lastWallMs, wallMs);
       this.#readEncryptedBatch(members[0]);
     } else {
-      throw this.#damagedError(`record ${position} is none of the journal's`);
+      throw this.#damagedError(`record ${position} has an unknown kind`);
     }
   }
 
-  #readEpochOpened([secretNumber, salt, shapes]: unknown[]): void {
-    if (typeof secretNumber !== 'number' || !(salt instanceof Uint8Array) || typeof shapes !== 'string') {
-      throw this.#damagedError('its first record does not open it');
+  #readEpochOpened([secretNumber, salt, encodings]: unknown[]): void {
+    if (typeof secretNumber !== 'number' || !(salt instanceof Uint8Array) || typeof encodings !== 'string') {
+      throw this.#damagedError('first record is not an epoch header');
     }
     const { secrets, verticals } = this.#options;
     const secret = secrets.deriveKey(secretNumber, 'journal');
     if (secret === null)
-      throw this.#damagedError(`it is sealed with secret ${secretNumber}, which the secret file does not list`);
+      throw this.#damagedError(`it is encrypted with secret ${secretNumber}, which is not in the secret file`);
     this.#cipher = new JournalCipher(secret, salt);
-    const written = parseFieldEncodings(shapes);
+    const written = parseFieldEncodings(encodings);
     this.#translators = new Map(
       verticals.map((vertical) => [
         vertical.number,
@@ -134,24 +134,25 @@ export class EpochReader {
     );
   }
 
-  #readEncryptedBatch(sealed: unknown): void {
+  #readEncryptedBatch(ciphertext: unknown): void {
     const number = this.#batchesRead++;
-    const plain = sealed instanceof Uint8Array ? (this.#cipher?.decrypt(number, sealed) ?? null) : null;
-    if (plain === null) throw this.#damagedError(`batch ${number} does not open with the secrets of the secret file`);
-    const items = this.#decoder.decode(plain);
+    const plaintext = ciphertext instanceof Uint8Array ? (this.#cipher?.decrypt(number, ciphertext) ?? null) : null;
+    if (plaintext === null)
+      throw this.#damagedError(`batch ${number} cannot be decrypted with the secrets in the secret file`);
+    const items = this.#decoder.decode(plaintext);
     for (let i = 0; i < items.length; i += 2) {
       const [sub, changes] = [items[i], items[i + 1]];
       if (!(sub instanceof Uint8Array) || sub.length !== subIdByteLength || !isNumbers(changes)) {
-        throw this.#damagedError(`batch ${number} holds something that is no merge`);
+        throw this.#damagedError(`batch ${number} contains an invalid field change`);
       }
-      // A vertical that is served no longer has no sessions either.
+      // A vertical that is no longer served has no sessions.
       const translate = this.#translators.get(decodeSubId(sub).vertical);
       if (translate !== undefined) this.#options.onFieldChanges(sub, translate(changes));
     }
   }
 
-  #damagedError(what: string): LogDamagedError {
-    return new LogDamagedError(this.#folder, 0, what);
+  #damagedError(reason: string): LogDamagedError {
+    return new LogDamagedError(this.#folder, 0, reason);
   }
 }
 

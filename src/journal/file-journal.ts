@@ -23,34 +23,32 @@ import type { Journal } from './journal.ts';
 import { JournalCipher, type JournalRecord, journalRecordKind, saltBytes } from './journal-format.ts';
 
 export interface FileJournalOptions {
-  /** Of the journal alone; created when missing. Hold its data folder's lock first. */
+  /** Folder that only the journal uses; created when missing. Lock the data folder first. */
   readonly folder: string;
-  readonly shard: number;
   readonly durability: 'fsync' | 'write';
   readonly clock: Clock;
   readonly secrets: SecretRing;
   readonly verticals: readonly Vertical[];
-  /** How long a session can be live after a merge: the lifetime of a session. */
+  /** Lifetime of a session: field changes are deleted after it. */
   readonly sessionTtlMs: number;
-  /** Called at opening for every merge that was durable, in order; maybe for sessions long expired. Bytes are views: copy them. */
+  /** Called at opening for all stored field changes, in order, also of expired sessions. The bytes are reused: copy them. */
   readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
-  /** As of the log. */
-  readonly onStored?: FileEventLogOptions['onStored'];
-  /** Told how far the reading at opening has got. */
+  readonly onGroupStored?: FileEventLogOptions<JournalRecord>['onGroupStored'];
+  /** Reports how far opening has read. */
   readonly onProgress?: ReadProgressListener | undefined;
   readonly files?: LogFiles;
-  /** How often a journal that cannot be written tries again. */
-  readonly healMs?: number;
-  readonly onTrouble?: (trouble: JournalIncident) => void;
+  /** Interval of the attempts to write again after errors, in milliseconds. */
+  readonly retryMs?: number;
+  readonly onIncident?: (trouble: JournalIncident) => void;
 }
 
 export type JournalIncident =
   | LogIncident
-  /** A new epoch could not be begun, or an old one not be removed; it is tried again. */
+  /** A new epoch could not be created, or an old one could not be deleted. The journal retries. */
   | { readonly kind: 'not-tended'; readonly error: unknown }
   | { readonly kind: 'tended-again' };
 
-/** One epoch: a log of its own in a folder of its own, under a key of its own. */
+/** One epoch has its own folder, log and key. */
 interface Epoch {
   readonly name: string;
   readonly openedMs: number;
@@ -60,31 +58,29 @@ interface Epoch {
   lastWallMs: number;
 }
 
-/** An epoch that is written no more. */
 interface ClosedEpoch {
   readonly name: string;
-  /** Of its last batch. */
+  /** Time of the last batch. */
   readonly lastWallMs: number;
 }
 
-/** Merges that are sealed and written together. */
+/** Field changes that are encrypted and written together. */
 interface FieldChangesBatch {
-  /** Sub, changes, sub, changes. */
+  /** sub, changes, sub, changes, ... */
   readonly items: (Uint8Array | readonly number[])[];
   readonly durable: PromiseWithResolvers<void>;
 }
 
 /**
- * The journal in a folder of epochs, each a log of the class that keeps the ledger. A new epoch begins with every start and
- * every quarter of an hour, and an epoch goes, folder and all, when no session changed in it can still be live: so what
- * borrowers told us does not outlast their sessions.
+ * The journal in a folder of epochs. Each epoch is an event log. A new epoch begins at every start and every quarter of an hour.
+ * An epoch is deleted when all sessions that changed in it have expired, so that borrowers' data does not outlive their sessions.
  *
- *     <folder>/0001790000000000/   one epoch, named after the wall time it was opened, in ms, made unique and ascending
- *     <folder>/....gone            an epoch being removed
+ *     <folder>/0001790000000000/   one epoch; its name is its creation time in ms, made unique and ascending
+ *     <folder>/....gone            an epoch that is being deleted
  *
- * Once it is open, it does no synchronous I/O: the thread that answers requests is the one that begins and removes epochs.
+ * An open journal does no synchronous I/O, since it creates and deletes epochs on the thread that serves requests.
  *
- * The merges of one turn of the event loop are sealed as one message, since sealing each would cost twenty times as much.
+ * The changes of one turn of the event loop are encrypted as one message: encrypting each alone costs twenty times as much.
  */
 export class FileJournal implements Journal {
   readonly #options: FileJournalOptions;
@@ -92,23 +88,22 @@ export class FileJournal implements Journal {
   #closedEpochs: ClosedEpoch[];
   #currentEpoch: Epoch;
   #pendingBatch: FieldChangesBatch | null = null;
-  /** Settles with the last batch written. */
+  /** Settles when the last written batch does. */
   #lastBatchDurable: Promise<void> = Promise.resolve();
-  /** Batches to be written once a new epoch has begun; null unless one is about to. */
+  /** Batches that wait for a new epoch; null while no new epoch is being created. */
   #deferredBatches: FieldChangesBatch[] | null = null;
   #closing = false;
   #maintenance: Promise<void> | null = null;
-  /** The last attempt to begin or remove epochs failed. */
   #maintenanceFailed = false;
   readonly #timer: NodeJS.Timeout;
 
   /**
-   * Reads back what is there, and opens a new epoch.
+   * Reads the stored epochs and creates a new one.
    *
-   * @throws LogDamagedError when what was durable once cannot be read, naming file and byte offset
+   * @throws LogDamagedError when a durable record cannot be read. The error names file and byte offset.
    */
   static async open(options: FileJournalOptions): Promise<FileJournal> {
-    const past: ClosedEpoch[] = [];
+    const closedEpochs: ClosedEpoch[] = [];
     const { onProgress, files = nodeLogFiles } = options;
     files.createFolder(options.folder);
     const names = await listEpochNames(options.folder);
@@ -117,24 +112,24 @@ export class FileJournal implements Journal {
     let before = 0;
     for (const [index, name] of names.entries()) {
       const reader = new EpochReader(join(options.folder, name), options);
-      const log = await openEventLog({
+      const log = await openEventLog<JournalRecord>({
         ...epochLogOptions(options, name),
         onRecord: (position, record) => reader.readRecord(position, record),
         onProgress: onProgress && ((bytes) => onProgress(before + bytes, total)),
       });
       await log.close();
       before += sizes[index] ?? 0;
-      past.push({ name, lastWallMs: reader.lastWallMs });
+      closedEpochs.push({ name, lastWallMs: reader.lastWallMs });
     }
-    const journal = new FileJournal(options, past, await openEpoch(options, past));
+    const journal = new FileJournal(options, closedEpochs, await openEpoch(options, closedEpochs));
     await journal.#deleteExpiredEpochs();
     return journal;
   }
 
-  private constructor(options: FileJournalOptions, closedEpochs: ClosedEpoch[], first: Epoch) {
+  private constructor(options: FileJournalOptions, closedEpochs: ClosedEpoch[], currentEpoch: Epoch) {
     this.#options = options;
     this.#closedEpochs = closedEpochs;
-    this.#currentEpoch = first;
+    this.#currentEpoch = currentEpoch;
     this.#timer = setInterval(() => void this.maintain(), bounds.journalMaintenanceIntervalMs);
   }
 
@@ -151,7 +146,7 @@ export class FileJournal implements Journal {
     return durable.promise;
   }
 
-  /** Begins a new epoch and removes old ones, as far as it is time for either. */
+  /** Creates a new epoch and deletes old ones when they are due. */
   maintain(): Promise<void> {
     this.#maintenance ??= this.#runMaintenance().finally(() => {
       this.#maintenance = null;
@@ -167,7 +162,7 @@ export class FileJournal implements Journal {
     await this.#currentEpoch.log.close();
   }
 
-  /** Written at the end of this turn of the event loop, with whatever else comes in until then. */
+  /** The batch is written at the end of this turn of the event loop. */
   #startBatch(): FieldChangesBatch {
     const batch: FieldChangesBatch = { items: [], durable: Promise.withResolvers() };
     setImmediate(() => {
@@ -187,33 +182,35 @@ export class FileJournal implements Journal {
   #writeBatch(batch: FieldChangesBatch): void {
     const epoch = this.#currentEpoch;
     const wallMs = this.#options.clock.wallMs();
-    const sealed = epoch.cipher.encrypt(epoch.batchCount, this.#encoder.encodeSharedRef(batch.items));
-    const written = epoch.log.append([journalRecordKind.encryptedBatch, wallMs, sealed]);
-    // A batch that the log did not take leaves no gap: its number is given to the next one. Its bytes went nowhere.
-    if (epoch.log.appendedPosition > epoch.batchCount + 1) {
-      epoch.batchCount++;
-      epoch.lastWallMs = Math.max(epoch.lastWallMs, wallMs);
+    const ciphertext = epoch.cipher.encrypt(epoch.batchCount, this.#encoder.encodeSharedRef(batch.items));
+    const appended = epoch.log.append([journalRecordKind.encryptedBatch, wallMs, ciphertext]);
+    if (appended === null) {
+      // The next batch may use the number, since nothing was written under it.
+      batch.durable.reject(new LogUnavailableError('the journal cannot take the changes', null));
+      return;
     }
-    this.#lastBatchDurable = written.then(batch.durable.resolve, batch.durable.reject);
+    epoch.batchCount++;
+    epoch.lastWallMs = Math.max(epoch.lastWallMs, wallMs);
+    this.#lastBatchDurable = appended.durable.then(batch.durable.resolve, batch.durable.reject);
   }
 
   async #runMaintenance(): Promise<void> {
-    const { clock, onTrouble } = this.#options;
+    const { clock, onIncident } = this.#options;
     try {
       const { openedMs, batchCount } = this.#currentEpoch;
       if (batchCount > 0 && clock.wallMs() - openedMs >= bounds.journalEpochDurationMs) await this.#startEpoch();
       await this.#deleteExpiredEpochs();
-      if (this.#maintenanceFailed) onTrouble?.({ kind: 'tended-again' });
+      if (this.#maintenanceFailed) onIncident?.({ kind: 'tended-again' });
       this.#maintenanceFailed = false;
     } catch (error) {
       this.#maintenanceFailed = true;
-      onTrouble?.({ kind: 'not-tended', error });
+      onIncident?.({ kind: 'not-tended', error });
     }
   }
 
   /**
-   * Begins a new epoch once all of the current one is durable, so that merges take effect in the order in which a restart reads
-   * them. An epoch that cannot be written stays the current one until it can: closed, it would lose what it still has to write.
+   * Creates a new epoch once all of the current one is durable, so that changes take effect in the order in which a restart
+   * reads them. An epoch that cannot be written stays current: closing it would lose its pending records.
    */
   async #startEpoch(): Promise<void> {
     const { name, log } = this.#currentEpoch;
@@ -226,9 +223,9 @@ export class FileJournal implements Journal {
       this.#closedEpochs.push({ name, lastWallMs: this.#currentEpoch.lastWallMs });
       this.#currentEpoch = next;
     } finally {
-      const held = this.#deferredBatches;
+      const batches = this.#deferredBatches;
       this.#deferredBatches = null;
-      for (const batch of held) this.#writeBatch(batch);
+      for (const batch of batches) this.#writeBatch(batch);
     }
     await log.close();
   }
@@ -236,14 +233,14 @@ export class FileJournal implements Journal {
   async #deleteExpiredEpochs(): Promise<void> {
     const { folder, clock, sessionTtlMs } = this.#options;
     const nowMs = clock.wallMs();
-    for (const over of this.#closedEpochs.filter(({ lastWallMs }) => lastWallMs + sessionTtlMs <= nowMs)) {
-      await deleteEpoch(folder, over.name);
-      this.#closedEpochs = this.#closedEpochs.filter((epoch) => epoch !== over);
+    for (const expired of this.#closedEpochs.filter(({ lastWallMs }) => lastWallMs + sessionTtlMs <= nowMs)) {
+      await deleteEpoch(folder, expired.name);
+      this.#closedEpochs = this.#closedEpochs.filter((epoch) => epoch !== expired);
     }
   }
 }
 
-/** Names of the epochs in a folder, in order, after removing what was being removed when the last process ended. */
+/** Lists the epochs in order, after finishing the deletions that a crash interrupted. */
 async function listEpochNames(folder: string): Promise<string[]> {
   const names = await readdir(folder);
   for (const name of names) if (name.endsWith('.gone')) await rm(join(folder, name), { recursive: true });
@@ -251,8 +248,8 @@ async function listEpochNames(folder: string): Promise<string[]> {
 }
 
 /**
- * First renamed: a folder that is removed half way must not be taken for an epoch with damage. Where an earlier attempt came that
- * far, it goes on.
+ * Renames the folder first, so that a partly deleted folder is not mistaken for a damaged epoch. Continues an attempt that failed
+ * after the rename.
  */
 async function deleteEpoch(folder: string, name: string): Promise<void> {
   const gone = join(folder, `${name}.gone`);
@@ -264,30 +261,32 @@ async function deleteEpoch(folder: string, name: string): Promise<void> {
   await rm(gone, { recursive: true, force: true });
 }
 
-function epochLogOptions(options: FileJournalOptions, name: string) {
-  const { folder, shard, durability, files, healMs, onTrouble, onStored } = options;
+function epochLogOptions(options: FileJournalOptions, name: string): FileEventLogOptions<JournalRecord> {
+  const { folder, durability, files, retryMs, onIncident, onGroupStored } = options;
   return {
     folder: join(folder, name),
-    shard,
     durability,
     ...(files !== undefined && { files }),
-    ...(healMs !== undefined && { healMs }),
-    ...(onTrouble !== undefined && { onTrouble }),
-    ...(onStored !== undefined && { onStored }),
+    ...(retryMs !== undefined && { retryMs }),
+    ...(onIncident !== undefined && { onIncident }),
+    ...(onGroupStored !== undefined && { onGroupStored }),
   };
 }
 
-async function openEpoch(options: FileJournalOptions, before: readonly { readonly name: string }[]): Promise<Epoch> {
+async function openEpoch(
+  options: FileJournalOptions,
+  earlierEpochs: readonly { readonly name: string }[],
+): Promise<Epoch> {
   const { folder, clock, secrets, verticals, files = nodeLogFiles } = options;
   const openedMs = clock.wallMs();
-  // The clock may have been set back, and the order of names is the order of merges.
-  const name = String(Math.max(openedMs, Number(before.at(-1)?.name ?? 0) + 1)).padStart(16, '0');
+  // The clock may have been set back, and names must be in the order of the changes.
+  const name = String(Math.max(openedMs, Number(earlierEpochs.at(-1)?.name ?? 0) + 1)).padStart(16, '0');
   await mkdir(join(folder, name), { mode: 0o700 });
   await files.syncFolder(folder);
-  const log = createEventLog<JournalRecord>(epochLogOptions(options, name));
+  const log = createEventLog(epochLogOptions(options, name));
   const { number } = secrets.newest;
   const salt = randomBytes(saltBytes);
-  // Nobody waits for it: it is ahead of every batch, in the same group or in an earlier one.
+  // Needs no wait: the header is stored before every batch, or together with the first.
   log.appendWithoutWaiting([journalRecordKind.epochOpened, openedMs, number, salt, serializeFieldEncodings(verticals)]);
   const cipher = new JournalCipher(secrets.deriveKey(number, 'journal')!, salt);
   return { name, openedMs, log, cipher, batchCount: 0, lastWallMs: Number.NEGATIVE_INFINITY };

@@ -1,38 +1,35 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
-/**
- * What lies in the journal. The records of an epoch are an opening, and then batches sealed under the epoch's own key; what
- * the opening says is no secret.
- */
+/** Records of one epoch: first a header, which is not encrypted, then batches encrypted with the key of the epoch. */
 export type JournalRecord = EpochOpened | EncryptedBatch;
 
 export const journalRecordKind = { epochOpened: 1, encryptedBatch: 2 } as const;
 
-/** `[1, wallMs, secretNumber, salt, shapes]` */
+/** `[1, wallMs, secretNumber, salt, fieldEncodings]` */
 type EpochOpened = readonly [
   kind: 1,
   wallMs: number,
-  /** Number of the secret the epoch's key is derived from. */
+  /** Number of the secret that the key of the epoch is derived from. */
   secretNumber: number,
-  /** 16 random bytes, so that no two epochs share a key. */
+  /** 16 random bytes, so that each epoch has its own key. */
   salt: Uint8Array,
-  /** JSON text of the `FieldEncoding`s of every vertical served, by the vertical's number. */
-  shapes: string,
+  /** JSON text: the `FieldEncoding`s of each served vertical, by vertical number. */
+  fieldEncodings: string,
 ];
 
 /**
- * `[2, wallMs, sealed]`: batches are numbered from 0 in the order they stand, and the number is the nonce. Sealed is one list of all
- * merges, two items each: a session's 32 bytes, and a list of position, value, position, value.
+ * `[2, wallMs, ciphertext]`. Batches are numbered from 0 in log order, and the number is the nonce. The plaintext is one msgpack
+ * list with two items per request: the 32 bytes of the sub_id, and a list of field index, value, field index, value, ...
  */
-type EncryptedBatch = readonly [kind: 2, wallMs: number, sealed: Uint8Array];
+type EncryptedBatch = readonly [kind: 2, wallMs: number, ciphertext: Uint8Array];
 
 const tagBytes = 16;
 const nonceBytes = 12;
 export const saltBytes = 16;
 
 /**
- * Seals the batches of one epoch with AES-256-GCM under a key of its own, derived from a secret and the epoch's salt. The
- * batch's number is the nonce: it never repeats under one key, since an epoch is never continued after a restart.
+ * Encrypts the batches of one epoch with AES-256-GCM. The key is derived from a secret and the salt of the epoch. The batch
+ * number is the nonce; it never repeats with one key, because an epoch is never continued after a restart.
  */
 export class JournalCipher {
   readonly #key: Buffer;
@@ -41,24 +38,24 @@ export class JournalCipher {
     this.#key = Buffer.from(hkdfSync('sha256', secret, salt, 'journal epoch', 32));
   }
 
-  /** The sealed bytes: ciphertext and tag. */
-  encrypt(batchNumber: number, plain: Uint8Array): Buffer {
+  /** Returns ciphertext and tag. */
+  encrypt(batchNumber: number, plaintext: Uint8Array): Buffer {
     const cipher = createCipheriv('aes-256-gcm', this.#key, batchNonce(batchNumber), { authTagLength: tagBytes });
-    const sealed = cipher.update(plain);
+    const ciphertext = cipher.update(plaintext);
     cipher.final();
-    return Buffer.concat([sealed, cipher.getAuthTag()]);
+    return Buffer.concat([ciphertext, cipher.getAuthTag()]);
   }
 
-  /** The plain bytes, or null when they were not sealed by this key as this batch. */
-  decrypt(batchNumber: number, sealed: Uint8Array): Buffer | null {
-    if (sealed.length < tagBytes) return null;
-    const end = sealed.length - tagBytes;
+  /** Returns the plaintext, or null if the ciphertext was not made with this key and batch number. */
+  decrypt(batchNumber: number, ciphertext: Uint8Array): Buffer | null {
+    if (ciphertext.length < tagBytes) return null;
+    const end = ciphertext.length - tagBytes;
     const decipher = createDecipheriv('aes-256-gcm', this.#key, batchNonce(batchNumber), { authTagLength: tagBytes });
-    decipher.setAuthTag(sealed.subarray(end));
-    const plain = decipher.update(sealed.subarray(0, end));
+    decipher.setAuthTag(ciphertext.subarray(end));
+    const plaintext = decipher.update(ciphertext.subarray(0, end));
     try {
       decipher.final();
-      return plain;
+      return plaintext;
     } catch {
       return null;
     }

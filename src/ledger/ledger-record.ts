@@ -1,7 +1,7 @@
 /**
- * What the ledger keeps: what happened to whom, but nothing a borrower has told us. Each record travels as a msgpack array whose first
- * element is its kind, then the wall time, then the 32 bytes of the sub_id, which name account, vertical and mode; new
- * members are only ever added at the end.
+ * A record of the ledger. It contains no pocket field of a borrower. A record is stored as a msgpack array: its kind, the time in
+ * Unix milliseconds, and `sub`, the 32 bytes of the sub_id, which contain account, vertical and mode. New members are only added
+ * at the end.
  */
 export type LedgerRecord =
   | SessionCreated
@@ -27,19 +27,19 @@ export type SessionCreated = readonly [
   wallMs: number,
   sub: Uint8Array,
   referrerTag: string,
-  /** The key that created it, for the day's count (docs/contract.md#sessions-per-day). */
+  /** API key that created the session, for the daily quota (docs/contract.md#sessions-per-day). */
   keyNumber: number,
   device: DeviceClass,
   /** JSON text of the caller's metadata, or null. */
   metadata: string | null,
-  /** Digests under a secret, 16 bytes each: what a retry is known by (docs/contract.md#idempotency). */
+  /** Keyed digests of 16 bytes that identify a retry (docs/contract.md#idempotency). */
   idempotencyKey?: Uint8Array,
   payload?: Uint8Array,
 ];
 
 /**
- * `[2, wallMs, sub, catalogVersion, offerIds]`: one successful answer with offers, or one widget render (docs/contract.md#views); and
- * `load, again` where a widget showed them.
+ * `[2, wallMs, sub, catalogVersion, offerIds]`, and `load, again` for a widget: one response with offers, or one widget render
+ * (docs/contract.md#views).
  */
 export type OffersViewed = readonly [
   kind: 2,
@@ -47,15 +47,15 @@ export type OffersViewed = readonly [
   sub: Uint8Array,
   catalogVersion: string,
   offerIds: readonly string[],
-  /** The widget load that showed them: its id, 8 bytes. */
+  /** Id of the widget load, 8 bytes. */
   load?: Uint8Array,
-  /** Whether this load has had its view already: what is shown now may be clicked, and is no view of its own. */
+  /** Whether the view of this load is already counted. The offers may be clicked, but are not another view. */
   again?: boolean,
 ];
 
 /**
- * `[3, wallMs, sub, catalogVersion, offerIdRegex, lenderName, valueMicros]`: a click (docs/contract.md#counting-clicks); and `withinDailyCap`
- * where the offer had a daily cap (docs/contract.md#daily-caps).
+ * `[3, wallMs, sub, catalogVersion, offerId, lenderName, valueMicros]`, and `withinDailyCap` if the offer had a daily cap: a click
+ * (docs/contract.md#counting-clicks, docs/contract.md#daily-caps).
  */
 export type OfferClicked = readonly [
   kind: 3,
@@ -64,31 +64,32 @@ export type OfferClicked = readonly [
   catalogVersion: string,
   offerId: string,
   lenderName: string,
-  /** Preliminary revenue it books if it turns out to be the first of its session and offer, in micro-dollars. */
+  /** Preliminary revenue in micro-dollars, booked if the click counts. */
   valueMicros: number,
   /**
-   * Whether it took a place of the offer's daily cap. If not, the day's places were taken, and it counts at no value. Null for
-   * a click that needs no place: a repeat, or on an offer not shown to the session. Absent where there was no cap.
+   * True if the click took a place of the daily cap. False if the cap was reached: the click counts at no value. Null for a click
+   * that needs no place: a repeat, or on an offer not shown to the session. Absent without a cap.
    */
   withinDailyCap?: boolean | null,
 ];
 
-/** What both kinds of confirmation hold behind their own (docs/contract.md#confirmations). */
+/** Members of both kinds of confirmation (docs/contract.md#confirmations). */
 type Booking = readonly [
   wallMs: number,
   sub: Uint8Array,
   offerId: string,
   lenderName: string,
-  /** The lender's name for the payout; a reversal names the payout it takes back. */
+  /** The lender's id of the payout. A reversal has the id of the payout that it reverses. */
   txid: string,
   amountMicros: number,
-  /** When the lender says it happened. */
+  /** Time of the payout or reversal according to the lender. */
   occurredMs: number,
 ];
 
 /**
- * `[4, wallMs, sub, offerIdRegex, lenderName, txid, amountMicros, occurredMs, clickedMs, clickValueMicros]`: a lender owes a payout
- * (docs/contract.md#confirmations). The last two come from the click_id, null without one: they count the click if nothing else has.
+ * `[4, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs, clickedMs, clickValueMicros]`: a lender owes a payout
+ * (docs/contract.md#confirmations). The last two come from the click_id and restore a click without a record; null without a
+ * click_id.
  */
 export type RevenueConfirmed = readonly [
   kind: 4,
@@ -97,31 +98,30 @@ export type RevenueConfirmed = readonly [
   clickValueMicros: number | null,
 ];
 
-/** `[5, wallMs, sub, offerIdRegex, lenderName, txid, amountMicros, occurredMs]`: a lender takes back a payout or a part of it. */
+/** `[5, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs]`: a lender reverses a payout or a part of it. */
 export type RevenueReversed = readonly [kind: 5, ...booking: Booking];
 
 /**
- * `[6, wallMs, sub, load, eventIds, types, offerIds]`: events that a widget reported (docs/contract.md#widget-events), one
- * item of each list an event. None of its ids has been recorded for this session before.
+ * `[6, wallMs, sub, load, eventIds, types, offerIds]`: events that a widget reported (docs/contract.md#widget-events). Each list has
+ * one item per event. No event id is recorded twice for a session.
  */
 export type WidgetEventsReported = readonly [
   kind: 6,
   wallMs: number,
   sub: Uint8Array,
-  /** The widget load they belong to: its id, 8 bytes. */
+  /** Id of the widget load, 8 bytes. */
   load: Uint8Array,
-  /** Digests of the event ids, 8 bytes each, end to end: what a repeat is known by. */
+  /** Digests of the event ids, 8 bytes each, concatenated. */
   eventIds: Uint8Array,
-  /** Places in `widgetEventTypes`. */
+  /** Indexes of `widgetEventTypes`. */
   types: readonly number[],
-  /** The offer an event is about, or null. */
   offerIds: readonly (string | null)[],
 ];
 
-/** Bytes of the id of a widget load, and of the digest of an event's id. */
+/** Bytes of a widget load id and of the digest of an event id. */
 export const widgetIdBytes = 8;
 
-/** What a widget tells (docs/contract.md#widget-events), as numbers in the ledger: never renumber. */
+/** Types of widget events (docs/contract.md#widget-events). The ledger stores the index: never renumber. */
 export const widgetEventTypes = [
   'widget_loaded',
   'offers_rendered',
@@ -133,15 +133,6 @@ export const widgetEventTypes = [
 ] as const;
 export type WidgetEventType = (typeof widgetEventTypes)[number];
 
-/** Device classes of analytics (docs/contract.md#device-classes), as numbers in the ledger: never renumber. */
+/** Device classes (docs/contract.md#device-classes). The ledger stores the index: never renumber. */
 export const deviceClasses = ['unknown', 'desktop', 'mobile', 'tablet', 'bot'] as const;
 export type DeviceClass = 0 | 1 | 2 | 3 | 4;
-
-/** When a decoded record happened, or null: a file may hold anything. */
-export function recordTimeMs(record: unknown): number | null {
-  const time: unknown = Array.isArray(record) ? record[1] : null;
-  return typeof time === 'number' && Number.isSafeInteger(time) && time >= 0 && time <= dateMsMax ? time : null;
-}
-
-/** The last moment a Date can hold. */
-const dateMsMax = 8_640_000_000_000_000;

@@ -3,10 +3,15 @@ import { microsPerUsd } from '../domain/money.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 import { deviceClasses, type LedgerRecord, ledgerRecordKind, widgetIdBytes } from './ledger-record.ts';
 
+/** Time of a decoded log record in Unix milliseconds, or null if the record has no valid time. */
+export function recordTimeMs(record: unknown): number | null {
+  const time: unknown = Array.isArray(record) ? record[1] : null;
+  return isWallMs(time) ? time : null;
+}
+
 /**
- * Reads what a ledger file holds as a record, or null. The file is not trusted: whoever can write to the data folder must
- * not be able to stop the counters, so every member that is used is checked. A longer array is a record of a later
- * version, whose known members still count.
+ * Validates a decoded value and returns it as a record, or null. Every used member is checked, so that a changed file cannot stop
+ * the service. A longer array is a record of a later release; its known members are used.
  */
 export function parseLedgerRecord(value: unknown): LedgerRecord | null {
   if (!Array.isArray(value) || !isWallMs(value[1]) || !isSubIdBytes(value[2])) return null;
@@ -16,9 +21,8 @@ export function parseLedgerRecord(value: unknown): LedgerRecord | null {
         isLedgerName(value[3]) &&
         isCount(value[4]) &&
         isCount(value[5]) &&
-        value[5] < deviceClasses.length &&
         (value[6] === null || typeof value[6] === 'string')
-        ? (value as unknown as LedgerRecord)
+        ? withKnownDevice(value)
         : null;
     case ledgerRecordKind.offersViewed:
       return value.length >= 5 &&
@@ -54,7 +58,13 @@ export function parseLedgerRecord(value: unknown): LedgerRecord | null {
   }
 }
 
-/** Offer, lender, txid, amount and time, which a confirmation and a reversal have in the same places. */
+/** Replaces the device class of a later release by `unknown`. */
+function withKnownDevice(value: readonly unknown[]): LedgerRecord {
+  const isKnown = (value[5] as number) < deviceClasses.length;
+  return (isKnown ? value : value.with(5, deviceClasses.indexOf('unknown'))) as unknown as LedgerRecord;
+}
+
+/** Checks the members that confirmations and reversals share. */
 function hasBookingMembers(value: readonly unknown[]): boolean {
   const [, , , offerId, lenderName, txid, amountMicros, occurredMs] = value;
   return (
@@ -73,10 +83,7 @@ function isClickEvidence(clickedMs: unknown, valueMicros: unknown): boolean {
   return isWallMs(clickedMs) && isCount(valueMicros) && valueMicros <= bounds.clickValueMicrosMax;
 }
 
-/**
- * Event ids, types and offers, an item of each for every event. A type beyond those known is one of a later version: the
- * other events of the record count all the same.
- */
+/** Checks event ids, types and offers, which have one item per event. Accepts unknown types, which a later release wrote. */
 function hasWidgetEventMembers([, , , , eventIds, types, offerIds]: readonly unknown[]): boolean {
   return (
     Array.isArray(types) &&
@@ -91,7 +98,7 @@ function hasWidgetEventMembers([, , , , eventIds, types, offerIds]: readonly unk
 }
 
 function isWallMs(value: unknown): value is number {
-  return isCount(value) && value <= latestWallMs;
+  return isCount(value) && value <= bounds.timestampMsMax;
 }
 
 function isCount(value: unknown): value is number {
@@ -109,6 +116,3 @@ function isBytes(value: unknown, length: number): value is Uint8Array {
 function isLedgerName(value: unknown): value is string {
   return typeof value === 'string' && value.length <= bounds.ledgerNameCharactersMax;
 }
-
-/** The last moment a Date can hold: beyond it nothing can be answered. */
-const latestWallMs = 8_640_000_000_000_000;

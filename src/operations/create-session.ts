@@ -5,8 +5,9 @@ import { isoTimestamp } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { invalidRequest, notDurable, type Outcome, refusedWith, succeeded, unavailable } from '../domain/outcome.ts';
 import { exceedsCodePoints, isVisibleAscii } from '../domain/text.ts';
-import { type EventLog, LogUnavailableError } from '../event-log/event-log.ts';
+import type { AppendedRecord } from '../event-log/event-log.ts';
 import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind } from '../ledger/ledger-record.ts';
 import type { IdempotencyDigests, IdempotencyKeys, OriginalRequest } from '../sessions/idempotency-keys.ts';
 import type { ReferrerTags, TagReservation } from '../sessions/referrer-tags.ts';
@@ -21,7 +22,7 @@ export interface CreateSessionDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly sessions: SessionStore;
-  readonly ledger: EventLog;
+  readonly ledger: Ledger;
   readonly devices: DeviceClassifier;
   readonly idempotencyKeys: IdempotencyKeys;
   readonly referrerTags: ReferrerTags;
@@ -37,20 +38,19 @@ export interface SessionView extends IgnoredNames {
   readonly sandbox: boolean;
 }
 
-/** Types of the optional members (docs/contract.md#session-members); their sizes are judged in code points below. */
+/** Types of the optional members (docs/contract.md#session-members). Sizes are checked below, in code points. */
 const optionalMembersSchema = Type.Object({
   user_agent: Type.Optional(Type.String()),
-  // Not a Record: its pattern for names passes over those with a line break, and whatever value they have.
+  // Type.Record skips names with a line break, whatever their value.
   metadata: Type.Optional(
     Type.Object({}, { additionalProperties: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]) }),
   ),
 });
 const optionalMembersValidator = Compile(optionalMembersSchema);
 
-/** The body of a request that is taken. */
+/** A valid request body. */
 export type SessionBody = { readonly referrer_tag: string } & Static<typeof optionalMembersSchema>;
 
-/** A body of the right shape. */
 interface SessionRequest {
   readonly referrerTag: string;
   readonly userAgent: string | undefined;
@@ -58,86 +58,75 @@ interface SessionRequest {
   readonly metadata: string | null;
 }
 
-/** What a caller gets, and whether an earlier request with the same Idempotency-Key had got it first. */
 export interface CreatedSession {
   readonly session: SessionView;
+  /** Whether an earlier request with the same Idempotency-Key created the session. */
   readonly replayed: boolean;
 }
 
-/** A session whose record is on its way: it becomes the caller's when the record is durable. */
+/** A session whose record may not be durable yet. */
 interface PendingSession {
-  readonly subId: string;
   readonly view: SessionView;
-  /** Where its record lies in the ledger, if the ledger took it. */
-  readonly position: number;
-  readonly durable: Promise<void>;
+  readonly record: AppendedRecord;
 }
 
-/** The place that a new session has in its key's day (docs/contract.md#sessions-per-day). */
+/** A reserved session of the key's daily quota (docs/contract.md#sessions-per-day). */
 interface SessionQuotaReservation {
   release(): void;
 }
 
 /**
- * POST /session. With an Idempotency-Key (docs/contract.md#idempotency), a request that was made before gets what it got then, waiting
- * for it if need be, and creates nothing; unless it was refused: then this is the first.
+ * POST /session. A request that repeats an Idempotency-Key (docs/contract.md#idempotency) creates no session and returns the
+ * session of the first request, unless that one was refused.
  *
- * `slot` is given back, before the answer, when this request has certainly created no session. It is null for a request for which
- * `isRepeat` was true: such a request creates no session.
+ * @param quota released before the response if no session was created; null if `isIdempotentRepeat` returned true
  */
 export async function createSession(
-  ports: CreateSessionDeps,
+  deps: CreateSessionDeps,
   tenant: Tenant,
   keyNumber: number,
   body: unknown,
   idempotencyKey: string | null,
-  slot: SessionQuotaReservation | null,
+  quota: SessionQuotaReservation | null,
 ): Promise<Outcome<CreatedSession>> {
-  let mayCreate = false;
-  let keyed: IdempotencyDigests | null = null;
-  let tagUse: TagReservation | null = null;
+  let isRecorded = false;
+  let digests: IdempotencyDigests | null = null;
+  let tagReservation: TagReservation | null = null;
   try {
     if (idempotencyKey !== null && !isIdempotencyKey(idempotencyKey)) return invalidRequest('Idempotency-Key');
-    const read = parseSessionRequest(body);
-    if (!read.ok) return read;
-    const request = read.value;
+    const parsed = parseSessionRequest(body);
+    if (!parsed.ok) return parsed;
+    const request = parsed.value;
 
     if (idempotencyKey !== null) {
-      const found = ports.idempotencyKeys.lookUp(tenantScopedKey(tenant, idempotencyKey), JSON.stringify(request));
+      const found = deps.idempotencyKeys.lookUp(tenantScopedKey(tenant, idempotencyKey), JSON.stringify(request));
       if (found.kind === 'mismatch') return refusedWith('IDEMPOTENCY_MISMATCH');
-      if (found.kind === 'repeat') return await replaySession(ports, tenant, request.referrerTag, found.first);
-      if (!ports.idempotencyKeys.makeRoom()) return unavailable(bounds.retryAfterSeconds);
-      keyed = found.digests;
+      if (found.kind === 'repeat') return await replaySession(deps, tenant, request.referrerTag, found.first);
+      if (!deps.idempotencyKeys.makeRoom()) return unavailable(bounds.retryAfterSeconds);
+      digests = found.digests;
     }
-    // `isRepeat` was true, but the first request has expired or failed since. A retry is checked against the day limit again.
-    if (slot === null) return unavailable(bounds.retryAfterSeconds);
+    // The first request has expired or failed since `isIdempotentRepeat`. A retry is checked against the daily quota again.
+    if (quota === null) return unavailable(bounds.retryAfterSeconds);
 
-    tagUse = ports.referrerTags.reserve(tenant, request.referrerTag);
-    if (tagUse === null) return refusedWith('TAG_LIMIT_EXCEEDED');
-    const opened = addSession(ports, tenant, keyNumber, request, keyed);
-    if (opened === null) return unavailable(bounds.retryAfterSeconds);
-    mayCreate = true;
-    const { position, durable } = opened;
-    if (keyed !== null)
-      ports.idempotencyKeys.addPending(keyed, { sub: ports.subIds.toBytes(opened.subId), position, durable });
-    try {
-      await durable;
-      return succeeded({ session: opened.view, replayed: false });
-    } catch (fault) {
-      if (!(fault instanceof LogUnavailableError)) throw fault;
-      mayCreate = fault.isAppended;
-      // A record that the log took is a session after a restart, so it stays one here.
-      if (!fault.isAppended) ports.sessions.delete(opened.subId);
-      return notDurable(bounds.retryAfterSeconds, fault.isAppended);
+    tagReservation = deps.referrerTags.reserve(tenant, request.referrerTag);
+    if (tagReservation === null) return refusedWith('TAG_LIMIT_EXCEEDED');
+    const pending = addSession(deps, tenant, keyNumber, request, digests);
+    if (pending === null) return unavailable(bounds.retryAfterSeconds);
+    isRecorded = true;
+    const { view, record } = pending;
+    if (digests !== null) {
+      deps.idempotencyKeys.addPending(digests, { sub: deps.subIds.toBytes(view.sub_id), ...record });
     }
+    const written = await awaitDurable(deps.ledger, record);
+    return written.ok ? succeeded({ session: view, replayed: false }) : written;
   } finally {
-    if (keyed !== null) ports.idempotencyKeys.settlePending(keyed, mayCreate);
-    tagUse?.settle(mayCreate);
-    if (!mayCreate) slot?.release();
+    if (digests !== null) deps.idempotencyKeys.settlePending(digests, isRecorded);
+    tagReservation?.settle(isRecorded);
+    if (!isRecorded) quota?.release();
   }
 }
 
-/** Whether a request with this Idempotency-Key was made before, so that one more creates no session, whatever its payload. */
+/** Whether an earlier request used this Idempotency-Key. Then another one creates no session, whatever its payload. */
 export function isIdempotentRepeat(
   { idempotencyKeys }: Pick<CreateSessionDeps, 'idempotencyKeys'>,
   tenant: Tenant,
@@ -150,14 +139,14 @@ function isIdempotencyKey(text: string): boolean {
   return isVisibleAscii(text, bounds.idempotencyKeyCharactersMax);
 }
 
-/** The name that an Idempotency-Key is remembered by: tenants may use the same key. */
+/** Different tenants may use the same key. */
 function tenantScopedKey({ account, vertical, mode }: Tenant, idempotencyKey: string): string {
   return `${account} ${vertical.number} ${mode} ${idempotencyKey}`;
 }
 
 /**
- * The first answer, also where the first request was told 503 and its record was written later. It is made from the session's id;
- * the tag is the repeat's own, since the payloads are the same.
+ * Returns the session of the first request once its record is durable, even if the first response was 503. The referrer tag is
+ * that of the repeat: the payloads are equal.
  */
 async function replaySession(
   { ledger, sessionTtlMs }: CreateSessionDeps,
@@ -203,13 +192,13 @@ function parseSessionRequest(body: unknown): Outcome<SessionRequest> {
   return succeeded({ referrerTag, userAgent, metadata: metadata === undefined ? null : JSON.stringify(metadata) });
 }
 
-/** Puts a session in the store and its record on the way; null when there is no room for one more. */
+/** Stores a session and appends its record. Returns null if the store is full or the ledger refuses the record. */
 function addSession(
   { clock, subIds, sessions, ledger, devices, sessionTtlMs }: CreateSessionDeps,
   tenant: Tenant,
   keyNumber: number,
   { referrerTag, userAgent, metadata }: SessionRequest,
-  keyed: IdempotencyDigests | null,
+  digests: IdempotencyDigests | null,
 ): PendingSession | null {
   const createdMs = clock.wallMs();
   const subId = subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
@@ -224,9 +213,12 @@ function addSession(
     device,
     metadata,
   ] as const;
-  const durable = ledger.append(keyed === null ? record : [...record, keyed.key, keyed.payload]);
-  const view = toSessionView(subId, tenant, createdMs, referrerTag, sessionTtlMs);
-  return { subId, view, position: ledger.appendedPosition, durable };
+  const appended = ledger.append(digests === null ? record : [...record, digests.key, digests.payload]);
+  if (appended === null) {
+    sessions.delete(subId);
+    return null;
+  }
+  return { view: toSessionView(subId, tenant, createdMs, referrerTag, sessionTtlMs), record: appended };
 }
 
 function isUserAgentTypeValid(body: object): boolean {
@@ -234,7 +226,7 @@ function isUserAgentTypeValid(body: object): boolean {
   return userAgent === undefined || typeof userAgent === 'string';
 }
 
-/** Whether names and values keep to their sizes (docs/contract.md#session-members); a value that is no string is measured as JSON text. */
+/** Checks the sizes of names and values (docs/contract.md#session-members). Values other than strings are measured as JSON text. */
 function isMetadataWithinBounds(metadata: object): boolean {
   const entries: [string, unknown][] = Object.entries(metadata);
   if (entries.length > bounds.metadataKeysMax) return false;

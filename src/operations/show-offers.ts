@@ -6,9 +6,9 @@ import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import { dayOf, toCompactDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
-import type { EventLog } from '../event-log/event-log.ts';
 import type { ClickTokenCipher } from '../ids/click-token-cipher.ts';
 import type { SubIds } from '../ids/sub-id.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type OffersViewed } from '../ledger/ledger-record.ts';
 import { recountAvailable } from '../matching/eligibility.ts';
 import { type Explanation, explainOffers } from '../matching/explain-offers.ts';
@@ -44,8 +44,8 @@ export interface ShowOffersDeps {
   readonly catalogs: CatalogStore;
   readonly matcher: Matcher;
   readonly seal: ClickTokenCipher;
-  readonly caps: Pick<DailyCaps, 'unavailableOffers' | 'apply'>;
-  readonly ledger: EventLog;
+  readonly caps: Pick<DailyCaps, 'unavailableOffers'>;
+  readonly ledger: Ledger;
   /** Runs one explanation at a time, so that requests with `explain` slow down only each other. */
   readonly explanations: SerialQueue;
   /** Called for a view that the log could not take: clicks on it will not count. Raises an alert. */
@@ -266,8 +266,7 @@ function recordView(
   const sub = deps.subIds.toBytes(subId);
   const shown = [ledgerRecordKind.offersViewed, nowMs, sub, catalog.version, offerIds] as const;
   const view: OffersViewed = load === null ? shown : [...shown, load.id, !load.usage.shouldCountView(load.id)];
-  if (deps.ledger.appendWithoutWaiting(view)) {
-    deps.caps.apply(view);
+  if (deps.ledger.appendWithoutWaiting(view) !== null) {
     load?.usage.markViewCounted(load.id);
   } else {
     deps.onViewLost();

@@ -15,7 +15,7 @@ export interface SubmitInputsDeps extends FindSessionDeps {
   readonly journal: Journal;
 }
 
-/** The answer of `POST /inputs` (docs/contract.md#submitting-fields). */
+/** Response of `POST /inputs` (docs/contract.md#submitting-fields). */
 export interface InputsView extends IgnoredNames {
   readonly sub_id: string;
   readonly fields_accepted: readonly string[];
@@ -26,13 +26,12 @@ export interface InputsView extends IgnoredNames {
 }
 
 /**
- * POST /inputs (docs/contract.md#submitting-fields): merges pocket fields into a live session, all of them or none. The merge
- * is in the journal, durable, before it takes effect and is answered, so nobody sees what a crash could take back. A merge that
- * the journal takes but cannot write yet is answered with 503, and takes effect when it is durable: the live session and the
- * one that a restart reads back are the same.
+ * POST /inputs (docs/contract.md#submitting-fields): merges pocket fields into a live session, all of them or none. The changes
+ * are durable in the journal before they take effect, so a crash cannot undo what a caller has seen. If the journal cannot
+ * write them in time, the response is 503, and they take effect when they are durable.
  */
 export async function submitInputs(
-  ports: SubmitInputsDeps,
+  deps: SubmitInputsDeps,
   tenant: Tenant,
   body: unknown,
 ): Promise<Outcome<InputsView>> {
@@ -41,25 +40,25 @@ export async function submitInputs(
   if (typeof subId !== 'string') return invalidRequest('sub_id');
   if (!isJsonObject(fields) || !areNamesWithinBounds(fields)) return invalidRequest('fields');
 
-  const found = findSession(ports, tenant, subId);
+  const found = findSession(deps, tenant, subId);
   if (!found.ok) return found;
   const session = found.value;
 
-  const today = toCompactDate(dayOf(ports.clock.wallMs()));
+  const today = toCompactDate(dayOf(deps.clock.wallMs()));
   const submission = validateFields(tenant.vertical, fields, today);
   if (submission.invalid.length > 0) {
     return refused({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
   }
   if (submission.changes.length > 0) {
     try {
-      await ports.journal.append(ports.subIds.toBytes(subId), submission.changes);
-    } catch (fault) {
-      if (!(fault instanceof LogUnavailableError)) throw fault;
-      fault.durableLater?.then(() => session.mergeFields(submission.changes));
-      return notDurable(bounds.retryAfterSeconds, fault.isAppended);
+      await deps.journal.append(deps.subIds.toBytes(subId), submission.changes);
+    } catch (error) {
+      if (!(error instanceof LogUnavailableError)) throw error;
+      error.durableLater?.then(() => session.mergeFields(submission.changes));
+      return notDurable(bounds.retryAfterSeconds, error.isAppended);
     }
   }
-  // Into the fields as they are now: merges take effect in the order they stand in the journal.
+  // The fields may have changed since `findSession`. Changes take effect in the order of the journal.
   const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.fields;
   if (merged === null) return refusedWith('SUB_ID_EXPIRED');
   const readiness = computeReadiness(tenant.vertical, merged);

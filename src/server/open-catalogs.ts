@@ -6,18 +6,16 @@ import { logoFolder } from '../catalogs/read-logos.ts';
 import { DailyCaps, type ReadLedgerSince } from '../clicks/daily-caps.ts';
 import type { PublicUrls } from '../config/config.ts';
 import type { Mode } from '../domain/mode.ts';
-import type { EventLog } from '../event-log/event-log.ts';
 import { nodeLogFiles } from '../event-log/log-files.ts';
-import { readOpenLog } from '../event-log/log-reader.ts';
 import { dataFiles } from '../files/data-files.ts';
-import { recordTimeMs } from '../ledger/ledger-record.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { readLedgerSince } from '../ledger/open-ledger.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { Matcher } from '../matching/matcher.ts';
 import { startMatcher } from '../matching/start-matcher.ts';
 import type { CatalogStatus } from '../metrics/gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { CleanupStack } from './lifecycle.ts';
-import { visitValidRecord } from './open-storage.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
 
 /** Activation times and reload errors of the catalogs, for the metrics. */
@@ -148,13 +146,11 @@ export function connectDailyCaps(
   { dataDir, clock }: ServiceOptions,
   caps: DailyCaps,
   catalogs: CatalogStore,
-  ledger: EventLog,
+  ledger: Ledger,
 ): void {
   const { ledgerFolder } = dataFiles(dataDir);
-  const readHistory: ReadLedgerSince = (wallMs, visit) =>
-    readOpenLog(nodeLogFiles, ledgerFolder, ledger, { wallMs, timeMsOf: recordTimeMs }, (record) =>
-      visitValidRecord(record, visit),
-    );
+  const readHistory: ReadLedgerSince = (sinceMs, visit) =>
+    readLedgerSince(nodeLogFiles, ledgerFolder, ledger, sinceMs, visit);
   catalogs.onBeforeActivate((catalog) => caps.loadHistory(catalog, clock.wallMs(), readHistory));
   catalogs.onActivate((catalog) => caps.activate(catalog, clock.wallMs()));
 }

@@ -7,13 +7,12 @@ import { bounds } from '../bounds.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import { isoDate } from '../domain/calendar.ts';
-import { type LogIncident, openEventLog } from '../event-log/file-event-log.ts';
+import type { LogIncident } from '../event-log/file-event-log.ts';
 import { nodeLogFiles } from '../event-log/log-files.ts';
 import { dropSegments } from '../event-log/segment-files.ts';
 import { dataFiles } from '../files/data-files.ts';
 import { FileJournal, type JournalIncident } from '../journal/file-journal.ts';
-import { type LedgerRecord, recordTimeMs } from '../ledger/ledger-record.ts';
-import { parseLedgerRecord } from '../ledger/parse-ledger-record.ts';
+import { openLedger } from '../ledger/open-ledger.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { LogName } from '../metrics/gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -28,14 +27,6 @@ import { restoreReferrerTags } from './restore-referrer-tags.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
 
 /** This server owns one shard of the log; more of them come with more boxes. */
-const shard = 0;
-
-/** A file may hold anything. */
-export function visitValidRecord(value: unknown, visit: (record: LedgerRecord) => void): void {
-  const record = parseLedgerRecord(value);
-  if (record !== null) visit(record);
-}
-
 /** Logs an incident at the level that its kind calls for. */
 function logIncident(logger: Logger, name: LogName, incident: LogIncident | JournalIncident): void {
   if ('error' in incident) {
@@ -80,20 +71,12 @@ export async function openStorage(
     sessionTtlMs,
     verticals: servedVerticals(options),
     onIdempotentSession: (keyed, sub) => idempotencyKeys.restore(keyed, sub),
-    onClick: (sub) => budget.restoreClick(sub),
   });
-  const ledger = await openEventLog({
+  const ledger = await openLedger({
     folder: files.ledgerFolder,
-    shard,
     durability: options.durability,
-    onRecord: (_position, record) => {
-      restore.applyRecord(record);
-      if (!caps.isIdle) visitValidRecord(record, (sound) => caps.apply(sound));
-    },
-    readSince: {
-      wallMs: caps.isIdle ? restore.replaySinceMs : Math.min(restore.replaySinceMs, caps.replaySinceMs),
-      timeMsOf: recordTimeMs,
-    },
+    recoveries: [restore, budget],
+    subscribers: [caps],
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('ledger', bytes, ofBytes)),
     ...logObservers('ledger', logger, metrics),
   });
@@ -106,13 +89,12 @@ export async function openStorage(
   assertJournalFolder(journalFolder, sessions.size);
   const journal = await FileJournal.open({
     folder: journalFolder,
-    shard,
     durability: options.durability,
     clock,
     secrets,
     verticals: servedVerticals(options),
     sessionTtlMs,
-    onFieldChanges: (sub, changes) => restore.applyMerge(sub, changes),
+    onFieldChanges: (sub, changes) => restore.applyFieldChanges(sub, changes),
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('journal', bytes, ofBytes)),
     ...logObservers('journal', logger, metrics),
   });
@@ -160,8 +142,8 @@ export async function openStorage(
 /** What becomes of the groups and troubles of a log. */
 function logObservers(name: LogName, logger: ServiceOptions['logger'], metrics: Metrics) {
   return {
-    onStored: metrics.logGroupObserver(name),
-    onTrouble: (trouble: LogIncident | JournalIncident) => {
+    onGroupStored: metrics.logGroupObserver(name),
+    onIncident: (trouble: LogIncident | JournalIncident) => {
       metrics.countLogIncident(name, trouble.kind);
       logIncident(logger, name, trouble);
     },

@@ -2,8 +2,9 @@ import { bounds } from '../bounds.ts';
 import { dayOf, dayStartMs } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
-import { decodeSubId, formatSubId, subIdByteLength } from '../ids/sub-id.ts';
-import { ledgerRecordKind, widgetIdBytes } from '../ledger/ledger-record.ts';
+import { decodeSubId, formatSubId } from '../ids/sub-id.ts';
+import type { LedgerSubscriber } from '../ledger/ledger.ts';
+import { type LedgerRecord, ledgerRecordKind, type SessionCreated, widgetIdBytes } from '../ledger/ledger-record.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { type IdempotencyDigests, parseIdempotencyDigests } from './idempotency-keys.ts';
@@ -14,20 +15,16 @@ interface SessionRecoveryOptions {
   readonly sessions: SessionStore;
   readonly sessionTtlMs: number;
   readonly verticals: readonly Vertical[];
-  /** Called for each live session that was created with an Idempotency-Key; `sub` is the 32 bytes of its id. */
-  readonly onIdempotentSession: (keyed: IdempotencyDigests, sub: Uint8Array) => void;
-  /** Called for each recorded click, with the bytes of the session's id. */
-  readonly onClick: (sub: Uint8Array) => void;
+  /** Called for each live session that was created with an Idempotency-Key; `sub` is the 32 bytes of its sub_id. */
+  readonly onIdempotentSession: (digests: IdempotencyDigests, sub: Uint8Array) => void;
 }
 
 /**
- * Reads back what must survive a restart: from the ledger's records the sessions still live, with the Idempotency-Keys they
- * were created with and their widget counts, the sessions of each key today (docs/contract.md#sessions-per-day), and which sessions were
- * clicked; then from the journal's merges their pocket fields.
- * Feed it every record since `neededSinceMs`, then take `sessionCountsToday`.
+ * Restores live sessions after a restart. The ledger's records give the sessions, their Idempotency-Keys and widget counts, and
+ * the number of sessions that each key created today (docs/contract.md#sessions-per-day). The journal gives their pocket fields.
  */
-export class SessionRecovery {
-  /** Key number to sessions created on `today`. */
+export class SessionRecovery implements LedgerSubscriber {
+  /** Sessions created on `today`, by key number. Complete once all records are applied. */
   readonly sessionCountsToday = new Map<number, number>();
   readonly today: number;
   readonly #options: SessionRecoveryOptions;
@@ -40,26 +37,36 @@ export class SessionRecovery {
     this.today = dayOf(this.#nowMs);
   }
 
-  /** Records from before this moment tell it nothing, even if the wall clock was set back a little meanwhile. */
+  /** The margin covers a wall clock that was set back. */
   get replaySinceMs(): number {
     const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
     return Math.min(dayStartMs(this.today), oldestLiveMs) - bounds.clockSetBackMsMax;
   }
 
-  /** A record as decoded from the ledger; its shape is checked here, since a file may hold anything. */
-  applyRecord(record: unknown): void {
-    if (!Array.isArray(record)) return;
-    if (record[0] === ledgerRecordKind.sessionCreated) this.#applySessionCreated(record);
-    else if (record[0] === ledgerRecordKind.offerClicked) this.#applyClick(record[2]);
-    else if (record[0] === ledgerRecordKind.offersViewed && record[5] !== undefined)
-      this.#applyWidgetRecord(record, record[5], null);
-    else if (record[0] === ledgerRecordKind.widgetEventsReported) this.#applyWidgetRecord(record, record[3], record[4]);
+  apply(record: LedgerRecord): void {
+    switch (record[0]) {
+      case ledgerRecordKind.sessionCreated:
+        this.#applySessionCreated(record);
+        break;
+      case ledgerRecordKind.offersViewed: {
+        const [, , sub, , , load] = record;
+        if (load !== undefined) this.#findSession(sub)?.widgetUsage.markViewCounted(load);
+        break;
+      }
+      case ledgerRecordKind.widgetEventsReported: {
+        const [, , sub, , digests] = record;
+        this.#claimWidgetEvents(sub, digests);
+        break;
+      }
+    }
   }
 
-  #applySessionCreated(record: readonly unknown[]): void {
-    const [, createdMs, sub, , keyNumber, , , key, payload] = record;
-    if (typeof createdMs !== 'number' || typeof keyNumber !== 'number') return;
-    if (!(sub instanceof Uint8Array) || sub.length !== subIdByteLength) return;
+  /** Applies field changes from the journal. The records of the ledger must be applied before. */
+  applyFieldChanges(sub: Uint8Array, changes: readonly number[]): void {
+    this.#findSession(sub)?.mergeFields(changes);
+  }
+
+  #applySessionCreated([, createdMs, sub, , keyNumber, , , key, payload]: SessionCreated): void {
     if (dayOf(createdMs) === this.today) {
       this.sessionCountsToday.set(keyNumber, (this.sessionCountsToday.get(keyNumber) ?? 0) + 1);
     }
@@ -68,37 +75,25 @@ export class SessionRecovery {
     const tenant = this.#internTenant(account, vertical, mode);
     if (tenant === null) return;
     const { sessions, onIdempotentSession } = this.#options;
-    // A store that has become smaller keeps the older sessions.
+    // Fails for the newest sessions if the store is smaller than before the restart.
     sessions.add(formatSubId(sub), tenant);
-    const keyed = parseIdempotencyDigests(key, payload);
-    if (keyed !== null) onIdempotentSession(keyed, sub);
+    const digests = parseIdempotencyDigests(key, payload);
+    if (digests !== null) onIdempotentSession(digests, sub);
   }
 
-  #applyClick(sub: unknown): void {
-    if (sub instanceof Uint8Array && sub.length === subIdByteLength) this.#options.onClick(sub);
-  }
-
-  /** What a widget has had counted: its view, or events by the digests of their ids, end to end. Of a live session only. */
-  #applyWidgetRecord(record: readonly unknown[], load: unknown, digests: unknown): void {
-    const sub = record[2];
-    if (!(sub instanceof Uint8Array) || sub.length !== subIdByteLength) return;
-    if (!(load instanceof Uint8Array) || load.length !== widgetIdBytes) return;
-    const session = this.#options.sessions.get(formatSubId(sub));
-    if (session === undefined) return;
-    const use = session.widgetUsage;
-    if (record[0] === ledgerRecordKind.offersViewed) use.markViewCounted(load);
-    if (!(digests instanceof Uint8Array)) return;
-    for (let at = 0; at + widgetIdBytes <= digests.length; at += widgetIdBytes) {
-      use.claimEvent(digests.subarray(at, at + widgetIdBytes));
+  #claimWidgetEvents(sub: Uint8Array, digests: Uint8Array): void {
+    const usage = this.#findSession(sub)?.widgetUsage;
+    if (usage === undefined) return;
+    for (let start = 0; start < digests.length; start += widgetIdBytes) {
+      usage.claimEvent(digests.subarray(start, start + widgetIdBytes));
     }
   }
 
-  /** A merge as the journal kept it; after the ledger's records, which bring its session. */
-  applyMerge(sub: Uint8Array, changes: readonly number[]): void {
-    this.#options.sessions.get(formatSubId(sub))?.mergeFields(changes);
+  #findSession(sub: Uint8Array) {
+    return this.#options.sessions.get(formatSubId(sub));
   }
 
-  /** One shared object for all sessions of a tenant; null for a vertical no longer served. */
+  /** One shared object for all sessions of a tenant; null for a vertical that is no longer served. */
   #internTenant(account: number, verticalNumber: number, mode: Mode): Tenant | null {
     const name = `${account} ${verticalNumber} ${mode}`;
     let tenant = this.#tenants.get(name);

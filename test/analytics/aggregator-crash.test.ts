@@ -46,11 +46,11 @@ describe('aggregator crash', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'aggregator-crash-'));
     files = dataFiles(folder);
-    const log = await openEventLog({ folder: files.ledgerFolder, shard: 0, durability: 'write' });
+    const log = await openEventLog({ folder: files.ledgerFolder, durability: 'write' });
     for (const record of ledger()) {
       model.record(record);
       // Waits for every 500th record, so that the pending records stay within the log's bounds.
-      if (log.appendedPosition % 500 === 0) await log.append(record);
+      if (log.appendedPosition % 500 === 0) await log.append(record)!.durable;
       else assert(log.appendWithoutWaiting(record));
     }
     records = log.appendedPosition;

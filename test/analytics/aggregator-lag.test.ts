@@ -22,7 +22,7 @@ test('a blocked aggregator catches up, and pending records use no memory', async
   const folder = mkdtempSync(join(tmpdir(), 'aggregator-lag-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const files = dataFiles(folder);
-  const log = await openEventLog({ folder: files.ledgerFolder, shard: 0, durability: 'write' });
+  const log = await openEventLog({ folder: files.ledgerFolder, durability: 'write' });
   const analytics = await startThreadAnalytics({ files, log });
   t.after(async () => {
     await analytics.close();
@@ -32,7 +32,7 @@ test('a blocked aggregator catches up, and pending records use no memory', async
   const append = async (count: number) => {
     for (let i = 0; i < count; i++) {
       const record = createdRecord(subOf({ createdMs, serial: log.appendedPosition }), { tag: 'tag-one' });
-      if (i % 500 === 499) await log.append(record);
+      if (i % 500 === 499) await log.append(record)!.durable;
       else assert(log.appendWithoutWaiting(record));
     }
   };

@@ -355,7 +355,7 @@ describe('counting rules', () => {
       [1, noon, sub, 5, 1, 0, null],
       [1, noon, sub, 'x'.repeat(bounds.ledgerNameCharactersMax + 1), 1, 0, null],
       [1, noon, sub, 'tag-one', '1', 0, null],
-      [1, noon, sub, 'tag-one', 1, 5, null],
+      [1, noon, sub, 'tag-one', 1, -1, null],
       [1, noon, sub, 'tag-one', 1, 0, 5],
       [1, noon, sub, 'tag-one', 1, 0],
       [2, noon, sub, 'catalog-1'],

@@ -34,7 +34,7 @@ export class SimulatedFollower {
   readonly #ledgerFolder = this.#dataFiles.ledgerFolder;
   readonly #savedFolder = join(this.#folder, 'saved');
   #files = new SimulatedLogFiles(new SimulatedDisk());
-  #log!: FileEventLog;
+  #log!: FileEventLog<LedgerRecord>;
   #follower!: LedgerFollower;
   #pending: Promise<void>[] = [];
   #healed: () => void = () => {};
@@ -74,13 +74,13 @@ export class SimulatedFollower {
     return this.#follower.execute({ name, parameter });
   }
 
-  /** Returns whether the log accepted the record. */
-  append(record: LedgerRecord, isAwaited: boolean): boolean {
-    const before = this.#log.appendedPosition;
-    if (!isAwaited) return this.#log.appendWithoutWaiting(record);
-    const settled = this.#log.append(record).catch((error) => assert.ok(error instanceof LogUnavailableError));
-    this.#pending.push(settled);
-    return this.#log.appendedPosition > before;
+  /** Whether the log took the record, whatever becomes of it. */
+  append(record: LedgerRecord, waited: boolean): boolean {
+    if (!waited) return this.#log.appendWithoutWaiting(record) !== null;
+    const appended = this.#log.append(record);
+    if (appended === null) return false;
+    this.#pending.push(appended.durable.catch((error) => assert.ok(error instanceof LogUnavailableError)));
+    return true;
   }
 
   async settle(): Promise<void> {
@@ -175,15 +175,14 @@ export class SimulatedFollower {
     let first = 1;
     this.#log = await openEventLog({
       folder: ledgerPath,
-      shard: 0,
       durability: this.#durability,
       segmentBytesMax: 700,
-      healMs: 1,
+      retryMs: 1,
       files: this.#files,
       onRecord: (position, record) => {
         if (records.push(record) === 1) first = position;
       },
-      onTrouble: ({ kind }) => {
+      onIncident: ({ kind }) => {
         if (kind === 'healed') this.#healed();
       },
     });

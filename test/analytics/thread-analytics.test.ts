@@ -15,6 +15,7 @@ import { bounds } from '../../src/bounds.ts';
 import { dayOf } from '../../src/domain/calendar.ts';
 import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
 import { type DataFiles, dataFiles } from '../../src/files/data-files.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
@@ -49,15 +50,15 @@ describe('thread analytics', () => {
     rmSync(folder, { recursive: true });
   });
 
-  async function openLog(at = ledgerFolder): Promise<FileEventLog> {
-    const log = await openEventLog({ folder: at, shard: 0, durability: 'fsync' });
+  async function openLog(at = ledgerFolder): Promise<FileEventLog<LedgerRecord>> {
+    const log = await openEventLog<LedgerRecord>({ folder: at, durability: 'fsync' });
     toClose.push(log);
     return log;
   }
 
   async function writeLedger(records: readonly (readonly unknown[])[], at = ledgerFolder): Promise<void> {
-    const log = await openEventLog<readonly unknown[]>({ folder: at, shard: 0, durability: 'fsync' });
-    await Promise.all(records.map((record) => log.append(record)));
+    const log = await openEventLog<readonly unknown[]>({ folder: at, durability: 'fsync' });
+    await Promise.all(records.map((record) => log.append(record)!.durable));
     await log.close();
   }
 
@@ -83,7 +84,7 @@ describe('thread analytics', () => {
     const analytics = await start(log);
     log.onDurable((position) => analytics.onLedgerDurable(position));
     for (let turn = 0; turn < 200; turn++) {
-      const appended = log.append(createdRecord(subs[turn]!));
+      const appended = log.append(createdRecord(subs[turn]!))!.durable;
       assert(log.appendWithoutWaiting(viewedRecord(subs[turn]!, ['a'])));
       if (turn % 3 === 0) await appended;
       const { sessions, views } = await analytics.getSummary(byTag);

@@ -25,14 +25,15 @@ const firstMs = Date.UTC(2026, 4, 20, 12);
 async function sixSessions(t: TestContext) {
   const { folder: dataFolder, run } = marketplaceOnFreshFolder(t);
   const ledger = join(dataFolder, 'ledger');
-  const open = () => openEventLog({ folder: ledger, shard: 0, durability: 'fsync' });
+  const open = () => openEventLog({ folder: ledger, durability: 'fsync' });
   for (const serials of [
     [0, 1, 2],
     [3, 4, 5],
   ]) {
     const log = await open();
     for (const serial of serials) {
-      await log.append(createdRecord(subOf({ createdMs: firstMs + serial * 1_000, serial }), { tag: `tag_${serial}` }));
+      await log.append(createdRecord(subOf({ createdMs: firstMs + serial * 1_000, serial }), { tag: `tag_${serial}` }))!
+        .durable;
     }
     await log.close();
   }
@@ -105,7 +106,7 @@ test('verify reads a log that is in use', async (t) => {
   const lock = lockFolder(dataFolder);
   const log = await open();
   t.after(() => log.close());
-  await log.append(createdRecord(subOf({ createdMs: firstMs, serial: 6 })));
+  await log.append(createdRecord(subOf({ createdMs: firstMs, serial: 6 })))!.durable;
   const { code, stdout } = await run('log', 'verify', '--json');
   assert.equal(code, 0);
   const { records, tail_bytes: tailBytes } = JSON.parse(stdout);
@@ -121,14 +122,14 @@ test('verify prints file, offset and reason of damage, and exits with 3', async 
   assert.match(text.stdout, /records {3}3, at positions 1 to 3\n.*\n.*\nstate {5}damaged after these records\n$/);
   assert.match(text.stderr, new RegExp(`log repair --cut ${cutOf(second)} `));
   assert.ok(
-    text.stderr.includes(`marketplace: ${second}: damaged at byte ${segmentHeaderBytes}: record 4 is not whole`),
+    text.stderr.includes(`marketplace: ${second}: damaged at byte ${segmentHeaderBytes}: record 4 is incomplete`),
   );
 
   const json = await run('log', 'verify', '--json');
   assert.equal(json.code, 3);
   const { records, last_position: last, damage: found } = JSON.parse(json.stdout);
   assert.deepEqual([records, last, found.file, found.offset], [3, 3, second, segmentHeaderBytes]);
-  assert.match(found.what, /^record 4 is not whole/);
+  assert.match(found.what, /^record 4 is incomplete/);
 });
 
 test('an unreadable last record after a clean stop is damage, and repair reports it as lost', async (t) => {
@@ -140,7 +141,7 @@ test('an unreadable last record after a clean stop is damage, and repair reports
   const verify = await run('log', 'verify', '--json');
   assert.equal(verify.code, 3);
   const { records, damage: found } = JSON.parse(verify.stdout);
-  assert.deepEqual([records, found.file, found.what], [5, second, 'record 6 is missing or not whole']);
+  assert.deepEqual([records, found.file, found.what], [5, second, 'record 6 is missing or incomplete']);
   const repair = await run('log', 'repair', '--cut', `${second}:${found.offset}`);
   assert.match(repair.stdout, /kept {5}5 records.*\n.*\n {9}no readable records; 1 unreadable\n/);
 });
@@ -201,7 +202,7 @@ test('inspect prints the records before damage, including one that cannot be dec
   const { folder, run } = marketplaceOnFreshFolder(t);
   mkdirSync(join(folder, 'ledger'), { recursive: true });
   const file = join(folder, 'ledger', '0000000000000001.log');
-  writeFileSync(file, encodeSegmentHeader({ shard: 0, firstSequence: 1, previousCrc: 0 }));
+  writeFileSync(file, encodeSegmentHeader({ firstSequence: 1, previousCrc: 0 }));
   let crc = 0;
   for (const [index, value] of [7, [99, 5]].entries()) {
     const payload = new Encoder().encode(value);

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { clickedRecord } from '../support/ledger-records.ts';
 import { ringOf } from '../support/secrets.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -31,8 +32,8 @@ function newBudget(changes: Partial<typeof defaults>): (session: Session, offerI
   return ({ subId, sub }, offerId) => budget.tryConsume(subId, sub, offerId);
 }
 
-describe('ClickBudget', () => {
-  it('has so many clicks of a link recorded and no more', () => {
+describe('ClickRecordLimiter', () => {
+  it('limits the recorded clicks of a link', () => {
     const spend = newBudget({ clicksRecordedPerLinkMax: 3 });
     const session = newSession();
     for (let i = 0; i < 3; i++) assert(spend(session, 'offer'));
@@ -41,7 +42,7 @@ describe('ClickBudget', () => {
     assert(spend(newSession(), 'offer'));
   });
 
-  it('does not forget a link that goes on being clicked in vain', () => {
+  it('keeps the count of a link that is clicked above its limit', () => {
     const spend = newBudget({ clicksRecordedPerLinkMax: 1, clickCountersMax: 2 });
     const busy = newSession();
     spend(busy, 'offer');
@@ -51,7 +52,7 @@ describe('ClickBudget', () => {
     }
   });
 
-  it('has so many clicks of a session recorded and no more, on however many offers and however often', () => {
+  it('limits the recorded clicks of a session on any number of offers', () => {
     const spend = newBudget({ clicksRecordedPerLinkMax: 2, clicksRecordedPerSessionMax: 5 });
     const session = newSession();
     let recorded = 0;
@@ -60,7 +61,7 @@ describe('ClickBudget', () => {
     assert(spend(newSession(), 'offer-1'));
   });
 
-  it('forgets the clicks of no session, whatever else is clicked', () => {
+  it('keeps the count of a session whatever else is clicked', () => {
     const max = 5;
     const spend = newBudget({ clickCountersMax: 10, clicksRecordedPerSessionMax: max });
     const sessions = Array.from({ length: 500 }, () => newSession());
@@ -73,7 +74,7 @@ describe('ClickBudget', () => {
     assert(recorded > sessions.length * max * 0.99);
   });
 
-  it('forgets no session of today and yesterday, and not when the clock is set back either', () => {
+  it('keeps the counts of today and yesterday when the clock is set back', () => {
     const spend = newBudget({ clicksRecordedPerSessionMax: 1 });
     const [today, tomorrow] = [newSession(noonMs), newSession(noonMs + dayMs)];
     assert(spend(today, 'offer'));
@@ -83,24 +84,24 @@ describe('ClickBudget', () => {
     assert(!spend(tomorrow, 'offer'));
   });
 
-  it('begins anew with the sessions of the day after tomorrow', () => {
+  it('restarts with the sessions of the day after tomorrow', () => {
     const spend = newBudget({ clicksRecordedPerSessionMax: 1, sessionClickCells: 1 });
     assert(spend(newSession(noonMs), 'offer'));
     assert(!spend(newSession(noonMs), 'offer'));
     assert(spend(newSession(noonMs + 2 * dayMs), 'offer'));
   });
 
-  it('goes on from the clicks that were recorded before a restart', () => {
+  it('counts the clicks that were recorded before a restart', () => {
     const budget = new ClickRecordLimiter({ ...defaults, clicksRecordedPerSessionMax: 3 });
     const { subId, sub } = newSession();
-    for (let i = 0; i < 2; i++) budget.restoreClick(sub);
+    for (let i = 0; i < 2; i++) budget.apply(clickedRecord(Buffer.from(sub), 'a'));
     assert.deepEqual(
       ['a', 'b', 'c'].map((offerId) => budget.tryConsume(subId, sub, offerId)),
       [true, false, false],
     );
   });
 
-  it('has 64 clicks of a session recorded by default', () => {
+  it('records 64 clicks of a session by default', () => {
     const budget = new ClickRecordLimiter();
     const session = newSession();
     let recorded = 0;

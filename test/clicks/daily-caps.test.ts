@@ -114,7 +114,7 @@ class Bench {
 }
 
 describe('DailyCaps', () => {
-  it('lets as many clicks book as the cap allows, then closes the offer', () => {
+  it('books clicks up to the cap, then makes the offer unavailable', () => {
     const bench = new Bench({ a: 2, b: 1 });
     const subs = [1, 2, 3].map(() => bench.shown());
     assert.deepEqual(bench.closed(), []);
@@ -130,7 +130,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(subs[0]!, 'c'), undefined);
   });
 
-  it('gives a new object for a new set, and only then', () => {
+  it('returns a new object only for a changed set', () => {
     const bench = new Bench({ a: 1, b: 2 });
     const closed = () => bench.caps.unavailableOffers(bench.catalog, bench.nowMs);
     assert.equal(closed(), noUnavailableOffers);
@@ -147,7 +147,7 @@ describe('DailyCaps', () => {
     assert.equal(closed(), noUnavailableOffers);
   });
 
-  it('gives places to clicks on what a widget showed after its view, and none to what it tells of clicks', () => {
+  it('counts clicks on offers of later widget renders, but not widget events', () => {
     const bench = new Bench({ a: 1, b: 1 });
     const sub = bench.shown(['c']);
     bench.append(widgetViewedRecord(sub, ['a'], { wallMs: bench.nowMs }));
@@ -163,7 +163,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(sub, 'b'), null);
   });
 
-  it('gives places to first clicks on offers shown, and to no others', () => {
+  it('books only first clicks on shown offers', () => {
     const bench = new Bench({ a: 2 });
     const [one, other] = [bench.shown(), bench.shown(['b', 'c'])];
     assert.equal(bench.click(other), null);
@@ -175,7 +175,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a']);
   });
 
-  it('gives a place that the log did not take to the next', () => {
+  it('gives the place of a refused record to the next click', () => {
     const bench = new Bench({ a: 1 });
     const sub = bench.shown();
     assert.equal(bench.click(sub, 'a', false), true);
@@ -184,7 +184,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a']);
   });
 
-  it('opens at midnight UTC; a click booked or refused the day before is a repeat then', () => {
+  it('resets at midnight UTC; earlier clicks are repeats then', () => {
     const bench = new Bench({ a: 1 });
     bench.nowMs = noon + 12 * hourMs - 1;
     const [booked, refused] = [bench.shown(), bench.shown()];
@@ -203,7 +203,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(bench.shown()), true);
   });
 
-  it('keeps the sandbox apart', () => {
+  it('counts the sandbox separately', () => {
     const bench = new Bench({ a: 1 });
     const sandbox = catalogWith({ a: 1 }, 'test');
     bench.caps.activate(sandbox, bench.nowMs);
@@ -214,14 +214,14 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.countUnavailableOffers(bench.nowMs), 2);
   });
 
-  it('has nothing to do without caps, and says so', () => {
+  it('is idle without caps', () => {
     const bench = new Bench({});
     assert.equal(bench.caps.isIdle, true);
     assert.equal(bench.click(bench.shown()), undefined);
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), noUnavailableOffers);
   });
 
-  it('takes a click that a confirmation brings for the first, and gives it no place', () => {
+  it('treats a click restored by a confirmation as the first, without a place', () => {
     const bench = new Bench({ a: 1 });
     const sub = bench.shown();
     bench.append(confirmedRecord(sub, 'a', { click: { clickedMs: bench.nowMs, valueMicros: 1 } }));
@@ -234,7 +234,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(open), true);
   });
 
-  it('knows after a restart what it knew, up to the last record that was durable', () => {
+  it('restores its state from the durable records', () => {
     const bench = new Bench({ a: 3 });
     const [first, second, third] = [bench.shown(), bench.shown(), bench.shown()];
     bench.click(first);
@@ -250,7 +250,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a']);
   });
 
-  it('counts the whole day after a restart late in it, and no repeat of what was booked the day before', () => {
+  it('counts the whole day after a late restart, without repeats of the day before', () => {
     const bench = new Bench({ a: 2 });
     bench.nowMs = noon - 11.5 * hourMs;
     const early = bench.shown();
@@ -266,7 +266,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a']);
   });
 
-  it('has the cap of the catalog in use hold, for the day as it stands', async () => {
+  it('applies the cap of the active catalog to the current day', async () => {
     const bench = new Bench({ a: 2 });
     bench.click(bench.shown());
     bench.click(bench.shown());
@@ -319,7 +319,7 @@ describe('DailyCaps', () => {
     });
   }
 
-  it('holds them to it too where the offer left while the service was down', () => {
+  it('applies the cap of an offer that was removed while the service was down', () => {
     const bench = new Bench({ a: 1 });
     const subs = [bench.shown(), bench.shown()];
     bench.restart({ a: 'gone' });
@@ -329,7 +329,7 @@ describe('DailyCaps', () => {
     );
   });
 
-  it('lets go of a cap that an offer had lifted before it left, or while it was away', async () => {
+  it('drops a cap that was lifted', async () => {
     const bench = new Bench({ a: 1, b: 1 });
     const [sub, other] = [bench.shown(), bench.shown()];
     bench.click(sub, 'a');
@@ -342,7 +342,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.isIdle, true);
   });
 
-  it('forgets an offer that left once its links are over, at the next change of any catalog', async () => {
+  it('deletes a removed offer after its links expire', async () => {
     const bench = new Bench({ a: 1, b: 1 });
     await bench.reload({ a: 'gone', b: 'gone' });
     bench.nowMs += hourMs;
@@ -359,7 +359,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.isIdle, true);
   });
 
-  it('gives no new set for a click on an offer that left', async () => {
+  it('keeps the set for a click on a removed offer', async () => {
     const bench = new Bench({ a: 1, b: 1 });
     const sub = bench.shown();
     bench.click(sub, 'b');
@@ -369,7 +369,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), closed);
   });
 
-  it('knows of a first cap what was booked before it came, and while it was being read', async () => {
+  it('counts earlier and concurrent clicks for a new cap', async () => {
     const bench = new Bench({});
     const subs = Array.from({ length: 4 }, () => bench.shown());
     assert.equal(bench.click(subs[0]!), undefined);
@@ -386,7 +386,7 @@ describe('DailyCaps', () => {
     assert.deepEqual([bench.click(subs[1]!), bench.click(subs[2]!)], [null, false]);
   });
 
-  it('goes on with what it had when the ledger cannot be read for a new cap', async () => {
+  it('keeps its state when the ledger cannot be read for a new cap', async () => {
     const bench = new Bench({ a: 1 });
     bench.click(bench.shown());
     const next = catalogWith({ a: 1, b: 1 });
@@ -397,7 +397,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a', 'b']);
   });
 
-  it('rather closes an offer too early than books too much where it had to forget', () => {
+  it('overcounts rather than undercounts after evictions', () => {
     const bench = new Bench({ a: 2 });
     bench.caps = new DailyCaps(bench.nowMs, 2);
     bench.caps.activate(bench.catalog, bench.nowMs);

@@ -26,7 +26,7 @@ async function twoSegments(folder: string): Promise<void> {
   }
 }
 
-test('a copy has every record and every segment, and goes on as a log of its own', async (t) => {
+test('copies every record and segment to a log that can be continued', async (t) => {
   const folder = scratchFolder(t);
   await twoSegments(folder);
   const target = join(scratchFolder(t), 'copy');
@@ -42,7 +42,7 @@ test('a copy has every record and every segment, and goes on as a log of its own
   assert.equal((await recoveredRecords(target)).length, 9);
 });
 
-test('what lies behind the last whole record is left out: it may be in the middle of being written', async (t) => {
+test('does not copy bytes after the last complete record', async (t) => {
   const folder = scratchFolder(t);
   await twoSegments(folder);
   removeEndMark(folder);
@@ -55,7 +55,7 @@ test('what lies behind the last whole record is left out: it may be in the middl
   assert.equal(statSync(segmentFiles(target).at(-1)!).size, size);
 });
 
-test('a log in use is copied without what it has reserved, and its copy ends as that of a closed log', async (t) => {
+test('copies a log in use without preallocated bytes and adds an end mark', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   t.after(() => log.close());
@@ -69,7 +69,7 @@ test('a log in use is copied without what it has reserved, and its copy ends as 
   assert.equal((await verifyLog(nodeLogFiles, target)).damage?.file, file);
 });
 
-test('a damaged log is not copied, and the error names the place', async (t) => {
+test('does not copy a damaged log and reports the location', async (t) => {
   const folder = scratchFolder(t);
   await twoSegments(folder);
   const [first = ''] = segmentFiles(folder);

@@ -3,9 +3,6 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { EventLog } from '../../src/event-log/event-log.ts';
-import { LogUnavailableError } from '../../src/event-log/event-log.ts';
-import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import { LogReader } from '../../src/event-log/log-reader.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
@@ -22,14 +19,7 @@ import {
 } from './log-fixture.ts';
 import { TroubledLogFiles } from './troubled-log-files.ts';
 
-test('the ledger log serves its port', async (t) => {
-  const log: EventLog = await openEventLog({ folder: scratchFolder(t), shard: 0, durability: 'fsync' });
-  await log.append(recordAt(1));
-  assert.equal(log.durablePosition, 1);
-  await log.close();
-});
-
-test('any record comes back as it was appended', async (t) => {
+test('reads every record as it was appended', async (t) => {
   const text = fc.string({ unit: 'binary', maxLength: 40 }).map((value) => value.toWellFormed());
   const record: fc.Arbitrary<LedgerRecord> = fc.oneof(
     fc.tuple(
@@ -48,7 +38,7 @@ test('any record comes back as it was appended', async (t) => {
     fc.asyncProperty(fc.array(record, { maxLength: 30 }), async (records) => {
       const folder = scratchFolder(t);
       const log = await openLog(folder);
-      await Promise.all(records.map((item) => log.append(item)));
+      await Promise.all(records.map((item) => log.append(item)!.durable));
       await log.close();
       assert.deepEqual(plain(await recoveredRecords(folder)), plain(records));
     }),
@@ -60,13 +50,13 @@ function bytes32() {
   return fc.uint8Array({ minLength: 32, maxLength: 32 });
 }
 
-test('a record is copied before append returns', async (t) => {
+test('copies the record before append returns', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const sub = new Uint8Array(32).fill(7);
-  const appended = log.append([1, 5, sub, 'tag', 1, 0, null]);
+  const appended = log.append([1, 5, sub, 'tag', 1, 0, null])!;
   sub.fill(0);
-  await appended;
+  await appended.durable;
   await log.close();
   const [record] = await recoveredRecords(folder);
   assert.deepEqual(Buffer.from((record as Uint8Array[])[2]!), Buffer.alloc(32, 7));
@@ -84,7 +74,7 @@ test('records appended in one turn share one promise and one synchronized write'
   await log.close();
 });
 
-test('a segment gets its name only when its header is safe, and its first record only when its name is', async (t) => {
+test('syncs the header before the rename, and the rename before the first record', async (t) => {
   const files = new TroubledLogFiles();
   const log = await openLog(scratchFolder(t), { files });
   await appendOneByOne(log, 1);
@@ -93,17 +83,17 @@ test('a segment gets its name only when its header is safe, and its first record
   await log.close();
 });
 
-test('whoever measures is told of every group once it is stored', async (t) => {
+test('reports every stored group', async (t) => {
   const groups: (readonly [records: number, bytes: number])[] = [];
   const folder = scratchFolder(t);
   const log = await openLog(folder, {
-    onStored: (records, bytes, elapsedUs) => {
+    onGroupStored: (records, bytes, elapsedUs) => {
       assert.ok(Number.isInteger(elapsedUs) && elapsedUs > 0);
       groups.push([records, bytes]);
     },
   });
   await Promise.all(appendTogether(log, 3));
-  await log.append(recordAt(4));
+  await log.append(recordAt(4))!.durable;
   await log.close();
   assert.deepEqual(
     groups.map(([records]) => records),
@@ -113,15 +103,15 @@ test('whoever measures is told of every group once it is stored', async (t) => {
   assert.equal(statSync(segmentFiles(folder)[0]!).size, bytes);
 });
 
-test('what arrives while a group is synced goes out together after it', async (t) => {
+test('stores the records that arrive during a sync in one group', async (t) => {
   const files = new TroubledLogFiles();
   const log = await openLog(scratchFolder(t), { files });
   await appendOneByOne(log, 1);
-  const first = log.append(recordAt(2));
+  const first = log.append(recordAt(2))!;
   await new Promise(setImmediate);
   files.steps.length = 0;
   const second = appendTogether(log, 20);
-  await first;
+  await first.durable;
   assert.equal(log.durablePosition, 2);
   await second[0];
   assert.equal(log.durablePosition, 22);
@@ -129,14 +119,14 @@ test('what arrives while a group is synced goes out together after it', async (t
   await log.close();
 });
 
-test('no append is acknowledged before its bytes are in the file and synced', async (t) => {
+test('acknowledges no record before its bytes are written and synced', async (t) => {
   const folder = scratchFolder(t);
   const files = new TroubledLogFiles();
   const log = await openLog(folder, { files, segmentBytesMax: 4_000 });
   let waiting = 0;
   for (let position = 1; position <= 300; position++) {
     waiting++;
-    void log.append(recordAt(position)).then(() => {
+    void log.append(recordAt(position))!.durable.then(() => {
       waiting--;
       assert.ok(log.durablePosition >= position);
       assert.match(files.steps.at(-1)!, /^(store|datasync)$/);
@@ -163,7 +153,7 @@ test('promises resolve in order and the durable position only grows', async (t) 
   });
   const all: Promise<unknown>[] = [];
   for (let position = 1; position <= 200; position++) {
-    all.push(log.append(recordAt(position)).then(() => resolved.push(position)));
+    all.push(log.append(recordAt(position))!.durable.then(() => resolved.push(position)));
     if (position % 9 === 0) await new Promise(setImmediate);
   }
   await Promise.all(all);
@@ -176,18 +166,31 @@ test('promises resolve in order and the durable position only grows', async (t) 
   await log.close();
 });
 
-test('a noted record becomes durable without anybody waiting', async (t) => {
+test('appendWithoutWaiting makes the record durable', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const durable = new Promise<number>((resolve) => log.onDurable(resolve));
-  assert.equal(log.appendWithoutWaiting(recordAt(1)), true);
+  assert.equal(log.appendWithoutWaiting(recordAt(1)), 1);
   assert.equal(log.appendedPosition, 1);
   assert.equal(await durable, 1);
   await log.close();
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
 });
 
-test('closing makes everything appended durable, and then the log refuses', async (t) => {
+test('append returns the position of the record and calls the listener before it returns', async (t) => {
+  const appended: LedgerRecord[] = [];
+  const log = await openLog(scratchFolder(t), { onAppended: (record) => appended.push(record), pendingBytesMax: 200 });
+  const first = recordAt(1);
+  assert.equal(log.append(first)!.position, 1);
+  assert.equal(log.appendWithoutWaiting(recordAt(2)), 2);
+  assert.equal(log.append(recordAt(3)), null);
+  assert.equal(log.appendWithoutWaiting(recordAt(3)), null);
+  assert.equal(appended.length, 2);
+  assert.equal(appended[0], first);
+  await log.close();
+});
+
+test('close makes all records durable; later appends are refused', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const appended = appendTogether(log, 3);
@@ -195,19 +198,18 @@ test('closing makes everything appended durable, and then the log refuses', asyn
   assert.equal(log.close(), closed);
   await closed;
   await Promise.all(appended);
-  await assert.rejects(log.append(recordAt(4)), LogUnavailableError);
-  assert.equal(log.appendWithoutWaiting(recordAt(4)), false);
+  assert.equal(log.append(recordAt(4)), null);
+  assert.equal(log.appendWithoutWaiting(recordAt(4)), null);
   assert.equal((await recoveredRecords(folder)).length, 3);
 });
 
-test('beyond the pending bound append rejects and note refuses, and the log goes on', async (t) => {
+test('refuses records above the pending limit and continues', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { pendingBytesMax: 1_000 });
-  const taken: Promise<void>[] = [];
-  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1))) taken.push(Promise.resolve());
+  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1)) !== null);
   const full = log.appendedPosition;
   assert.ok(full > 5 && full < 20);
-  await assert.rejects(log.append(recordAt(full + 1)), LogUnavailableError);
+  assert.equal(log.append(recordAt(full + 1)), null);
   assert.equal(log.appendedPosition, full);
   while (log.durablePosition < full) await new Promise(setImmediate);
   await appendOneByOne(log, 1);
@@ -216,14 +218,14 @@ test('beyond the pending bound append rejects and note refuses, and the log goes
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(full + 1)));
 });
 
-test('a record larger than the bound is a bug of the caller and takes no position', async (t) => {
+test('throws for a record above the size limit and uses no position', async (t) => {
   const log = await openLog(scratchFolder(t));
   assert.throws(() => log.appendWithoutWaiting([1, 5, new Uint8Array(32), 'x'.repeat(70_000), 1, 0, null]), RangeError);
   assert.equal(log.appendedPosition, 0);
   await log.close();
 });
 
-test('a segment that would grow beyond its bound is followed by another, and all are read', async (t) => {
+test('starts a new segment when one is full', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 500 });
   await appendOneByOne(log, 40);
@@ -234,7 +236,7 @@ test('a segment that would grow beyond its bound is followed by another, and all
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(40)));
 });
 
-test('a group larger than a segment gets one of its own', async (t) => {
+test('writes a group larger than a segment to its own segment', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 500 });
   await Promise.all(appendTogether(log, 30));
@@ -247,7 +249,7 @@ test('a group larger than a segment gets one of its own', async (t) => {
   assert.equal((await recoveredRecords(folder)).length, 31);
 });
 
-test('positions go on after reopening, in a segment of their own', async (t) => {
+test('continues the positions in a new segment after reopening', async (t) => {
   const folder = scratchFolder(t);
   for (let round = 0; round < 4; round++) {
     const log = await openLog(folder);
@@ -260,13 +262,13 @@ test('positions go on after reopening, in a segment of their own', async (t) => 
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(20)));
 });
 
-test('opening and closing without a record leaves nothing behind', async (t) => {
+test('leaves no segment when no record was appended', async (t) => {
   const folder = scratchFolder(t);
   for (let round = 0; round < 3; round++) await (await openLog(folder)).close();
   assert.deepEqual(segmentFiles(folder), []);
 });
 
-test('a closed segment holds its frames and no reserved zeros', async (t) => {
+test('removes the preallocated zeros when a segment is closed', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   await appendOneByOne(log, 2);

@@ -31,7 +31,7 @@ function troubleWatch() {
   const waiting = new Map<LogIncident['kind'], () => void>();
   return {
     seen,
-    onTrouble: ({ kind }: LogIncident) => {
+    onIncident: ({ kind }: LogIncident) => {
       seen.push(kind);
       waiting.get(kind)?.();
     },
@@ -43,8 +43,8 @@ for (const step of ['write', 'datasync'] as const) {
   test(`after a failed ${step} the group goes to a new segment and the old one is never written again`, async (t) => {
     const folder = scratchFolder(t);
     const files = new TroubledLogFiles();
-    const { seen, onTrouble } = troubleWatch();
-    const log = await openLog(folder, { files, onTrouble });
+    const { seen, onIncident } = troubleWatch();
+    const log = await openLog(folder, { files, onIncident });
     await appendOneByOne(log, 3);
     files.fail(step, 1);
     await Promise.all(appendTogether(log, 2));
@@ -82,7 +82,7 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
     const folder = scratchFolder(t);
     const files = new TroubledLogFiles();
     const trouble = troubleWatch();
-    const log = await openLog(folder, { files, onTrouble: trouble.onTrouble, healMs: 1 });
+    const log = await openLog(folder, { files, onIncident: trouble.onIncident, retryMs: 1 });
     await appendOneByOne(log, 2);
     const unavailable = trouble.next('unavailable');
     // A failed write sends the log to a new segment, whose beginning takes all the other steps.
@@ -93,8 +93,8 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
     await unavailable;
     assert.equal(log.healthy, false);
     assert.equal(log.durablePosition, 2);
-    await assert.rejects(log.append(recordAt(5)), LogUnavailableError);
-    assert.equal(log.appendWithoutWaiting(recordAt(5)), true);
+    assert.equal(log.append(recordAt(5)), null);
+    assert.equal(log.appendWithoutWaiting(recordAt(5)), 5);
 
     const healed = trouble.next('healed');
     files.failing.clear();
@@ -109,79 +109,79 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
   });
 }
 
-test('what arrived while the failing group was stored is refused with it, and both hear in order when it is durable', async (t) => {
+test('rejects records behind a failing group, and reports them in order once they are durable', async (t) => {
   const files = new TroubledLogFiles();
   const trouble = troubleWatch();
-  const log = await openLog(scratchFolder(t), { files, onTrouble: trouble.onTrouble, healMs: 1 });
+  const log = await openLog(scratchFolder(t), { files, onIncident: trouble.onIncident, retryMs: 1 });
   await appendOneByOne(log, 1);
   files.fail('datasync', Number.POSITIVE_INFINITY);
   const durable: number[] = [];
   const appendRefused = (position: number) =>
-    log.append(recordAt(position)).catch((fault) => {
-      assert.ok(fault instanceof LogUnavailableError);
-      fault.durableLater?.then(() => durable.push(position));
-      return fault.isAppended;
+    log.append(recordAt(position))!.durable.catch((error) => {
+      assert.ok(error instanceof LogUnavailableError);
+      error.durableLater?.then(() => durable.push(position));
+      return error.isAppended;
     });
   const storing = [appendRefused(2), appendRefused(3)];
   await new Promise(setImmediate);
   storing.push(appendRefused(4));
   assert.deepEqual(await Promise.all(storing), [true, true, true]);
-  assert.equal(await appendRefused(5), false);
+  assert.equal(log.append(recordAt(5)), null);
   assert.equal(durable.length, 0);
   const healed = trouble.next('healed');
   files.failing.clear();
   await healed;
   // Travels with the one that waited behind the failing group.
-  await log.append(recordAt(5)).then(() => durable.push(5));
+  await log.append(recordAt(5))!.durable.then(() => durable.push(5));
   assert.deepEqual(durable, [2, 3, 4, 5]);
   await log.close();
 });
 
-test('notes taken while the log is unavailable are bounded', async (t) => {
+test('limits the records that an unavailable log queues', async (t) => {
   const files = new TroubledLogFiles();
   const log = await openLog(scratchFolder(t), { files, pendingBytesMax: 2_000 });
   files.fail('create', Number.POSITIVE_INFINITY);
-  await assert.rejects(log.append(recordAt(1)), LogUnavailableError);
+  await assert.rejects(log.append(recordAt(1))!.durable, LogUnavailableError);
   let noted = 0;
-  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1))) noted++;
+  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1)) !== null) noted++;
   assert.ok(noted > 10 && noted < 40);
   files.failing.clear();
   await log.close();
   assert.equal(log.durablePosition, noted + 1);
 });
 
-test('closing an unavailable log tries once more, says what is lost, and ends', async (t) => {
+test('closing an unavailable log retries once and reports the lost records', async (t) => {
   const folder = scratchFolder(t);
   const files = new TroubledLogFiles();
   const lost: number[] = [];
-  const onTrouble = (trouble: LogIncident) => {
+  const onIncident = (trouble: LogIncident) => {
     if (trouble.kind === 'records-lost') lost.push(trouble.records);
   };
-  const log = await openLog(folder, { files, onTrouble, healMs: 60_000 });
+  const log = await openLog(folder, { files, onIncident, retryMs: 60_000 });
   await appendOneByOne(log, 2);
   files.fail('datasync', Number.POSITIVE_INFINITY);
-  await assert.rejects(log.append(recordAt(3)), LogUnavailableError);
+  await assert.rejects(log.append(recordAt(3))!.durable, LogUnavailableError);
   log.appendWithoutWaiting(recordAt(4));
   await log.close();
   assert.deepEqual(lost, [2]);
   assert.equal(files.openFiles, 0);
 });
 
-test('closing tries once more also when an attempt is failing at that moment', async (t) => {
+test('closing retries once while an attempt is failing', async (t) => {
   const folder = scratchFolder(t);
   const files = new TroubledLogFiles();
   const trouble = troubleWatch();
-  const log = await openLog(folder, { files, onTrouble: trouble.onTrouble, healMs: 60_000 });
+  const log = await openLog(folder, { files, onIncident: trouble.onIncident, retryMs: 60_000 });
   const secondAttempt = trouble.next('segment-abandoned');
   files.fail('datasync', 2);
-  const refused = assert.rejects(log.append(recordAt(1)), LogUnavailableError);
+  const refused = assert.rejects(log.append(recordAt(1))!.durable, LogUnavailableError);
   await secondAttempt;
   await Promise.all([refused, log.close()]);
   assert.deepEqual(trouble.seen, ['segment-abandoned', 'unavailable', 'healed']);
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
 });
 
-test('a failed cut of the reserved zeros does not keep the log from going on', async (t) => {
+test('continues after preallocated zeros could not be removed', async (t) => {
   const folder = scratchFolder(t);
   const files = new TroubledLogFiles();
   const log = await openLog(folder, { files, segmentBytesMax: 400 });
@@ -217,7 +217,7 @@ test('a reader leaves an abandoned segment where the one after it begins', async
   await log.close();
 });
 
-test('after any failures and a crash at any moment, what is recovered is a prefix with all that was acknowledged', async (t) => {
+test('recovers a prefix with all acknowledged records after any failures and a crash', async (t) => {
   const step: fc.Arbitrary<WritingStep> = fc.constantFrom(
     'create',
     'write',
@@ -237,7 +237,7 @@ test('after any failures and a crash at any moment, what is recovered is a prefi
     fc.asyncProperty(fc.array(command, { maxLength: 30 }), fc.boolean(), async (commands, small) => {
       const folder = scratchFolder(t);
       const files = new TroubledLogFiles();
-      const log = await openLog(folder, { files, healMs: 1, ...(small && { segmentBytesMax: 700 }) });
+      const log = await openLog(folder, { files, retryMs: 1, ...(small && { segmentBytesMax: 700 }) });
       const acknowledged: number[] = [];
       let pending: Promise<unknown>[] = [];
       const check = async (left: string) => {
@@ -254,11 +254,11 @@ test('after any failures and a crash at any moment, what is recovered is a prefi
         if (item.kind === 'crash') await check(copyOf(folder, t));
         for (let i = 0; item.kind === 'append' && i < item.count; i++) {
           const position = log.appendedPosition + 1;
-          const settled = log.append(recordAt(position)).then(
+          const settled = log.append(recordAt(position))?.durable.then(
             () => acknowledged.push(position),
             (error) => assert.ok(error instanceof LogUnavailableError),
           );
-          pending.push(settled);
+          if (settled !== undefined) pending.push(settled);
         }
       }
       await Promise.all(pending);
@@ -273,7 +273,7 @@ test('after any failures and a crash at any moment, what is recovered is a prefi
   );
 });
 
-test('a limit on the size of files, set by the system, costs no record', {
+test('loses no record when the system limits the file size', {
   skip: process.platform === 'win32',
 }, async (t) => {
   const folder = scratchFolder(t);

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import type { FileEventLog, FileEventLogOptions } from '../../src/event-log/file-event-log.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
-import type { SessionCreated } from '../../src/ledger/ledger-record.ts';
+import type { LedgerRecord, SessionCreated } from '../../src/ledger/ledger-record.ts';
 
 /** A folder of its own for one test, gone after it. */
 export function scratchFolder(t: TestContext): string {
@@ -32,22 +32,28 @@ export function positionOf(record: unknown): number {
   return (record as SessionCreated)[1] - 1_700_000_000_000;
 }
 
-export function openLog(folder: string, options: Partial<FileEventLogOptions> = {}): Promise<FileEventLog> {
-  return openEventLog({ folder, shard: 3, durability: 'fsync', ...options });
+export function openLog(
+  folder: string,
+  options: Partial<FileEventLogOptions<LedgerRecord>> = {},
+): Promise<FileEventLog<LedgerRecord>> {
+  return openEventLog({ folder, durability: 'fsync', ...options });
 }
 
 /** Appends `count` records, each in a group of its own. */
-export async function appendOneByOne(log: FileEventLog, count: number): Promise<void> {
-  for (let i = 0; i < count; i++) await log.append(recordAt(log.appendedPosition + 1));
+export async function appendOneByOne(log: FileEventLog<LedgerRecord>, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await log.append(recordAt(log.appendedPosition + 1))!.durable;
 }
 
 /** Appends `count` records that travel in one group. */
-export function appendTogether(log: FileEventLog, count: number): Promise<void>[] {
-  return Array.from({ length: count }, () => log.append(recordAt(log.appendedPosition + 1)));
+export function appendTogether(log: FileEventLog<LedgerRecord>, count: number): Promise<void>[] {
+  return Array.from({ length: count }, () => log.append(recordAt(log.appendedPosition + 1))!.durable);
 }
 
 /** What a log holds, by opening it: the records, decoded, at index position - 1. */
-export async function recoveredRecords(folder: string, options: Partial<FileEventLogOptions> = {}): Promise<unknown[]> {
+export async function recoveredRecords(
+  folder: string,
+  options: Partial<FileEventLogOptions<LedgerRecord>> = {},
+): Promise<unknown[]> {
   const records: unknown[] = [];
   const onRecord = (position: number, record: unknown) => {
     if (position !== records.length + 1) throw new Error(`position ${position} after ${records.length}`);

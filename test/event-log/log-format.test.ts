@@ -20,15 +20,15 @@ const sequence = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 
 test('a segment header survives its bytes', () => {
   fc.assert(
-    fc.property(u32, sequence, u32, (shard, firstSequence, previousCrc) => {
-      const header = { shard, firstSequence, previousCrc };
+    fc.property(sequence, u32, (firstSequence, previousCrc) => {
+      const header = { firstSequence, previousCrc };
       assert.deepEqual(decodeSegmentHeader(encodeSegmentHeader(header)), header);
     }),
   );
 });
 
 test('a segment header with any byte changed, or cut short, is refused', () => {
-  const header = encodeSegmentHeader({ shard: 1, firstSequence: 77, previousCrc: 5 });
+  const header = encodeSegmentHeader({ firstSequence: 77, previousCrc: 5 });
   for (let at = 0; at < header.length; at++) {
     const changed = Buffer.from(header);
     changed[at]! ^= 1;
@@ -37,8 +37,15 @@ test('a segment header with any byte changed, or cut short, is refused', () => {
   }
 });
 
+test('a header of another shard is refused', () => {
+  const header = encodeSegmentHeader({ firstSequence: 77, previousCrc: 5 });
+  header.writeUInt32BE(4, 12);
+  header.writeUInt32BE(crc32(header.subarray(0, 28)), 28);
+  assert.match(decodeSegmentHeader(header) as string, /shard 4/);
+});
+
 test('a header of another format version is named as such', () => {
-  const header = encodeSegmentHeader({ shard: 1, firstSequence: 77, previousCrc: 5 });
+  const header = encodeSegmentHeader({ firstSequence: 77, previousCrc: 5 });
   header.writeUInt32BE(9, 8);
   header.writeUInt32BE(crc32(header.subarray(0, 28)), 28);
   assert.match(decodeSegmentHeader(header) as string, /format version 9/);

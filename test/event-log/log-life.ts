@@ -50,7 +50,7 @@ export class LogLife {
   readonly #before: Known;
   readonly #synced: boolean;
   readonly #history: string[] = [];
-  #log!: FileEventLog;
+  #log!: FileEventLog<SessionCreated>;
   #acknowledged = 0;
   #recovered = 0;
   #healed: () => void = () => {};
@@ -67,15 +67,14 @@ export class LogLife {
     const { durability = 'fsync', segmentBytesMax = 600, between = (files) => files } = options;
     const life = new LogLife(disk, before, durability === 'fsync');
     const recovered: string[] = [];
-    life.#log = await openEventLog({
+    life.#log = await openEventLog<SessionCreated>({
       folder,
-      shard: 3,
       durability,
       segmentBytesMax,
-      healMs: 1,
+      retryMs: 1,
       files: between(life.files),
       onRecord: (_position, record) => recovered.push(nameOf(record)),
-      onTrouble: ({ kind }) => {
+      onIncident: ({ kind }) => {
         if (kind === 'healed') life.#healed();
       },
     });
@@ -102,7 +101,10 @@ export class LogLife {
   append(count: number): void {
     for (let i = 0; i < count; i++) {
       const record = this.#next();
-      const appended = this.#log.append(record).then(
+      const appended = this.#log.append(record);
+      if (appended === null) continue;
+      this.#history.push(nameOf(record));
+      const settled = appended.durable.then(
         () => {
           this.#acknowledged = Math.max(this.#acknowledged, this.#history.indexOf(nameOf(record)) + 1);
         },
@@ -110,14 +112,13 @@ export class LogLife {
           if (!(error instanceof LogUnavailableError)) throw error;
         },
       );
-      if (this.#log.appendedPosition > this.#history.length) this.#history.push(nameOf(record));
-      this.#pending.push(appended);
+      this.#pending.push(settled);
     }
   }
 
   note(): void {
     const record = this.#next();
-    if (this.#log.appendWithoutWaiting(record)) this.#history.push(nameOf(record));
+    if (this.#log.appendWithoutWaiting(record) !== null) this.#history.push(nameOf(record));
   }
 
   /** Until everything appended so far is acknowledged or refused. */

@@ -102,7 +102,7 @@ const telling: Readonly<Record<DurableStep, { story: Story; options?: LifeOption
   recovery: { story: quiet, found: /acknowledged records/ },
   repeat: { story: failing('datasync'), found: /acknowledged records/ },
   // Groups that were synced one by one need no sync of the whole segment.
-  end: { story: quiet, options: { durability: 'write' }, found: /missing or not whole/ },
+  end: { story: quiet, options: { durability: 'write' }, found: /missing or incomplete/ },
 };
 
 for (const step of durableSteps) {

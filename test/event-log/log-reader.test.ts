@@ -47,7 +47,7 @@ test('a reader follows a live writer across segments', async (t) => {
   await log.close();
 });
 
-test('a reader stops at the position and at the number of records it is told', async (t) => {
+test('a reader stops at the given position and number of records', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   await Promise.all(appendTogether(log, 20));
@@ -78,7 +78,7 @@ test('a reader of an empty log waits for its first record', async (t) => {
   await log.close();
 });
 
-test('a cursor stored as JSON after any record goes on with the next one', async (t) => {
+test('a cursor stored as JSON continues with the next record', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 600 });
   await appendOneByOne(log, 25);
@@ -96,7 +96,7 @@ test('a cursor stored as JSON after any record goes on with the next one', async
   }
 });
 
-test('a cursor goes on after the log was closed and opened again', async (t) => {
+test('a cursor continues after the log was reopened', async (t) => {
   const folder = scratchFolder(t);
   let cursor: LogCursor | null = null;
   for (let round = 0; round < 3; round++) {
@@ -125,7 +125,7 @@ test('a record whose visit throws is read again', async (t) => {
   await log.close();
 });
 
-test('a cursor beyond the end of the log is told', async (t) => {
+test('rejects a cursor beyond the end of the log', async (t) => {
   const folder = scratchFolder(t);
   let log = await openLog(folder);
   await appendOneByOne(log, 5);
@@ -150,7 +150,7 @@ test('a cursor beyond the end of the log is told', async (t) => {
   assert.throws(() => new LogReader(folder, cursor), CursorBeyondLogError);
 });
 
-test('a cursor on a log that went on differently is told at once, though its segment is as long', async (t) => {
+test('rejects a cursor on a log that continued with other records', async (t) => {
   const [one, other] = [scratchFolder(t), scratchFolder(t)];
   for (const [folder, shift] of [
     [one, 0],
@@ -162,7 +162,7 @@ test('a cursor on a log that went on differently is told at once, though its seg
     ]) {
       const log = await openLog(folder);
       // The first record of the second segment, and all before it, are the same in both.
-      for (const position of positions) await log.append(recordAt(position + (position > 4 ? shift : 0)));
+      for (const position of positions) await log.append(recordAt(position + (position > 4 ? shift : 0)))!.durable;
       await log.close();
     }
   }
@@ -210,7 +210,7 @@ for (const [what, at] of [
   });
 }
 
-test('a damaged record is told with its file and offset, and those before it are read', async (t) => {
+test('reads up to a damaged record and reports its file and offset', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   await appendOneByOne(log, 5);
@@ -229,20 +229,22 @@ test('a damaged record is told with its file and offset, and those before it are
   again.close();
 });
 
-test('a position that no segment holds is told', async (t) => {
+test('reports a position that is in no segment', async (t) => {
   const folder = scratchFolder(t);
   assert.throws(() => readAll(new LogReader(folder, null), 1), { name: 'LogDamaged' });
 });
 
-test('a segment that does not continue the one before it is told', async (t) => {
+test('reports a segment that does not continue its predecessor', async (t) => {
   const folder = scratchFolder(t);
   for (const offset of [0, 1]) {
     const other = scratchFolder(t);
     const log = await openLog(other);
-    await Promise.all(Array.from({ length: 2 }, () => log.append([1, offset, new Uint8Array(32), 'a', 1, 0, null])));
+    await Promise.all(
+      Array.from({ length: 2 }, () => log.append([1, offset, new Uint8Array(32), 'a', 1, 0, null])!.durable),
+    );
     await log.close();
     const next = await openLog(other);
-    await next.append([1, 5, new Uint8Array(32), 'a', 1, 0, null]);
+    await next.append([1, 5, new Uint8Array(32), 'a', 1, 0, null])!.durable;
     await next.close();
     const name = segmentFileName(offset === 0 ? 1 : 3);
     writeFileSync(join(folder, name), readFileSync(join(other, name)));

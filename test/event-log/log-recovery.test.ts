@@ -49,7 +49,7 @@ async function logOf(folder: string, groups: readonly number[]): Promise<{ file:
   return { file, ends };
 }
 
-test('a log torn at any byte is cut to its last whole record, and keeps the tail in a file beside it', async (t) => {
+test('cuts a log torn at any byte after its last complete record and copies the tail to a file', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await logOf(folder, [1, 3, 1, 4]);
   const whole = readFileSync(file);
@@ -58,7 +58,7 @@ test('a log torn at any byte is cut to its last whole record, and keeps the tail
     const troubles: LogIncident[] = [];
     const survivors = ends.filter((end) => end <= size).length;
     const end = ends[survivors - 1] ?? segmentHeaderBytes;
-    const records = await recoveredRecords(folder, { onTrouble: (trouble) => troubles.push(trouble) });
+    const records = await recoveredRecords(folder, { onIncident: (trouble) => troubles.push(trouble) });
     assert.deepEqual(plain(records), plain(recordsUpTo(survivors)), `size ${size}`);
     assert.equal(statSync(file).size, end);
     // Zeros at the very end cannot be told from reserved ones, and need not be.
@@ -66,18 +66,18 @@ test('a log torn at any byte is cut to its last whole record, and keeps the tail
     const asides = readdirSync(folder).filter((name) => name.includes('.from-'));
     assert.equal(asides.length, Math.min(torn, 1), `size ${size}`);
     for (const name of asides) {
-      const aside = join(folder, name);
-      assert.deepEqual(troubles, [{ kind: 'tail-cut', file, offset: end, bytes: torn, aside }]);
-      assert.ok(readFileSync(aside).equals(whole.subarray(end, end + torn)));
-      assert.equal(statSync(aside).mode & 0o777, 0o600);
-      rmSync(aside);
+      const copyFile = join(folder, name);
+      assert.deepEqual(troubles, [{ kind: 'tail-cut', file, offset: end, bytes: torn, copyFile }]);
+      assert.ok(readFileSync(copyFile).equals(whole.subarray(end, end + torn)));
+      assert.equal(statSync(copyFile).mode & 0o777, 0o600);
+      rmSync(copyFile);
     }
     if (torn === 0) assert.deepEqual(troubles, []);
     removeEndMark(folder);
   }
 });
 
-test('two tails cut off at the same byte are both kept, and one that is cut twice is kept once', async (t) => {
+test('keeps two different tails cut at the same byte, and one copy of the same tail', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await logOf(folder, [1, 2]);
   for (const tail of ['one', 'other', 'one']) {
@@ -94,7 +94,7 @@ test('two tails cut off at the same byte are both kept, and one that is cut twic
   assert.deepEqual(kept.map((name) => readFileSync(join(folder, name), 'utf8')).sort(), ['one', 'other']);
 });
 
-test('after a clean stop, damage to any byte is refused, and so is a tail cut off at any byte', async (t) => {
+test('rejects a closed log with any damaged byte or a missing tail', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   for (const count of [1, 3, 2]) await Promise.all(appendTogether(log, count));
@@ -114,7 +114,7 @@ test('after a clean stop, damage to any byte is refused, and so is a tail cut of
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(6)));
 });
 
-test('what was there at a clean stop stays protected when the process that starts next is killed', async (t) => {
+test('detects damage in a closed log after the next process was killed', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   await appendOneByOne(log, 3);
@@ -122,7 +122,7 @@ test('what was there at a clean stop stays protected when the process that start
   const next = await openLog(folder);
   const [killedBeforeItsFirstRecord, afterIt] = [
     copyOf(folder, t),
-    await next.append(recordAt(4)).then(() => copyOf(folder, t)),
+    await next.append(recordAt(4))!.durable.then(() => copyOf(folder, t)),
   ];
   await next.close();
   for (const [left, records] of [
@@ -136,7 +136,7 @@ test('what was there at a clean stop stays protected when the process that start
   }
 });
 
-test('a log that goes on after a cut tail holds both lives in one chain', async (t) => {
+test('continues the chain after a cut tail', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await logOf(folder, [1, 1, 1]);
   truncateSync(file, ends[2]! - 1);
@@ -148,7 +148,7 @@ test('a log that goes on after a cut tail holds both lives in one chain', async 
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(6)));
 });
 
-test('whatever a crash left of the last group, the groups before it survive', async (t) => {
+test('recovers the groups before a group that a crash left incomplete', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await logOf(folder, [2, 2, 6]);
   const whole = readFileSync(file);
@@ -174,7 +174,7 @@ test('whatever a crash left of the last group, the groups before it survive', as
   );
 });
 
-test('damage to any byte that was synced before a later group is refused, naming file and offset', async (t) => {
+test('rejects damage before a later synced group, with file and offset', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await logOf(folder, [1, 3, 1, 2]);
   const whole = readFileSync(file);
@@ -196,7 +196,7 @@ test('damage to any byte that was synced before a later group is refused, naming
   }
 });
 
-test('damage to any byte of a segment that another follows is refused, also in its last group', async (t) => {
+test('rejects damage in a segment that has a successor', async (t) => {
   const folder = scratchFolder(t);
   await logOf(folder, [1, 2]);
   await logOf(folder, [1]);
@@ -214,7 +214,7 @@ test('damage to any byte of a segment that another follows is refused, also in i
   }
 });
 
-test('the last group is written again and synced before it counts as durable', async (t) => {
+test('writes and syncs the last group again before it counts as durable', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await logOf(folder, [2, 3]);
   const files = new TroubledLogFiles();
@@ -236,7 +236,7 @@ test('the last group is written again and synced before it counts as durable', a
   assert.ok(readFileSync(file).equals(whole));
 });
 
-test('a missing segment is refused', async (t) => {
+test('rejects a log with a missing segment', async (t) => {
   const folder = scratchFolder(t);
   for (let i = 0; i < 3; i++) await logOf(folder, [2]);
   const files = new TroubledLogFiles();
@@ -244,7 +244,7 @@ test('a missing segment is refused', async (t) => {
   await assert.rejects(openLog(folder, { files }), { name: 'LogDamaged', file: join(folder, segmentFileName(1)) });
 });
 
-test('a log whose oldest segments are gone begins with the oldest that is left', async (t) => {
+test('reads a log whose oldest segments were deleted', async (t) => {
   const folder = scratchFolder(t);
   for (let i = 0; i < 3; i++) await logOf(folder, [2]);
   const files = new TroubledLogFiles();
@@ -255,13 +255,7 @@ test('a log whose oldest segments are gone begins with the oldest that is left',
   assert.deepEqual(positions, [3, 4, 5, 6]);
 });
 
-test('the segments of another shard are refused', async (t) => {
-  const folder = scratchFolder(t);
-  await logOf(folder, [1]);
-  await assert.rejects(openLog(folder, { shard: 4 }), /shard 3/);
-});
-
-test('a segment or a copy of a tail whose creation was cut short is removed', async (t) => {
+test('removes unfinished segments and unfinished copies of tails', async (t) => {
   const folder = scratchFolder(t);
   await logOf(folder, [2]);
   appendFileSync(join(folder, temporaryFileName(segmentFileName(3))), 'half a hea');
@@ -270,12 +264,14 @@ test('a segment or a copy of a tail whose creation was cut short is removed', as
   assert.deepEqual(readdirSync(folder).sort(), [segmentFileName(1), segmentFileName(3)]);
 });
 
-test('a log larger than what is read at a time is recovered whole', async (t) => {
+test('recovers a log larger than a chunk', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const bytes = new Uint8Array(32);
   for (let i = 0; i < 100; i++)
-    await Promise.all(Array.from({ length: 4 }, () => log.append([1, i, bytes, 'x'.repeat(9_000), 1, 0, null])));
+    await Promise.all(
+      Array.from({ length: 4 }, () => log.append([1, i, bytes, 'x'.repeat(9_000), 1, 0, null])!.durable),
+    );
   await log.close();
   assert.ok(statSync(segmentFiles(folder)[0]!).size > 3 * 1024 * 1024);
   const records = await recoveredRecords(folder);
@@ -285,7 +281,7 @@ test('a log larger than what is read at a time is recovered whole', async (t) =>
   );
 });
 
-test('damage in a large log is told from a torn tail wherever the next synced group begins', async (t) => {
+test('distinguishes damage from a torn tail across chunk boundaries', async (t) => {
   const bytes = new Uint8Array(32);
   const filler = (characters: number) => [1, 0, bytes, 'x'.repeat(characters), 1, 0, null] as const;
   const frameBytes = 8 + new Encoder().encode(filler(9_000)).length;
@@ -296,9 +292,9 @@ test('damage in a large log is told from a torn tail wherever the next synced gr
     const wanted = bounds.logReadChunkBytes - before;
     const records = Math.floor(wanted / frameBytes) - 1;
     const last = 9_000 + ((wanted - chainFieldsBytes) % frameBytes);
-    const group = Array.from({ length: records }, () => log.append(filler(9_000)));
-    await Promise.all([...group, log.append(filler(last))]);
-    await log.append(filler(1));
+    const group = Array.from({ length: records }, () => log.append(filler(9_000))!.durable);
+    await Promise.all([...group, log.append(filler(last))!.durable]);
+    await log.append(filler(1))!.durable;
     await log.close();
     const file = segmentFiles(folder)[0]!;
     const damaged = readFileSync(file);
@@ -316,11 +312,11 @@ test('damage in a large log is told from a torn tail wherever the next synced gr
   }
 });
 
-test('a segment of another log is refused even if it holds no record', async (t) => {
+test('rejects an empty segment of another log', async (t) => {
   const folder = scratchFolder(t);
   await logOf(folder, [2]);
   const file = join(folder, segmentFileName(3));
-  writeFileSync(file, encodeSegmentHeader({ shard: 3, firstSequence: 3, previousCrc: 12_345 }));
+  writeFileSync(file, encodeSegmentHeader({ firstSequence: 3, previousCrc: 12_345 }));
   await assert.rejects(openLog(folder), { name: 'LogDamaged', file, offset: 0 });
 });
 
@@ -341,7 +337,7 @@ for (const [what, payload] of [
     frame.writeUInt32BE(payload.length, 0);
     frame.writeUInt32BE(frameCrc(1, 0, payload), 4);
     const file = join(folder, segmentFileName(1));
-    const header = encodeSegmentHeader({ shard: 3, firstSequence: 1, previousCrc: 0 });
+    const header = encodeSegmentHeader({ firstSequence: 1, previousCrc: 0 });
     writeFileSync(file, Buffer.concat([header, frame, payload]));
     await assert.rejects(openLog(folder, { onRecord: () => {} }), {
       name: 'LogDamaged',
@@ -360,14 +356,14 @@ async function fourSegments(folder: string): Promise<string[]> {
 const timeMsOf = (record: unknown): number => (record as number[])[1]!;
 const timeAt = (position: number): number => timeMsOf(recordAt(position));
 
-test('a log read since any moment has the position and CRC of one read whole, and every record since then', async (t) => {
+test('reading since any time gives the same position and CRC, and every later record', async (t) => {
   const folder = scratchFolder(t);
   await fourSegments(folder);
-  const whole = await recoverLog(nodeLogFiles, folder, 3, () => {});
+  const whole = await recoverLog(nodeLogFiles, folder, () => {});
   for (let since = 0; since <= 14; since++) {
     const visited: number[] = [];
     const visit = (position: number) => visited.push(position);
-    const recovered = await recoverLog(nodeLogFiles, folder, 3, visit, { wallMs: timeAt(since), timeMsOf });
+    const recovered = await recoverLog(nodeLogFiles, folder, visit, { wallMs: timeAt(since), timeMsOf });
     assert.deepEqual(recovered, whole);
     // From the newest segment that begins before it: segments begin with records 1, 4, 7 and 10.
     const from = [10, 7, 4].find((first) => first < since) ?? 1;
@@ -379,7 +375,7 @@ test('a log read since any moment has the position and CRC of one read whole, an
   }
 });
 
-test('a segment whose first record tells no time, or cannot be read, is not what a start begins with', async (t) => {
+test('does not start at a segment whose first record has no time or cannot be read', async (t) => {
   const folder = scratchFolder(t);
   const [, , third, last] = await fourSegments(folder);
   writeFileSync(last!, readFileSync(last!).subarray(0, segmentHeaderBytes + 5));
@@ -387,20 +383,20 @@ test('a segment whose first record tells no time, or cannot be read, is not what
   const visit = (position: number) => visited.push(position);
   const noTimeAtSeven = (record: unknown) => (timeMsOf(record) === timeAt(7) ? null : timeMsOf(record));
   const since = { wallMs: Number.POSITIVE_INFINITY, timeMsOf: noTimeAtSeven };
-  await recoverLog(nodeLogFiles, folder, 3, visit, since);
+  await recoverLog(nodeLogFiles, folder, visit, since);
   assert.deepEqual(visited, [4, 5, 6, 7, 8, 9]);
 
   const damaged = readFileSync(third!);
   damaged[3]! ^= 1;
   writeFileSync(third!, damaged);
-  await assert.rejects(recoverLog(nodeLogFiles, folder, 3, visit, since), {
+  await assert.rejects(recoverLog(nodeLogFiles, folder, visit, since), {
     name: 'LogDamaged',
     file: third,
     offset: 0,
   });
 });
 
-test('damage in a segment too old to be read does not keep the log from opening; in a recent one it does', async (t) => {
+test('opens a log with damage in a skipped segment, but not in a segment that it reads', async (t) => {
   const folder = scratchFolder(t);
   const [first, , third] = await fourSegments(folder);
   const damage = (file: string): void => {

@@ -4,14 +4,14 @@ import { bounds } from '../../src/bounds.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { readOpenLog } from '../../src/event-log/log-reader.ts';
-import { recordTimeMs } from '../../src/ledger/ledger-record.ts';
+import { recordTimeMs } from '../../src/ledger/parse-ledger-record.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { openTemporaryLedger } from '../support/temporary-ledger.ts';
 import { appendOneByOne, openLog, positionOf, recordAt, scratchFolder } from './log-fixture.ts';
 
 const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeMsOf: recordTimeMs });
 
-test('reads an open log up to what it had taken when it was asked, durable or not', async (t) => {
+test('reads the records that an open log had taken at the call', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   afterwards(t, () => log.close());
@@ -31,7 +31,7 @@ test('reads an open log up to what it had taken when it was asked, durable or no
   }
 });
 
-test('leaves out segments that hold only older records', async (t) => {
+test('skips segments with only older records', async (t) => {
   const folder = scratchFolder(t);
   // A segment for each record.
   const log = await openLog(folder, { segmentBytesMax: 1 });
@@ -42,12 +42,12 @@ test('leaves out segments that hold only older records', async (t) => {
   assert.deepEqual(positions, [14, 15, 16, 17, 18, 19, 20]);
 });
 
-test('gives way to other work between pieces', async (t) => {
+test('yields to the event loop between batches', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   afterwards(t, () => log.close());
   for (let at = 1; at < 3_000; at++) log.appendWithoutWaiting(recordAt(at));
-  await log.append(recordAt(3_000));
+  await log.append(recordAt(3_000))!.durable;
   let [visited, most] = [0, 0];
   const reading = readOpenLog(nodeLogFiles, folder, log, sinceRecord(0), () => visited++);
   for (let before = visited; before < 3_000; before = visited) {
@@ -59,11 +59,11 @@ test('gives way to other work between pieces', async (t) => {
   assert.ok(most > 0 && most <= bounds.logRecordsReadPerTurn, `${most}`);
 });
 
-test('is refused while the log cannot be written, since its last records are in no file', async (t) => {
+test('fails while the log cannot be written', async (t) => {
   const { log, folder, breakFiles, repair } = await openTemporaryLedger(t);
-  await log.append(recordAt(1));
+  await log.append(recordAt(1))!.durable;
   breakFiles();
-  await assert.rejects(log.append(recordAt(2)), LogUnavailableError);
+  await assert.rejects(log.append(recordAt(2))!.durable, LogUnavailableError);
   let visited = 0;
   const read = () => readOpenLog(nodeLogFiles, folder, log, sinceRecord(0), () => visited++);
   await assert.rejects(read(), LogUnavailableError);

@@ -37,7 +37,7 @@ function epochs(temporary: TemporaryJournal): string[] {
   return readdirSync(temporary.folder).sort();
 }
 
-test('merges come back after a restart, in order', async (t) => {
+test('restores field changes in order after a restart', async (t) => {
   const temporary = await openTemporaryJournal(t);
   await append(temporary, 1, [0, 5_000, 3, -1]);
   await append(temporary, 2, []);
@@ -49,7 +49,7 @@ test('merges come back after a restart, in order', async (t) => {
   ]);
 });
 
-test('whatever is appended, together or apart and over whatever restarts, comes back once and in order', async (t) => {
+test('restores all field changes once and in order over any restarts', async (t) => {
   const turns = fc.array(fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant('restart' as const)), { maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(turns, async (commands) => {
@@ -73,7 +73,7 @@ test('whatever is appended, together or apart and over whatever restarts, comes 
   );
 });
 
-test('what was answered is there when the process dies at that moment', async (t) => {
+test('keeps acknowledged changes when the process is killed', async (t) => {
   const temporary = await openTemporaryJournal(t, { durability: 'fsync' });
   const copies: string[] = [];
   t.after(() => {
@@ -96,7 +96,7 @@ test('what was answered is there when the process dies at that moment', async (t
   }
 });
 
-test('nothing on disk tells a sub_id or a value', async (t) => {
+test('stores no sub_id and no value in plaintext', async (t) => {
   const temporary = await openTemporaryJournal(t);
   const sub = subNumbered(1);
   await temporary.journal.append(sub, [0, 0x0badcafe]);
@@ -111,7 +111,7 @@ test('nothing on disk tells a sub_id or a value', async (t) => {
   }
 });
 
-test('two runs seal the same merge differently', async (t) => {
+test('encrypts equal changes differently in each run', async (t) => {
   const written: string[] = [];
   for (let run = 0; run < 2; run++) {
     const temporary = await openTemporaryJournal(t);
@@ -128,7 +128,7 @@ test('two runs seal the same merge differently', async (t) => {
   assert.notEqual(written[0], written[1]);
 });
 
-test('a new epoch begins after a quarter of an hour with merges, and not without', async (t) => {
+test('starts a new epoch after 15 minutes with changes', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   clock.advance(bounds.journalEpochDurationMs);
@@ -150,7 +150,7 @@ test('a new epoch begins after a quarter of an hour with merges, and not without
   );
 });
 
-test('merges that arrive while a new epoch begins stand before those of the new one', async (t) => {
+test('keeps the order of changes that arrive while a new epoch starts', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
@@ -170,7 +170,7 @@ test('merges that arrive while a new epoch begins stand before those of the new 
   );
 });
 
-test('merges settle in the order in which a restart reads them, also where a new epoch begins while the disk is slow', async (t) => {
+test('settles changes in stored order while a new epoch starts on a slow disk', async (t) => {
   const clock = new ManualClock();
   const files = new TroubledLogFiles();
   const slow = Promise.withResolvers<void>();
@@ -212,7 +212,7 @@ test('merges settle in the order in which a restart reads them, also where a new
   );
 });
 
-test('an epoch that cannot be written stays until it can, so that what it took is not lost', async (t) => {
+test('keeps an epoch that cannot be written until it can', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
@@ -232,7 +232,7 @@ test('an epoch that cannot be written stays until it can, so that what it took i
   );
 });
 
-test('an epoch goes when every session changed in it is over, to the millisecond', async (t) => {
+test('deletes an epoch when all its sessions have just expired', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   const [first] = epochs(temporary);
@@ -247,10 +247,10 @@ test('an epoch goes when every session changed in it is over, to the millisecond
   assert(!epochs(temporary).includes(first!));
 });
 
-test('an epoch begins and another one is removed without any synchronous call on the file system', async (t) => {
+test('starts and deletes epochs without synchronous file system calls', async (t) => {
   const clock = new ManualClock();
   const troubles: unknown[] = [];
-  const temporary = await openTemporaryJournal(t, { clock, onTrouble: (trouble) => troubles.push(trouble) });
+  const temporary = await openTemporaryJournal(t, { clock, onIncident: (trouble) => troubles.push(trouble) });
   const [first] = epochs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalEpochDurationMs);
@@ -276,10 +276,10 @@ test('an epoch begins and another one is removed without any synchronous call on
   assert.deepEqual(after[0], before[1]);
 });
 
-test('an epoch whose removal fails half way is removed the next time, and both are told', async (t) => {
+test('finishes a failed deletion of an epoch later and reports both', async (t) => {
   const clock = new ManualClock();
   const troubles: string[] = [];
-  const temporary = await openTemporaryJournal(t, { clock, onTrouble: ({ kind }) => troubles.push(kind) });
+  const temporary = await openTemporaryJournal(t, { clock, onIncident: ({ kind }) => troubles.push(kind) });
   const [first] = epochs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalEpochDurationMs);
@@ -296,7 +296,7 @@ test('an epoch whose removal fails half way is removed the next time, and both a
   assert(!epochs(temporary).some((name) => name.startsWith(first!)));
 });
 
-test('after a clean stop, a byte of the last merge that goes bad is told, instead of losing the merge', async (t) => {
+test('reports a damaged last batch of a closed journal', async (t) => {
   const temporary = await openTemporaryJournal(t);
   await append(temporary, 1);
   await temporary.journal.close();
@@ -310,7 +310,7 @@ test('after a clean stop, a byte of the last merge that goes bad is told, instea
   writeFileSync(segment, bytes);
 });
 
-test('what a start cuts off an epoch goes with it', async (t) => {
+test('deletes the cut tails of an epoch with the epoch', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
@@ -326,7 +326,7 @@ test('what a start cuts off an epoch goes with it', async (t) => {
   assert.deepEqual(cutTails(), []);
 });
 
-test('a restart removes what is over, and epochs in which nothing happened', async (t) => {
+test('deletes expired and empty epochs at a restart', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   for (let i = 0; i < 3; i++) await temporary.merges();
@@ -338,7 +338,7 @@ test('a restart removes what is over, and epochs in which nothing happened', asy
   assert.deepEqual(await temporary.merges(), []);
 });
 
-test('an epoch whose removal was cut short is removed, not read', async (t) => {
+test('deletes a partly deleted epoch at a restart', async (t) => {
   const temporary = await openTemporaryJournal(t);
   await append(temporary, 1);
   const gone = join(temporary.folder, '0001700000000000.gone');
@@ -348,7 +348,7 @@ test('an epoch whose removal was cut short is removed, not read', async (t) => {
   assert(!epochs(temporary).includes('0001700000000000.gone'));
 });
 
-test('a wall clock set back does not mix up the order', async (t) => {
+test('keeps the order of changes when the wall clock is set back', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
@@ -361,7 +361,7 @@ test('a wall clock set back does not mix up the order', async (t) => {
   );
 });
 
-test('batches refused while the disk is full leave no gap behind', async (t) => {
+test('reuses the numbers of refused batches', async (t) => {
   const temporary = await openTemporaryJournal(t);
   await append(temporary, 1);
   temporary.breakFiles();
@@ -380,7 +380,7 @@ test('batches refused while the disk is full leave no gap behind', async (t) => 
   );
 });
 
-test('it opens while older secrets are listed, and says so when its own is not', async (t) => {
+test('opens with rotated secrets, and reports a missing secret', async (t) => {
   const temporary = await openTemporaryJournal(t);
   await append(temporary, 1);
   const secret = { number: 1, bytes: temporary.options.secrets.newest.bytes };
@@ -390,11 +390,11 @@ test('it opens while older secrets are listed, and says so when its own is not',
   await temporary.journal.close();
   await assert.rejects(temporary.merges({ secrets: new SecretRing([secret]) }), /LogDamaged|secret 2.*does not list/);
   const replaced = new SecretRing([{ number: 1, bytes: Buffer.alloc(32, 9) }, other]);
-  await assert.rejects(temporary.merges({ secrets: replaced }), /does not open/);
+  await assert.rejects(temporary.merges({ secrets: replaced }), /cannot be decrypted/);
   assert.equal((await temporary.merges({ secrets: new SecretRing([secret, other]) })).length, 2);
 });
 
-test('closing twice is once, makes all durable, and refuses what comes after', async (t) => {
+test('close is idempotent, stores everything, and rejects later changes', async (t) => {
   const temporary = await openTemporaryJournal(t);
   const pending = append(temporary, 1);
   await Promise.all([temporary.journal.close(), temporary.journal.close()]);

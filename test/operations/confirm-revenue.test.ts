@@ -7,7 +7,6 @@ import { bounds } from '../../src/bounds.ts';
 import type { PayoutStateReader } from '../../src/confirmations/payout-state.ts';
 import { SerialQueue } from '../../src/domain/async.ts';
 import { invalidRequest, unavailable } from '../../src/domain/outcome.ts';
-import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { dataFiles } from '../../src/files/data-files.ts';
 import { ClickIds } from '../../src/ids/click-id.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
@@ -49,7 +48,6 @@ class Bench {
       clickIds: this.clickIds,
       catalogs: { findLenderName: (_vertical, _mode, offerId) => (offerId === 'shown' ? 'Lender of today' : null) },
       ledger: ledger.log,
-      caps: { apply: () => {} },
       history,
       queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
     };
@@ -77,7 +75,7 @@ class Bench {
   }
 
   async append(...records: readonly LedgerRecord[]): Promise<void> {
-    for (const record of records) await this.ledger.log.append(record);
+    for (const record of records) await this.ledger.log.append(record)!.durable;
   }
 
   row(more: object = {}) {
@@ -114,8 +112,8 @@ class Bench {
   }
 }
 
-describe('confirming revenue', () => {
-  it('writes accepted rows to the ledger, with the lender of the click, and counts what became of each', async (t) => {
+describe('confirmRevenue', () => {
+  it('records accepted rows with the lender of the click and counts all outcomes', async (t) => {
     const bench = await Bench.open(t);
     const occurredMs = bench.createdMs + 5 * dayMs;
     const view = await bench.confirm(
@@ -142,14 +140,14 @@ describe('confirming revenue', () => {
     ]);
   });
 
-  it('takes one row that is no array', async (t) => {
+  it('accepts one row without an array', async (t) => {
     const bench = await Bench.open(t);
     const outcome = await confirmRevenue(bench.ports, bench.row());
     assert.ok(outcome.ok);
     assert.equal(outcome.value.accepted, 1);
   });
 
-  it('answers a row sent again as a repeat, and writes it once', async (t) => {
+  it('reports a repeated row and records it once', async (t) => {
     const bench = await Bench.open(t);
     const rows = [bench.row(), bench.row({ status: 'reversed' })];
     assert.deepEqual(await bench.outcomes(...rows), ['accepted', 'accepted']);
@@ -165,14 +163,14 @@ describe('confirming revenue', () => {
     assert.equal((await bench.booked()).length, 1);
   });
 
-  it('funds a payout once though it comes in many batches at the same time', async (t) => {
+  it('funds a payout once in concurrent batches', async (t) => {
     const bench = await Bench.open(t);
     const views = await Promise.all(Array.from({ length: 10 }, () => bench.confirm(bench.row())));
     assert.deepEqual(views.map(({ accepted }) => accepted).sort(), [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
     assert.equal((await bench.booked()).length, 1);
   });
 
-  it('books nothing of a batch whose request is over before its turn', async (t) => {
+  it('records nothing of a batch that is cancelled before its turn', async (t) => {
     const bench = await Bench.open(t);
     const signal = { ended: false };
     const first = confirmRevenue(bench.ports, bench.row(), undefined, signal);
@@ -187,7 +185,7 @@ describe('confirming revenue', () => {
     );
   });
 
-  it('judges the rows of one batch one on top of the other', async (t) => {
+  it('checks each row on the state after the rows before it', async (t) => {
     const bench = await Bench.open(t);
     const outcomes = await bench.outcomes(
       bench.row({ status: 'reversed' }),
@@ -199,7 +197,7 @@ describe('confirming revenue', () => {
     assert.deepEqual(outcomes, ['txid_unknown', 'accepted', 'session_limit', 'accepted', 'accepted']);
   });
 
-  it('restores a click that no log could take from its click_id, and names the lender by the catalog', async (t) => {
+  it('restores an unrecorded click from its click_id, with the lender of the catalog', async (t) => {
     const bench = await Bench.open(t);
     const lost = { sub_id: undefined, svc_offer_id: undefined, click_id: bench.clickId('shown') };
     const outcomes = await bench.outcomes(
@@ -221,7 +219,7 @@ describe('confirming revenue', () => {
     assert.deepEqual((await bench.booked())[0]?.slice(1, 3), ['shown', 'Lender of today']);
   });
 
-  it('restores no click on an offer never shown, no late one, and none of a lender nobody knows', async (t) => {
+  it('does not restore unshown or late clicks, or clicks of an unknown lender', async (t) => {
     const bench = await Bench.open(t);
     const lost = (click_id: string) => bench.row({ sub_id: undefined, svc_offer_id: undefined, click_id });
     const outcomes = await bench.outcomes(
@@ -233,7 +231,7 @@ describe('confirming revenue', () => {
     assert.deepEqual(await bench.booked(), []);
   });
 
-  it('knows no click of a session that the ledger never created', async (t) => {
+  it('rejects a session that is not in the ledger', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.subIds.issue(bench.createdMs, 42, 1, 'live');
     assert.deepEqual(await bench.outcomes(bench.row({ sub_id })), ['click_unknown']);
@@ -245,7 +243,7 @@ describe('confirming revenue', () => {
     assert.deepEqual(await bench.outcomes(bench.row({ sub_id })), ['sandbox']);
   });
 
-  it('refuses a batch of too many rows, and nothing at all, as a whole', async (t) => {
+  it('rejects a batch of too many rows and an empty body', async (t) => {
     const bench = await Bench.open(t);
     const full = Array.from({ length: bounds.confirmationRowsPerRequestMax }, () => 0);
     assert.equal((await bench.confirm(...full)).rejected, full.length);
@@ -255,7 +253,7 @@ describe('confirming revenue', () => {
     }
   });
 
-  it('tells the outcome of rows the log could not write as unknown, and a retry books them once', async (t) => {
+  it('reports unwritten rows as unknown, and a retry records them once', async (t) => {
     const bench = await Bench.open(t);
     bench.ledger.breakFiles();
     const rows = [bench.row(), bench.row(), 'nonsense'];
@@ -268,7 +266,7 @@ describe('confirming revenue', () => {
     assert.equal((await bench.booked()).length, 1);
   });
 
-  it('builds nothing on a row that the log does not take', async (t) => {
+  it('stops at a row that the ledger refuses', async (t) => {
     const bench = await Bench.open(t);
     const { log } = bench.ledger;
     const full = { ...bench.ports, ledger: refusingOnce(bench) };
@@ -281,7 +279,7 @@ describe('confirming revenue', () => {
     assert.equal(log.appendedPosition, 3);
   });
 
-  it('answers 503 when the history cannot be asked, and when too many batches wait', async (t) => {
+  it('responds 503 when the history is unavailable or the queue is full', async (t) => {
     const bench = await Bench.open(t);
     const history = { findPayoutStates: () => Promise.reject(new AnalyticsUnavailableError('gone')) };
     const gone = await confirmRevenue({ ...bench.ports, history }, [bench.row()]);
@@ -301,7 +299,7 @@ function refusingOnce({ ledger: { log } }: Bench): ConfirmRevenueDeps['ledger'] 
     append: (record) => {
       if (refused) return log.append(record);
       refused = true;
-      return Promise.reject(new LogUnavailableError('too much waits for the log', null));
+      return null;
     },
     appendWithoutWaiting: (record) => log.appendWithoutWaiting(record),
     get appendedPosition() {

@@ -108,7 +108,7 @@ class Bench {
 }
 
 describe('submitInputs', () => {
-  it('answers what it accepted, what it does not know, and how ready the session is', async (t) => {
+  it('returns accepted and unknown fields and the readiness', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     assert.deepEqual(await bench.submit(sub_id, { shoe_size: 44, ...required, loan_purpose: 'debt_consolidation' }), {
@@ -121,7 +121,7 @@ describe('submitInputs', () => {
     });
   });
 
-  it('answers readiness to an empty submission', async (t) => {
+  it('returns the readiness for an empty submission', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     await bench.submit(sub_id, required);
@@ -135,7 +135,7 @@ describe('submitInputs', () => {
     });
   });
 
-  it('merges increments, each into what was there', async (t) => {
+  it('merges each submission into the earlier fields', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const missing = Object.keys(required);
@@ -145,7 +145,7 @@ describe('submitInputs', () => {
     }
   });
 
-  it('lets null clear a field, and lists it as accepted', async (t) => {
+  it('clears a field by null and lists it as accepted', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     await bench.submit(sub_id, required);
@@ -158,7 +158,7 @@ describe('submitInputs', () => {
     assert.equal(match_readiness, 'insufficient');
   });
 
-  it('comes to the same fields however a run of submissions is split, and the later value wins', async (t) => {
+  it('gives the same fields however submissions are split; later values win', async (t) => {
     const bench = await Bench.open(t);
     const cuts = fc.array(fc.nat(12), { maxLength: 4 });
     await fc.assert(
@@ -181,7 +181,7 @@ describe('submitInputs', () => {
     );
   });
 
-  it('merges nothing of a call with one invalid value', async (t) => {
+  it('merges nothing if one value is invalid', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     await bench.submit(sub_id, required);
@@ -204,7 +204,7 @@ describe('submitInputs', () => {
     );
   });
 
-  it('never writes to the fields somebody may be ranking', async (t) => {
+  it('does not change the field vector of a running match', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     await bench.submit(sub_id, required);
@@ -215,7 +215,7 @@ describe('submitInputs', () => {
     assert.notDeepEqual(bench.fieldsOf(sub_id), before);
   });
 
-  it('drops the ranking of the old fields, and only when a field was submitted', async (t) => {
+  it('drops the cached ranking only when a field is submitted', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const session = bench.sessions.get(sub_id)!;
@@ -231,14 +231,14 @@ describe('submitInputs', () => {
     assert.equal(session.cachedRanking, null);
   });
 
-  it('keeps the fields of two sessions apart', async (t) => {
+  it('stores the fields of two sessions separately', async (t) => {
     const bench = await Bench.open(t);
     const [one, other] = [bench.newSession(), bench.newSession()];
     await bench.submit(one, { state: 'CA' });
     assert.deepEqual(bench.fieldsOf(other), emptyFieldVector(vertical));
   });
 
-  it('refuses a body that is no object, a sub_id that is no string, fields that are no object', async (t) => {
+  it('rejects a body or fields that are not objects, and a sub_id that is not a string', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     for (const body of [null, undefined, 1, 'text', [], true])
@@ -251,7 +251,7 @@ describe('submitInputs', () => {
     }
   });
 
-  it('takes up to 64 names of up to 64 characters', async (t) => {
+  it('accepts up to 64 names of up to 64 characters', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`name${i}`, i]));
@@ -264,7 +264,7 @@ describe('submitInputs', () => {
     }
   });
 
-  it('judges the shape of the request before the session, and the session before the fields', async (t) => {
+  it('checks the request before the session, and the session before the fields', async (t) => {
     const bench = await Bench.open(t);
     const expired = bench.newSession();
     bench.clock.advance(sessionTtlMs);
@@ -273,7 +273,7 @@ describe('submitInputs', () => {
     assert.equal(await bench.verdict({ sub_id: 'sub_x', fields: { state: 1 } }), 'SUB_ID_NOT_FOUND');
   });
 
-  it('refuses the session of another tenant, and leaves it as it is', async (t) => {
+  it('rejects the session of another tenant', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     for (const tenant of [testTenant, { ...liveTenant, account: 43 }]) {
@@ -282,7 +282,7 @@ describe('submitInputs', () => {
     assert.deepEqual(bench.fieldsOf(sub_id), emptyFieldVector(vertical));
   });
 
-  it('reckons ages on the UTC day of the request', async (t) => {
+  it('computes ages on the UTC day of the request', async (t) => {
     const bench = await Bench.open(t);
     bench.clock.setWall(Date.UTC(2026, 4, 20, 23, 59, 59, 999));
     const sub_id = bench.newSession();
@@ -292,7 +292,7 @@ describe('submitInputs', () => {
     assert.equal(await bench.verdict(body), 'ok');
   });
 
-  it('has the merge in the journal, durable, before it takes effect', async (t) => {
+  it('applies changes after they are durable in the journal', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const submitting = bench.submit(sub_id, { state: 'CA', loan_amount: 5_000 });
@@ -304,7 +304,7 @@ describe('submitInputs', () => {
     assert.deepEqual(merge!.changes, [fieldIndex(vertical, 'state'), 4, fieldIndex(vertical, 'loan_amount'), 5_000]);
   });
 
-  it('writes nothing for a submission that changes nothing', async (t) => {
+  it('writes nothing without changes', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     await bench.submit(sub_id, { shoe_size: 44 });
@@ -312,7 +312,7 @@ describe('submitInputs', () => {
     assert.deepEqual(await bench.journal.merges(), []);
   });
 
-  it('merges in the order of the journal when two submissions are under way', async (t) => {
+  it('applies concurrent submissions in the order of the journal', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const both = [bench.submit(sub_id, { state: 'CA' }), bench.submit(sub_id, { state: 'NY', loan_amount: 5_000 })];
@@ -323,7 +323,7 @@ describe('submitInputs', () => {
     assert.equal(bench.fieldsOf(sub_id)[fieldIndex(vertical, 'state')], last.changes[1]);
   });
 
-  it('says that a session is expired that was swept away while its merge was being written, and touches no other', async (t) => {
+  it('reports a session that expired while its changes were written', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const submitting = bench.submitBody({ sub_id, fields: required });
@@ -339,7 +339,7 @@ describe('submitInputs', () => {
     for (const other of others) assert.deepEqual(bench.fieldsOf(other), emptyFieldVector(vertical));
   });
 
-  it('is unavailable while the journal cannot be written, and later applies what the journal took, in its order', async (t) => {
+  it('responds 503 while the journal cannot be written, and applies the queued changes later in order', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     await bench.submit(sub_id, { co_borrower: true });
@@ -372,7 +372,7 @@ describe('submitInputs', () => {
     assert.deepEqual(bench.fieldsOf(restored), live);
   });
 
-  it('is not led astray by the names of built-in properties', async (t) => {
+  it('treats names of built-in properties as unknown fields', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const fields = JSON.parse('{"__proto__": {"state": "CA"}, "constructor": 1, "toString": null, "state": "NY"}');

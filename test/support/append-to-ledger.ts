@@ -4,7 +4,7 @@ import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 
 /** Adds records to the ledger of a data folder that no service has open. */
 export async function appendToLedger(dataDir: string, records: readonly LedgerRecord[]): Promise<void> {
-  const log = await openEventLog({ folder: dataFiles(dataDir).ledgerFolder, shard: 0, durability: 'write' });
-  for (const record of records) await log.append(record);
+  const log = await openEventLog({ folder: dataFiles(dataDir).ledgerFolder, durability: 'write' });
+  for (const record of records) await log.append(record)!.durable;
   await log.close();
 }

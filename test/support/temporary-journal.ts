@@ -24,14 +24,13 @@ export class TemporaryJournal {
     this.folder = folder;
     this.options = {
       folder,
-      shard: 0,
       durability: 'write',
       clock: new ManualClock(),
       secrets: ringOf('ours'),
       verticals: [personalLoans],
       sessionTtlMs: 4 * 60 * 60 * 1000,
       files: this.#files,
-      healMs: 1,
+      retryMs: 1,
       onFieldChanges: () => {},
       ...options,
     };

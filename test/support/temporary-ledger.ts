@@ -5,10 +5,13 @@ import type { TestContext } from 'node:test';
 import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
 import type { LogFiles } from '../../src/event-log/log-files.ts';
 import { nodeLogFiles } from '../../src/event-log/log-files.ts';
+import type { LedgerSubscriber } from '../../src/ledger/ledger.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 
 /** A real ledger in a folder of its own that goes with the test. */
 export interface TemporaryLedger {
-  readonly log: FileEventLog;
+  readonly log: FileEventLog<LedgerRecord>;
   readonly folder: string;
   /** From now on no file can be written, until `repair`. The log finds out at its next group. */
   breakFiles(): void;
@@ -17,16 +20,19 @@ export interface TemporaryLedger {
   records(): Promise<unknown[][]>;
 }
 
-export async function openTemporaryLedger(t: TestContext): Promise<TemporaryLedger> {
+export async function openTemporaryLedger(
+  t: TestContext,
+  ...subscribers: readonly LedgerSubscriber[]
+): Promise<TemporaryLedger> {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
-  const options = { folder, shard: 0, durability: 'write' } as const;
+  const options = { folder, durability: 'write' } as const;
   let broken = false;
   const files: LogFiles = {
     ...nodeLogFiles,
     create: (path) => (broken ? Promise.reject(new Error('no space left')) : nodeLogFiles.create(path)),
   };
   // Segments of one group each: every group needs a file, so that broken files are noticed at once.
-  const log = await openEventLog({ ...options, files, segmentBytesMax: 1, healMs: 1 });
+  const log = await openLedger({ ...options, subscribers, recoveries: [], files, segmentBytesMax: 1, retryMs: 1 });
   t.after(async () => {
     await log.close();
     rmSync(folder, { recursive: true });

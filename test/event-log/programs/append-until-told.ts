@@ -7,12 +7,12 @@ import { openLog, recordAt } from '../log-fixture.ts';
 
 const [folder, count] = process.argv.slice(2);
 const last = count === undefined ? Number.POSITIVE_INFINITY : Number(count);
-const log = await openLog(folder!, { onTrouble: (trouble) => writeLine(`trouble ${trouble.kind}`) });
+const log = await openLog(folder!, { onIncident: (trouble) => writeLine(`trouble ${trouble.kind}`) });
 
 async function appender(): Promise<void> {
   while (log.appendedPosition < last) {
     const position = log.appendedPosition + 1;
-    await log.append(recordAt(position));
+    await log.append(recordAt(position))!.durable;
     writeLine(`durable ${position}`);
   }
 }

@@ -19,8 +19,8 @@ function session(serial: number): Buffer {
   return sub;
 }
 
-describe('SessionPairs', () => {
-  it('knows what a map of pairs knows, however many there are', () => {
+describe('SessionOfferPairs', () => {
+  it('agrees with a map of pairs', () => {
     const step = fc.record({ serial: fc.nat(400), offer: fc.nat(2), clicked: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 600, size: 'max' }), (steps) => {
@@ -43,7 +43,7 @@ describe('SessionPairs', () => {
     );
   });
 
-  it('keeps a hundred thousand pairs of one minute apart', () => {
+  it('distinguishes 100,000 pairs of one minute', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon);
     for (let serial = 0; serial < 500_000; serial += 5) pairs.markShown(session(serial), marks[serial % 3]!);
     for (let serial = 0; serial < 500_000; serial += 15) pairs.markClicked(session(serial), marks[serial % 3]!);
@@ -55,7 +55,7 @@ describe('SessionPairs', () => {
     assert.equal(pairs.size, 100_000);
   });
 
-  it('lets go of sessions by whole minutes, and from then on knows nothing of sessions created before', () => {
+  it('evicts sessions by whole minutes', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon - minuteMs);
     for (const serial of [0, 1]) pairs.markShown(session(serial), marks[0]!);
     assert.ok(pairs.isComplete(noon - minuteMs) && !pairs.isComplete(noon - minuteMs - 1));
@@ -72,7 +72,7 @@ describe('SessionPairs', () => {
     assert.ok(pairs.isComplete(noon + minuteMs) && !pairs.isComplete(noon + minuteMs - 1));
   });
 
-  it('gives up the oldest sessions when there are more pairs than it may hold', () => {
+  it('evicts the oldest sessions above the maximum', () => {
     const pairs = new SessionOfferPairs(100, noon);
     for (let serial = 0; serial < 100; serial++) pairs.markShown(session(serial), marks[0]!);
     assert.ok(pairs.size === 100 && pairs.isComplete(noon));
@@ -83,7 +83,7 @@ describe('SessionPairs', () => {
     assert.equal(pairs.state(session(1), marks[0]!), 'shown');
   });
 
-  it('takes in what others know', () => {
+  it('merges another set', () => {
     const [pairs, others] = [new SessionOfferPairs(1_000, noon), new SessionOfferPairs(1_000, noon - minuteMs)];
     for (let serial = 0; serial < 300; serial++) pairs.markShown(session(serial), marks[0]!);
     for (let serial = 0; serial < 300; serial++) others.markShown(session(serial), marks[1]!);

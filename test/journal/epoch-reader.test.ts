@@ -20,24 +20,24 @@ function withFields(changed: Vertical['fields']): Vertical {
   return { ...personalLoans, fields: changed };
 }
 
-test('shapes come back as they were written', () => {
+test('parses serialized field encodings', () => {
   const parsed = parseFieldEncodings(serializeFieldEncodings([personalLoans, equipmentLeases]));
   for (const vertical of [personalLoans, equipmentLeases]) {
     assert.deepEqual(parsed.get(vertical.number), fieldEncodings(vertical));
   }
 });
 
-test('shapes that nobody wrote are an error, not a guess', () => {
+test('rejects invalid field encodings', () => {
   for (const text of ['', '[]', '{"1":{}}', '{"1":[{"name":1,"kind":"choice"}]}']) {
     assert.throws(() => parseFieldEncodings(text), text);
   }
 });
 
-test('between equal fields there is nothing to do', () => {
+test('needs no translation between equal fields', () => {
   assert.equal(createChangeTranslator(fieldEncodings(personalLoans), personalLoans), null);
 });
 
-test('fields in another order keep their values', () => {
+test('translates fields in another order', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray([...fields], { minLength: fields.length }), (shuffled) => {
       const today = withFields(shuffled);
@@ -56,7 +56,7 @@ test('fields in another order keep their values', () => {
   );
 });
 
-test('a word that has moved is found, and one that is gone is left out', () => {
+test('translates moved choices and skips removed ones', () => {
   const moved = withFields(
     fields.map((field) =>
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,
@@ -69,7 +69,7 @@ test('a word that has moved is found, and one that is gone is left out', () => {
   assert.deepEqual(translate([state, -1]), [state, -1]);
 });
 
-test('a field that is gone, or is of another kind now, is left out', () => {
+test('skips removed fields and fields of another kind', () => {
   const gone = withFields(fields.filter(({ name }) => name !== 'state'));
   assert.deepEqual(createChangeTranslator(fieldEncodings(personalLoans), gone)!([state, 3]), []);
   const other = withFields(

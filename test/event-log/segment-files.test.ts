@@ -25,8 +25,8 @@ const firsts = (folder: string) =>
     .sort()
     .map((name) => Number.parseInt(name, 10));
 
-describe('dropping segments', () => {
-  it('removes those that hold only records before a position, and never the newest', async (t) => {
+describe('dropSegments', () => {
+  it('deletes segments before a position, but never the newest', async (t) => {
     const folder = await sixRecords(t);
     for (const [before, dropped, left] of [
       [0, 0, [1, 3, 5, 7]],
@@ -42,13 +42,13 @@ describe('dropping segments', () => {
     assert.equal(await dropSegments(nodeLogFiles, scratchFolder(t), 5_000), 0);
   });
 
-  it('leaves a log that is opened, read and continued with the same positions', async (t) => {
+  it('keeps the positions of the remaining records', async (t) => {
     const folder = await sixRecords(t);
     writeFileSync(join(folder, 'somebody-elses.txt'), '');
     await dropSegments(nodeLogFiles, folder, 4);
     const seen: number[] = [];
     const log = await openLog(folder, { onRecord: (position) => seen.push(position) });
-    await log.append(recordAt(7));
+    await log.append(recordAt(7))!.durable;
     await log.close();
     assert.deepEqual([seen, log.durablePosition], [[3, 4, 5, 6], 7]);
     const reader = new LogReader(folder, null);
@@ -59,7 +59,7 @@ describe('dropping segments', () => {
     assert.equal(readdirSync(folder).includes('somebody-elses.txt'), true);
   });
 
-  it('makes each removal durable before the next, so that no gap can be left', async (t) => {
+  it('makes each deletion durable before the next', async (t) => {
     const folder = await sixRecords(t);
     const steps: string[] = [];
     const files: LogFiles = {
@@ -75,7 +75,7 @@ describe('dropping segments', () => {
     assert.deepEqual(steps, ['remove 1']);
   });
 
-  it('removes what recovery once cut off a segment with the segment', async (t) => {
+  it('deletes the copied tails of a segment with the segment', async (t) => {
     const folder = await sixRecords(t);
     const cutTail = (first: number) => removedTailFileName(segmentFileName(first), 90, 5);
     for (const first of [1, 5]) writeFileSync(join(folder, cutTail(first)), 'torn');
@@ -86,7 +86,7 @@ describe('dropping segments', () => {
     );
   });
 
-  it('is told to whoever was reading what is gone', async (t) => {
+  it('reports the deletion to a reader of the segment', async (t) => {
     const folder = await sixRecords(t);
     const walk = new LogScanner(nodeLogFiles, folder, { decode: true });
     await dropSegments(nodeLogFiles, folder, 5);

@@ -20,7 +20,7 @@ async function threeSegments(folder: string): Promise<string[]> {
   return segmentFiles(folder);
 }
 
-test('a whole log is read from its first record to its last, and counted', async (t) => {
+test('counts the records and bytes of an undamaged log', async (t) => {
   const folder = scratchFolder(t);
   const files = await threeSegments(folder);
   const records: unknown[] = [];
@@ -35,10 +35,10 @@ test('a whole log is read from its first record to its last, and counted', async
   const endMark = join(folder, segmentFileName(13));
   const sizes = [...files, endMark].map((file) => statSync(file).size);
   const { crc, ...rest } = check;
-  assert.equal(crc, (await recoverLog(nodeLogFiles, folder, 3, undefined)).crc);
+  assert.equal(crc, (await recoverLog(nodeLogFiles, folder, undefined)).crc);
   const end = { file: endMark, offset: segmentHeaderBytes };
   const size = sizes.reduce((sum, one) => sum + one, 0);
-  const counted = { segments: 4, bytes: size, records: 12, position: 12, shard: 3 };
+  const counted = { segments: 4, bytes: size, records: 12, position: 12 };
   assert.deepEqual(rest, { folder, ...counted, end, tornBytes: 0, damage: null });
   assert.equal(bytes, size);
 });
@@ -49,7 +49,7 @@ test('a folder without segments is a log without records', async (t) => {
   assert.deepEqual([check.segments, check.records, check.end, check.damage], [0, 0, null, null]);
 });
 
-test('whatever is wrong with any byte, the check says what opening the log says, and changes nothing', async (t) => {
+test('reports the same damage as opening the log, and changes nothing', async (t) => {
   const folder = scratchFolder(t);
   const files = await threeSegments(folder);
   for (const file of files) {
@@ -62,7 +62,7 @@ test('whatever is wrong with any byte, the check says what opening the log says,
       assert.ok(readFileSync(file).equals(damaged));
       let refusal: unknown = null;
       try {
-        const { removedTail } = await recoverLog(nodeLogFiles, folder, 3, () => {});
+        const { removedTail } = await recoverLog(nodeLogFiles, folder, () => {});
         assert.equal(tornBytes, removedTail?.bytes ?? 0);
       } catch (error) {
         refusal = error;
@@ -74,7 +74,7 @@ test('whatever is wrong with any byte, the check says what opening the log says,
   }
 });
 
-test('of a damaged log, what is whole before the damage is counted', async (t) => {
+test('counts the records before the damage', async (t) => {
   const folder = scratchFolder(t);
   const [first, second] = await threeSegments(folder);
   const bytes = readFileSync(second!);
@@ -85,11 +85,11 @@ test('of a damaged log, what is whole before the damage is counted', async (t) =
   assert.deepEqual(check.end, { file: first, offset: statSync(first!).size });
 });
 
-test('a record that cannot be decoded is damage, and the records before it end where it begins', async (t) => {
+test('reports a record that cannot be decoded as damage', async (t) => {
   const folder = scratchFolder(t);
   const payloads = [[1, 2], 7].map((value) => new Encoder().encode(value));
   const file = `${folder}/0000000000000001.log`;
-  writeFileSync(file, encodeSegmentHeader({ shard: 0, firstSequence: 1, previousCrc: 0 }));
+  writeFileSync(file, encodeSegmentHeader({ firstSequence: 1, previousCrc: 0 }));
   let crc = 0;
   for (const [index, payload] of payloads.entries()) {
     crc = frameCrc(index + 1, crc, payload);
@@ -109,11 +109,11 @@ test('a log may be checked while it is written', async (t) => {
   const log = await openLog(folder, { segmentBytesMax: 900 });
   for (let round = 0; round < 40; round++) {
     await appendOneByOne(log, 1);
-    const under = log.append([1, 1, new Uint8Array(32), 'a tag', 1, 0, null]);
+    const pending = log.append([1, 1, new Uint8Array(32), 'a tag', 1, 0, null])!;
     const { damage, position } = await verifyLog(nodeLogFiles, folder);
     assert.equal(damage, null);
     assert.ok(position >= log.durablePosition);
-    await under;
+    await pending.durable;
   }
   await log.close();
 });

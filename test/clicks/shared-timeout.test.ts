@@ -19,27 +19,27 @@ async function stateOf<Value>(promise: Promise<Value>): Promise<Value | 'waiting
   return Promise.race([promise, Promise.resolve('waiting' as const)]);
 }
 
-describe('Patience', () => {
-  it('gives what the promise gives when that is in time', async (t) => {
+describe('SharedTimeout', () => {
+  it('resolves as the promise in time', async (t) => {
     const { patience } = setUp(t);
     assert.equal(await patience.wait(Promise.resolve('done')), 'done');
   });
 
-  it('rejects as the promise does when that is in time', async (t) => {
+  it('rejects as the promise in time', async (t) => {
     const { patience } = setUp(t);
     await assert.rejects(patience.wait(Promise.reject(new Error('broken'))), /broken/);
   });
 
-  it('waits its whole time, and at most one tick longer', async (t) => {
+  it('waits at most one tick too long', async (t) => {
     const { patience, pass } = setUp(t);
     const waited = patience.wait(never());
     pass(499);
     assert.equal(await stateOf(waited), 'waiting');
     pass(21);
-    assert.equal(await stateOf(waited), 'late');
+    assert.equal(await stateOf(waited), 'timeout');
   });
 
-  it('waits as long for one that joins within a tick', async (t) => {
+  it('waits as long for a call in the same tick', async (t) => {
     const { patience, pass } = setUp(t);
     patience.wait(never());
     pass(19);
@@ -47,32 +47,32 @@ describe('Patience', () => {
     pass(499);
     assert.equal(await stateOf(joined), 'waiting');
     pass(21);
-    assert.equal(await stateOf(joined), 'late');
+    assert.equal(await stateOf(joined), 'timeout');
   });
 
-  it('begins anew after a tick', async (t) => {
+  it('starts a new timer after a tick', async (t) => {
     const { patience, pass } = setUp(t);
     const first = patience.wait(never());
     pass(400);
     const second = patience.wait(never());
     pass(120);
-    assert.equal(await stateOf(first), 'late');
+    assert.equal(await stateOf(first), 'timeout');
     assert.equal(await stateOf(second), 'waiting');
     pass(400);
-    assert.equal(await stateOf(second), 'late');
+    assert.equal(await stateOf(second), 'timeout');
   });
 
-  it('leaves no rejection unhandled that comes too late', async (t) => {
+  it('handles a late rejection', async (t) => {
     const { patience, pass } = setUp(t);
     const { promise, reject } = Promise.withResolvers<void>();
     const waited = patience.wait(promise);
     pass(520);
-    assert.equal(await waited, 'late');
+    assert.equal(await waited, 'timeout');
     reject(new Error('nobody waits any more')); // The test runner fails this test if nobody handles it.
     await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('leaves no timer running once closed, which it may be twice', () => {
+  it('close is idempotent and clears all timers', () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();
     const patience = new SharedTimeout(60_000, 1_000);
@@ -83,7 +83,7 @@ describe('Patience', () => {
     assert.equal(timers(), before);
   });
 
-  it('still gives what a promise gives when closed meanwhile', async () => {
+  it('settles as the promise after close', async () => {
     const patience = new SharedTimeout(60_000, 1_000);
     const { promise, resolve } = Promise.withResolvers<string>();
     const waited = patience.wait(promise);

@@ -88,7 +88,7 @@ for (const [syncsWrites, stored] of [
   });
 }
 
-test('what cannot be closed well is closed all the same', { skip: process.platform !== 'linux' }, async (t) => {
+test('closes both descriptors even if one fails', { skip: process.platform !== 'linux' }, async (t) => {
   const file = await createNodeLogFiles(true).create(join(scratchFolder(t), 'file'));
   const { close } = fs;
   const closed: number[] = [];

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type EventLog, LogUnavailableError } from '../../src/event-log/event-log.ts';
+import { type AppendedRecord, LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { parseSubIdWords, SubIds, subIdWordCount } from '../../src/ids/sub-id.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord, WidgetEventsReported } from '../../src/ledger/ledger-record.ts';
 import { recordWidgetEvents } from '../../src/operations/record-widget-events.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
@@ -14,21 +15,18 @@ import { liveTenant } from '../support/tenants.ts';
 import { loadId } from '../support/widget-caller.ts';
 
 /** A log that fails as it is told to: no disk fails on demand, and here only the outcome matters. */
-class TroubledLog implements Pick<EventLog, 'append' | 'appendedPosition' | 'durablePosition'> {
+class TroubledLog implements Pick<Ledger, 'append' | 'durablePosition'> {
   readonly records: WidgetEventsReported[] = [];
-  trouble: LogUnavailableError | null = null;
+  isFull = false;
+  error: LogUnavailableError | null = null;
   /** Nothing is durable before this is. */
   disk: Promise<void> = Promise.resolve();
   durablePosition = 0;
 
-  get appendedPosition(): number {
-    return this.records.length;
-  }
-
-  append(record: LedgerRecord): Promise<void> {
-    const { trouble } = this;
-    if (trouble === null || trouble.isAppended) this.records.push(record as WidgetEventsReported);
-    return trouble === null ? this.#store(this.appendedPosition) : Promise.reject(trouble);
+  append(record: LedgerRecord): AppendedRecord | null {
+    if (this.isFull) return null;
+    const position = this.records.push(record as WidgetEventsReported);
+    return { position, durable: this.error === null ? this.#store(position) : Promise.reject(this.error) };
   }
 
   /** Whoever waits hears of the position as it is by then. */
@@ -55,7 +53,7 @@ function setUp() {
   const ports = {
     clock,
     subIds,
-    ledger: ledger as unknown as EventLog,
+    ledger: ledger as unknown as Ledger,
     onWidgetEvents: (types: readonly string[]) => told.push(...types),
   };
   const report = (...ids: string[]) =>
@@ -66,8 +64,8 @@ function setUp() {
   return { ledger, report, told };
 }
 
-describe('reportWidgetEvents', () => {
-  it('puts the events that are new on record, together', async () => {
+describe('recordWidgetEvents', () => {
+  it('records new events in one record', async () => {
     const { ledger, report, told } = setUp();
     assert.ok((await report('a', 'b')).ok);
     assert.ok((await report('b', 'c')).ok);
@@ -85,31 +83,31 @@ describe('reportWidgetEvents', () => {
     assert.deepEqual(told, ['offer_impression', 'offer_impression', 'offer_impression']);
   });
 
-  it('takes events again that the log did not take', async () => {
+  it('accepts events again after the ledger refused them', async () => {
     const { ledger, report, told } = setUp();
-    ledger.trouble = new LogUnavailableError('full', null);
+    ledger.isFull = true;
     const refused = await report('a');
     assert.ok(!refused.ok && refused.refusal.code === 'SERVICE_UNAVAILABLE');
     assert.ok(refused.refusal.retryAfterSeconds! >= 1);
-    ledger.trouble = null;
+    ledger.isFull = false;
     assert.ok((await report('a')).ok);
     assert.equal(ledger.records.length, 1);
     assert.equal(told.length, 1);
   });
 
-  it('does not record twice what the log took but could not sync in time, and waits until it could', async () => {
+  it('records events once when the ledger is slow', async () => {
     const { ledger, report, told } = setUp();
-    ledger.trouble = new LogUnavailableError('slow', new Promise(() => {}));
+    ledger.error = new LogUnavailableError('slow', new Promise(() => {}));
     assert.ok(!(await report('a')).ok);
     assert.ok(!(await report('a')).ok);
-    ledger.trouble = null;
+    ledger.error = null;
     ledger.durablePosition = 1;
     assert.ok((await report('a')).ok);
     assert.equal(ledger.records.length, 1);
     assert.equal(told.length, 1);
   });
 
-  it('answers a repeat no sooner than what it repeats is durable', async () => {
+  it('answers a repeat only when the first record is durable', async () => {
     const { ledger, report } = setUp();
     const disk = Promise.withResolvers<void>();
     ledger.disk = disk.promise;
@@ -124,7 +122,7 @@ describe('reportWidgetEvents', () => {
     assert.equal(ledger.records.length, 1);
   });
 
-  it('says of a repeat what it says of the first when the log fails both', async () => {
+  it('gives a repeat the same outcome as the first request', async () => {
     const { ledger, report } = setUp();
     const disk = Promise.withResolvers<void>();
     ledger.disk = disk.promise;

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nodeLogFiles } from '../../src/event-log/log-files.ts';
+import type { LedgerSubscriber } from '../../src/ledger/ledger.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
+import { openLedger, readLedgerSince } from '../../src/ledger/open-ledger.ts';
+import { openLog, scratchFolder } from '../event-log/log-fixture.ts';
+import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+
+const sub = subOf({ createdMs: 1_000, serial: 1 });
+
+class RecordingSubscriber implements LedgerSubscriber {
+  readonly replaySinceMs: number;
+  readonly kinds: number[] = [];
+
+  constructor(replaySinceMs = 0) {
+    this.replaySinceMs = replaySinceMs;
+  }
+
+  apply(record: LedgerRecord): void {
+    this.kinds.push(record[0]);
+  }
+}
+
+async function writeRecords(folder: string, ...records: readonly unknown[]): Promise<void> {
+  const log = await openLog(folder);
+  for (const record of records) log.appendWithoutWaiting(record as LedgerRecord);
+  await log.close();
+}
+
+test('applies past records to subscribers and recoveries, and new records to subscribers', async (t) => {
+  const folder = scratchFolder(t);
+  await writeRecords(folder, createdRecord(sub), viewedRecord(sub, ['a']));
+  const [subscriber, recovery] = [new RecordingSubscriber(), new RecordingSubscriber()];
+  const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [subscriber], recoveries: [recovery] });
+  assert.deepEqual(
+    [subscriber.kinds, recovery.kinds],
+    [
+      [1, 2],
+      [1, 2],
+    ],
+  );
+  ledger.append(clickedRecord(sub, 'a'));
+  assert.deepEqual(
+    [subscriber.kinds, recovery.kinds],
+    [
+      [1, 2, 3],
+      [1, 2],
+    ],
+  );
+  ledger.appendWithoutWaiting(viewedRecord(sub, ['b']));
+  assert.deepEqual(subscriber.kinds, [1, 2, 3, 2]);
+  await ledger.close();
+  assert.equal(ledger.appendWithoutWaiting(viewedRecord(sub, ['c'])), null);
+  assert.deepEqual(subscriber.kinds, [1, 2, 3, 2]);
+});
+
+test('skips values that are not ledger records', async (t) => {
+  const folder = scratchFolder(t);
+  const click = clickedRecord(sub, 'a');
+  await writeRecords(
+    folder,
+    [1],
+    [99, 5, sub],
+    click.with(2, sub.subarray(1)),
+    click.with(1, -1),
+    click.with(6, 'x'),
+    click,
+  );
+  const subscriber = new RecordingSubscriber();
+  const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [subscriber], recoveries: [] });
+  assert.deepEqual(subscriber.kinds, [3]);
+  await ledger.close();
+});
+
+test('reads a session whose device class a later release has written', async (t) => {
+  const folder = scratchFolder(t);
+  await writeRecords(folder, createdRecord(sub).with(5, 9));
+  const records: LedgerRecord[] = [];
+  const recovery = { replaySinceMs: 0, apply: (record: LedgerRecord) => records.push(record) };
+  const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [], recoveries: [recovery] });
+  assert.equal(records[0]![5], 0);
+  await ledger.close();
+});
+
+test('skips segments that no subscriber needs', async (t) => {
+  const folder = scratchFolder(t);
+  const laterMs = 1_000_000;
+  await writeRecords(folder, createdRecord(sub));
+  await writeRecords(folder, viewedRecord(sub, ['a'], laterMs));
+  const [idle, recovery] = [new RecordingSubscriber(Number.POSITIVE_INFINITY), new RecordingSubscriber(laterMs + 1)];
+  const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [idle], recoveries: [recovery] });
+  assert.deepEqual(recovery.kinds, [2]);
+  const kinds: number[] = [];
+  await readLedgerSince(nodeLogFiles, folder, ledger, 0, ([kind]) => kinds.push(kind));
+  assert.deepEqual(kinds, [1, 2]);
+  await ledger.close();
+});

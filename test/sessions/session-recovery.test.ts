@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { dayMs } from '../../src/domain/calendar.ts';
+import { formatSubId } from '../../src/ids/sub-id.ts';
+import type { SessionCreated } from '../../src/ledger/ledger-record.ts';
+import type { IdempotencyDigests } from '../../src/sessions/idempotency-keys.ts';
+import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import { SessionRecovery } from '../../src/sessions/session-recovery.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+
+const sessionTtlMs = 4 * 60 * 60 * 1000;
+
+function setUp(t: TestContext, { sessionsMax = 100 } = {}) {
+  const clock = new ManualClock();
+  const fieldsMax = personalLoans.fields.length;
+  const sessions = new MemorySessionStore({
+    clock,
+    sessionsMax,
+    sessionTtlMs,
+    fieldsMax,
+    shardCount: 4,
+    sweepIntervalMs: 60_000,
+  });
+  t.after(() => sessions.close());
+  const keyed: { readonly digests: IdempotencyDigests; readonly sub: Uint8Array }[] = [];
+  const onIdempotentSession = (digests: IdempotencyDigests, sub: Uint8Array) => keyed.push({ digests, sub });
+  const recovery = new SessionRecovery({
+    ...{ clock, sessions, sessionTtlMs, onIdempotentSession },
+    verticals: [personalLoans],
+  });
+  return { clock, sessions, recovery, keyed, nowMs: clock.wallMs() };
+}
+
+function keyedRecord(sub: Buffer, key: Uint8Array, payload: Uint8Array): SessionCreated {
+  const [kind, wallMs, , tag, keyNumber, device, metadata] = createdRecord(sub);
+  return [kind, wallMs, sub, tag, keyNumber, device, metadata, key, payload];
+}
+
+describe('SessionRecovery', () => {
+  it('restores a live session without its fields', (t) => {
+    const { sessions, recovery, nowMs } = setUp(t);
+    const sub = subOf({ createdMs: nowMs - 1_000, serial: 1, account: 9, mode: 'test' });
+    recovery.apply(createdRecord(sub));
+    const session = sessions.get(formatSubId(sub))!;
+    assert.deepEqual(session.tenant, { account: 9, vertical: personalLoans, mode: 'test' });
+    assert.equal(session.createdMs, nowMs - 1_000);
+    assert.deepEqual(
+      session.fields,
+      personalLoans.fields.map(() => -1),
+    );
+    assert.equal(session.cachedRanking, null);
+    assert(session.widgetUsage.shouldCountView(Buffer.alloc(8)));
+  });
+
+  it('restores the Idempotency-Key of a live session', (t) => {
+    const { recovery, keyed, nowMs } = setUp(t);
+    const digests = [Buffer.alloc(16, 1), Buffer.alloc(16, 2)];
+    const live = subOf({ createdMs: nowMs - 1_000, serial: 1 });
+    const expired = subOf({ createdMs: nowMs - sessionTtlMs, serial: 2 });
+    const [key, payload] = digests as [Buffer, Buffer];
+    for (const sub of [live, expired]) recovery.apply(keyedRecord(sub, key, payload));
+    recovery.apply(keyedRecord(subOf({ createdMs: nowMs, serial: 3 }), Buffer.alloc(15), payload));
+    assert.equal(keyed.length, 1);
+    const { digests: restored, sub } = keyed[0]!;
+    assert.deepEqual(sub, live);
+    assert.deepEqual([restored.key, restored.payload], digests);
+  });
+
+  it('merges the field changes of the journal into live sessions', (t) => {
+    const { sessions, recovery, nowMs } = setUp(t);
+    const sub = subOf({ createdMs: nowMs - 1_000, serial: 1 });
+    recovery.apply(createdRecord(sub));
+    recovery.applyFieldChanges(sub, [0, 7, 2, 3]);
+    recovery.applyFieldChanges(sub, [0, 8]);
+    recovery.applyFieldChanges(subOf({ createdMs: nowMs - 1_000, serial: 2 }), [0, 9]);
+    assert.deepEqual(sessions.get(formatSubId(sub))!.fields.slice(0, 4), [8, -1, 3, -1]);
+    assert.equal(sessions.size, 1);
+  });
+
+  it('skips a session that has just expired', (t) => {
+    const { sessions, recovery, nowMs } = setUp(t);
+    const dead = subOf({ createdMs: nowMs - sessionTtlMs, serial: 1 });
+    const dying = subOf({ createdMs: nowMs - sessionTtlMs + 1, serial: 2 });
+    for (const sub of [dead, dying]) recovery.apply(createdRecord(sub));
+    assert.equal(sessions.get(formatSubId(dead)), undefined);
+    assert(sessions.get(formatSubId(dying)) !== undefined);
+  });
+
+  it('needs the records of today and of live sessions, and an hour before', (t) => {
+    const hourMs = 60 * 60 * 1000;
+    const { clock, sessions } = setUp(t);
+    const replaySinceMsAt = (wallMs: number): number => {
+      clock.setWall(wallMs);
+      return new SessionRecovery({
+        ...{ clock, sessions, sessionTtlMs },
+        verticals: [personalLoans],
+        onIdempotentSession: () => {},
+      }).replaySinceMs;
+    };
+    const midnight = Date.UTC(2026, 4, 20);
+    assert.equal(replaySinceMsAt(midnight + 12 * hourMs), midnight - hourMs);
+    assert.equal(replaySinceMsAt(midnight + 3 * hourMs), midnight - hourMs - hourMs);
+  });
+
+  it('expires a restored session 4 hours after its creation', (t) => {
+    const { clock, sessions, recovery, nowMs } = setUp(t);
+    recovery.apply(createdRecord(subOf({ createdMs: nowMs - sessionTtlMs + 1_000, serial: 1 })));
+    assert.equal(sessions.size, 1);
+    clock.advance(1_001);
+    for (let i = 0; i < 4; i++) sessions.sweepNextShard();
+    assert.equal(sessions.size, 0);
+  });
+
+  it('shares one tenant object among the sessions of an account, vertical and mode', (t) => {
+    const { sessions, recovery, nowMs } = setUp(t);
+    const [one, other] = [1, 2].map((serial) => subOf({ createdMs: nowMs, serial })) as [Buffer, Buffer];
+    const test = subOf({ createdMs: nowMs, serial: 3, mode: 'test' });
+    for (const sub of [one, other, test]) recovery.apply(createdRecord(sub));
+    const tenantOf = (sub: Buffer) => sessions.get(formatSubId(sub))!.tenant;
+    assert.equal(tenantOf(one), tenantOf(other));
+    assert.notEqual(tenantOf(one), tenantOf(test));
+  });
+
+  it('counts the sessions that each key created on the current UTC day', (t) => {
+    const { recovery, nowMs } = setUp(t);
+    const midnight = nowMs - (nowMs % dayMs);
+    const created = (createdMs: number, keyNumber: number, serial: number) =>
+      createdRecord(subOf({ createdMs, serial })).with(4, keyNumber) as unknown as SessionCreated;
+    recovery.apply(created(midnight - 1, 7, 1));
+    recovery.apply(created(midnight, 7, 2));
+    recovery.apply(created(nowMs, 7, 3));
+    recovery.apply(created(nowMs, 8, 4));
+    assert.deepEqual(
+      [...recovery.sessionCountsToday],
+      [
+        [7, 2],
+        [8, 1],
+      ],
+    );
+  });
+
+  it('restores no session from another vertical, a view or a click', (t) => {
+    const { sessions, recovery, nowMs } = setUp(t);
+    const sub = subOf({ createdMs: nowMs, serial: 1 });
+    recovery.apply(createdRecord(subOf({ createdMs: nowMs, serial: 2, vertical: 99 })));
+    recovery.apply(viewedRecord(sub, ['offer']));
+    recovery.apply(clickedRecord(sub, 'offer'));
+    assert.equal(sessions.size, 0);
+  });
+
+  it('keeps the oldest sessions if the store is full', (t) => {
+    const { sessions, recovery, nowMs } = setUp(t, { sessionsMax: 2 });
+    const subs = [1, 2, 3].map((serial) => subOf({ createdMs: nowMs, serial }));
+    for (const sub of subs) recovery.apply(createdRecord(sub));
+    assert.equal(sessions.size, 2);
+    assert.deepEqual(
+      subs.map((sub) => sessions.get(formatSubId(sub)) !== undefined),
+      [true, true, false],
+    );
+  });
+});
