@@ -9,7 +9,8 @@ import { checkout } from './run-commands.ts';
 test('commands in the prose of documents exist', async () => {
   const problems: string[] = [];
   let commands = 0;
-  for (const document of documents) {
+  // The change log names commands that no longer exist.
+  for (const document of documents.filter((path) => path !== 'CHANGELOG.md')) {
     for (const code of inlineCodeOf(readFileSync(join(checkout, document), 'utf8'))) {
       const problem = await problemOf(code);
       if (problem !== undefined) commands++;
