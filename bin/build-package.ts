@@ -1,6 +1,6 @@
 /**
- * Compiles what `npm pack` takes along into `dist/`: `node bin/build-package.ts`. The folder mirrors the checkout, so that a path from
- * one file of ours to another holds in both; only its ending changes.
+ * Compiles the files of the package into `dist/`: `node bin/build-package.ts`. The folder mirrors the checkout, so that relative paths
+ * are the same in both except for the file extension.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ for (const folder of ['capacity', 'openapi', 'verticals']) {
     filter: (path) => !path.endsWith('.ts'),
   });
 }
-// Taken along rather than depended on: the whole package is ten times as large, and reports its installations.
+// Copied instead of a dependency: the whole package is ten times as large, and reports its installations.
 for (const name of [
   'swagger-ui.css',
   'swagger-ui-bundle.js',
@@ -53,17 +53,17 @@ function rewriteFile(path: string, change: (text: string) => string): void {
   writeFileSync(path, change(readFileSync(path, 'utf8')));
 }
 
-/** Imports are rewritten by the compiler; files that a thread or a process is started with are known to it as strings only. */
+/** Rewrites the URLs of files that a thread or process is started with. The compiler rewrites only imports. */
 function rewriteThreadUrls(code: string): string {
   return code.replaceAll(/(new URL\('\.[^']*)\.ts', import\.meta\.url\)/g, "$1.js', import.meta.url)");
 }
 
-/** The compiler leaves the imports of declarations as they were written. */
+/** Rewrites imports in declarations, which the compiler leaves unchanged. */
 function rewriteDeclarationImports(declarations: string): string {
   return declarations.replaceAll(/(\bfrom |\bimport\()(['"])(\.[^'"]*)\.ts\2/g, '$1$2$3.js$2');
 }
 
-/** The declarations that an importer of this one gets to see; the others would only add to the package. */
+/** Declarations that the entry point imports, directly or not. The others are not needed in the package. */
 function reachableDeclarations(entry: string): ReadonlySet<string> {
   const seen = new Set<string>();
   const queue = [entry];

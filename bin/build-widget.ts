@@ -1,6 +1,6 @@
 /**
- * Bundles the widget's browser side into the one script that partners' pages load, and packs it as browsers take it: `node bin/build-widget.ts [FOLDER]`.
- * Without a folder it goes where the server looks for it.
+ * Bundles the widget into the script that pages of partners load, and compresses it: `node bin/build-widget.ts [FOLDER]`. The default
+ * folder is the one that the server reads.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,10 +10,10 @@ import { build, type Plugin, transform } from 'esbuild';
 
 const client = fileURLToPath(new URL('../src/web/widget', import.meta.url));
 
-/** The first versions with style sheets made by script, container queries and `inset`: all that the client relies on. */
+/** The first browser versions with constructable style sheets, container queries and `inset`, which the widget uses. */
 const target = ['chrome105', 'edge105', 'firefox110', 'safari16.4'];
 
-/** A style sheet imported by the client is its minified text. */
+/** Imports style sheets as minified text. */
 const styleText: Plugin = {
   name: 'style-text',
   setup(bundler) {
@@ -39,7 +39,7 @@ await build({
   logLevel: 'warning',
 });
 
-// Packed as well as it can be, once: it is sent to every browser.
+// With the best compression, because every browser loads it.
 const script = await readFile(outfile);
 await writeFile(`${outfile}.gz`, gzipSync(script, { level: constants.Z_BEST_COMPRESSION }));
 await writeFile(`${outfile}.br`, brotliCompressSync(script));

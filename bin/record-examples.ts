@@ -1,6 +1,6 @@
 /**
- * A partner's first steps on a real service, and what it answers: the examples of the OpenAPI document. Time stands where it is
- * put, and whatever is random in an answer is replaced by something that looks the same, so that the same service tells the same.
+ * Records requests of a partner and the responses of a real service as examples of the OpenAPI document. The clock is fixed and random
+ * values are replaced, so that the same service gives the same examples.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ const fields = {
   state: 'CA',
 };
 
-/** Personal loans, with the offers that come with the project. */
+/** Records examples of personal loans with the example catalog. */
 export async function recordExamples(): Promise<RecordedExamples> {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-examples-'));
   const clock = new SteppedClock();
@@ -54,7 +54,7 @@ async function recordPartnerFlow(
   const { ports, keys } = marketplace;
   const callerWith = (mode: 'live' | 'test') => {
     const { key } = keys.create({ account: 'partner', vertical: 'personal-loans', mode });
-    // An unknown key makes the service look for new ones, but not at once again.
+    // The service rereads the key file at most once per second for unknown keys.
     clock.advance(1_000);
     return new ApiCaller(`http://127.0.0.1:${ports?.public}`, key, clock);
   };
@@ -79,7 +79,7 @@ async function recordPartnerFlow(
   const sandbox = JSON.parse(await test.post('session', { referrer_tag: tag })) as { readonly sub_id: string };
   await test.post('inputs', { sub_id: sandbox.sub_id, fields });
 
-  // In the sandbox, so that its view is none of the experiment's.
+  // In the sandbox, so that the view does not count for the experiment.
   const { token } = JSON.parse(await test.get('marketplace', { sub_id: sandbox.sub_id, format: 'js' })) as {
     readonly token: string;
   };
@@ -148,13 +148,13 @@ class ApiCaller {
     return this.#send(`${operation}?${new URLSearchParams(query)}`, { headers });
   }
 
-  /** As a browser asks, without a key. */
+  /** Sends a request of a browser, without a key. */
   async request(path: string, query: Readonly<Record<string, string>>): Promise<string> {
     this.#clock.advance(5_000);
     return (await fetch(`${this.#origin}${path}?${new URLSearchParams(query)}`)).text();
   }
 
-  /** The text of the answer, whatever its status. */
+  /** Returns the body of the response, whatever its status. */
   async #send(path: string, request: RequestInit): Promise<string> {
     this.#clock.advance(5_000);
     const headers = { ...request.headers, Authorization: `Bearer ${this.#key}` };
@@ -162,7 +162,7 @@ class ApiCaller {
   }
 }
 
-/** Time that passes between steps only. */
+/** Clock that only `advance` moves. */
 class SteppedClock {
   #passedMs = 0;
 
@@ -180,7 +180,7 @@ class SteppedClock {
   }
 }
 
-/** The same text, with what differs from run to run replaced by as many characters of the same kind. */
+/** Replaces random values by fixed ones with the same length and characters. */
 function replaceRandomValues(text: string): string {
   return text
     .replaceAll(/(?<=sub_)[0-9a-f]{64}/g, (digits) => sampleValue('sub_id', 'hex', digits.length))

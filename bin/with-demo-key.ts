@@ -1,11 +1,11 @@
 /**
- * Runs a program with an API key of its own for a running server:
+ * Runs a program with a new API key for a running server:
  *
  *     node bin/with-demo-key.ts ACCOUNT [--origin ORIGIN]... -- PROGRAM [ARGUMENT]...
  *
  * Creates a live key for ACCOUNT in the data folder (SVC_DATA_DIR), allows the origins for its widgets, and starts the program with
  * API_KEY and API_URL in its environment. The key is revoked when the program ends, also after Ctrl-C or SIGTERM; it expires the
- * next day in any case. A key or an address that the environment holds already is passed on as it is.
+ * next day in any case. A key or URL that is already in the environment is passed on unchanged.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-/** The members of `marketplace check-config --json` that matter here. */
+/** Used members of `marketplace check-config --json`. */
 interface CheckedConfig {
   readonly settings: Readonly<
     Record<
@@ -23,7 +23,7 @@ interface CheckedConfig {
   >;
 }
 
-/** A running server honours a new key within two seconds. */
+/** A running server accepts a new key within two seconds. */
 const newKeyTimeoutMs = 4_000;
 const newKeyPollMs = 250;
 const responseTimeoutMs = 10_000;
@@ -53,9 +53,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 try {
   process.exitCode = await run();
-} catch (fault) {
-  if (!(fault instanceof SetupError)) throw fault;
-  process.stderr.write(`${account}: ${fault.message}\n`);
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  process.stderr.write(`${account}: ${error.message}\n`);
   process.exitCode = 1;
 }
 
@@ -67,8 +67,11 @@ async function run(): Promise<number> {
   if (process.env.API_KEY) return runProgram({ API_URL: apiUrl });
 
   const tomorrow = new Date(Date.now() + dayMs).toISOString().slice(0, 10);
-  const wanted = ['--account', account, '--vertical', vertical, '--mode', 'live', '--expires', tomorrow];
-  const { id, key } = JSON.parse(runMarketplace('keys', 'create', ...wanted, '--json')) as { id: string; key: string };
+  const keyOptions = ['--account', account, '--vertical', vertical, '--mode', 'live', '--expires', tomorrow];
+  const { id, key } = JSON.parse(runMarketplace('keys', 'create', ...keyOptions, '--json')) as {
+    id: string;
+    key: string;
+  };
   try {
     if (values.origin.length > 0) runMarketplace('origins', 'allow', '--account', account, ...values.origin);
     await waitForKey(apiUrl, key, String(settings.SVC_DATA_DIR.value));
@@ -78,7 +81,7 @@ async function run(): Promise<number> {
   }
 }
 
-/** The address of the public listener on this machine, or its public one where it speaks TLS. */
+/** URL of the public listener on this machine, or the public URL if the server uses TLS. */
 function serverUrl({ SVC_HOST, SVC_PORT, SVC_TLS_CERT, SVC_PUBLIC_URL }: CheckedConfig['settings']): string {
   if (SVC_TLS_CERT.value !== null) return String(SVC_PUBLIC_URL.value);
   if (SVC_PORT.value === 0) throw new SetupError('SVC_PORT is 0; set API_URL to the address that the server printed');
@@ -98,7 +101,7 @@ async function waitForKey(apiUrl: string, key: string, dataDir: string): Promise
   );
 }
 
-/** The status that a request for offers gets. Without a key even a healthy server answers 401. */
+/** Status of a request for offers. Without a valid key, a healthy server returns 401. */
 async function statusOf(apiUrl: string, key = 'none'): Promise<number> {
   let status: number;
   try {
@@ -113,7 +116,7 @@ async function statusOf(apiUrl: string, key = 'none'): Promise<number> {
   return status;
 }
 
-/** Runs a command of the command line. What it prints on standard error is shown. */
+/** Runs a command of `marketplace`, and shows its standard error. */
 function runMarketplace(...args: string[]): string {
   try {
     const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
@@ -123,7 +126,7 @@ function runMarketplace(...args: string[]): string {
   }
 }
 
-/** A process group of its own keeps Ctrl-C from reaching the program twice: from the terminal and from here. */
+/** Runs the program in its own process group, so that it gets Ctrl-C once: from this process, and not from the terminal too. */
 function runProgram(environment: Readonly<Record<string, string>>): Promise<number> {
   if (earlySignal !== undefined) return Promise.resolve(128 + constants.signals[earlySignal]);
   const started = spawn(program, programArguments, {

@@ -5,7 +5,7 @@ import { CapacityError, firstSchemaError, parseJsonText } from './capacity-error
 import type { LoadCurve, Measurements, RouteCost, SessionMemory } from './measurements.ts';
 import { type RouteName, routeNames, type TrafficMix } from './traffic-mix.ts';
 
-/** The format of results this was written for (bench/result/bench-result.ts). */
+/** Format of bench/result/bench-result.ts. */
 const supportedFormat = 2;
 const benchCommand = 'make bench';
 const measuredServerKind = 'service';
@@ -13,7 +13,7 @@ const measuredServerKind = 'service';
 const nonNegativeNumber = Type.Number({ minimum: 0 });
 const microsOrNull = Type.Union([nonNegativeNumber, Type.Null()]);
 
-/** Only what is used here: a result has more. */
+/** The members that a plan uses. A result has more. */
 const ResultSchema = Type.Object({
   format: Type.Literal(supportedFormat),
   startedAt: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{1,20}Z$' }),
@@ -66,7 +66,7 @@ const ResultSchema = Type.Object({
 const resultValidator = Compile(ResultSchema);
 type BenchmarkResult = Static<typeof ResultSchema>;
 
-/** A result with only the members that a plan needs and only the service's own figures of each route, as JSON. */
+/** Reduces a result to the members that a plan uses, and to the figures of the service itself. Returns JSON. */
 export function trimBenchmarkResult(text: string): string {
   const result = resultValidator.Clean(parseBenchmarkResult(text)) as BenchmarkResult;
   const routes = result.routes.map((route) => ({
@@ -76,10 +76,10 @@ export function trimBenchmarkResult(text: string): string {
   return JSON.stringify({ ...result, routes });
 }
 
-/** Takes out of a result what a plan for this mix needs. Throws `CapacityError`, which names the command that makes it. */
+/** Reads the measurements that a plan for this mix uses. Throws `CapacityError`, which names the command that creates a result. */
 export function readMeasurements(text: string, mix: TrafficMix): Measurements {
   const value = parseBenchmarkResult(text);
-  const needed = routeNames.filter((name) => mix.perSession[name] > 0);
+  const usedRoutes = routeNames.filter((name) => mix.perSession[name] > 0);
   const { machine, startedAt, commit, quick, scale } = value;
   return {
     box: {
@@ -92,7 +92,7 @@ export function readMeasurements(text: string, mix: TrafficMix): Measurements {
       loadAverage: machine.loadAverage,
       keys: scale.keys,
     },
-    costs: Object.fromEntries(needed.map((name) => [name, readRouteCost(value, name)])),
+    costs: Object.fromEntries(usedRoutes.map((name) => [name, readRouteCost(value, name)])),
     curve: readLoadCurve(value),
     memory: readSessionMemory(value),
     diskBytesPerSession: readDiskBytesPerSession(value),
@@ -103,26 +103,26 @@ function parseBenchmarkResult(text: string): BenchmarkResult {
   const value = parseJsonText(text);
   const format = (value as { format?: unknown } | null)?.format;
   if (format !== supportedFormat) {
-    const found =
-      typeof format === 'number' ? `has format ${format}, not ${supportedFormat}` : 'is no result of benchmarks';
-    throw new CapacityError(`${found}; ${benchCommand} makes one`);
+    const problem =
+      typeof format === 'number' ? `has format ${format}, not ${supportedFormat}` : 'is not a benchmark result';
+    throw new CapacityError(`${problem}; ${benchCommand} creates one`);
   }
   if (!resultValidator.Check(value)) {
     throw new CapacityError(
-      `is no result of benchmarks: ${firstSchemaError(resultValidator, value)}; ${benchCommand} makes one`,
+      `is not a benchmark result: ${firstSchemaError(resultValidator, value)}; ${benchCommand} creates one`,
     );
   }
   return value;
 }
 
-/** The middle of all rounds, whichever client sent them: what a request costs the server does not depend on the client. */
+/** Median over all rounds of all clients, because the cost of a request does not depend on the client. */
 function readRouteCost({ routes }: BenchmarkResult, name: RouteName): RouteCost {
   const rounds = routes
     .filter((route) => route.name === name)
     .flatMap(({ servers }) => servers)
     .filter(({ kind }) => kind === measuredServerKind)
     .flatMap((server) => server.rounds);
-  if (rounds.length === 0) throw missingMeasurementError(`figures of the route ${name}`);
+  if (rounds.length === 0) throw missingMeasurementError(`measurements of the route ${name}`);
   const socketThreadMicros = medianOrNull(rounds.map(({ mainThreadCpuMicros }) => mainThreadCpuMicros));
   const allThreadsMicros = medianOrNull(rounds.map(({ cpuMicros }) => cpuMicros));
   if (socketThreadMicros === null || allThreadsMicros === null) throw missingCpuTimeError(`of the route ${name}`);
@@ -132,9 +132,9 @@ function readRouteCost({ routes }: BenchmarkResult, name: RouteName): RouteCost 
 function readLoadCurve({ curves }: BenchmarkResult): LoadCurve {
   const curve = curves.find(({ name }) => name === 'offered-load');
   if (curve === undefined || curve.points.length === 0)
-    throw missingMeasurementError('the curve of latency against offered load');
+    throw missingMeasurementError('the latency curve over offered load');
   const points = curve.points.map(({ offeredPerSecond, achievedPerSecond, latencyMs, cpuMicros, client }) => {
-    if (cpuMicros === null || cpuMicros === 0) throw missingCpuTimeError('on the curve of offered load');
+    if (cpuMicros === null || cpuMicros === 0) throw missingCpuTimeError('on the latency curve');
     return { offeredPerSecond, achievedPerSecond, p99Ms: latencyMs.p99, cpuMicros, clientSaturated: client.saturated };
   });
   return {
@@ -144,11 +144,11 @@ function readLoadCurve({ curves }: BenchmarkResult): LoadCurve {
 }
 
 function readSessionMemory({ memory }: BenchmarkResult): SessionMemory {
-  if (memory === null || memory.points.length === 0) throw missingMeasurementError('the memory of live sessions');
+  if (memory === null || memory.points.length === 0) throw missingMeasurementError('the memory use of live sessions');
   const { heapBytes, residentBytes, sessionsMax } = memory;
-  // The system takes pages back late and gives them early, so that in a short run the slope of resident memory means little.
+  // The system frees pages late, so the slope of resident memory is unreliable in a short run.
   const resident = Math.max(residentBytes, heapBytes);
-  if (resident <= 0) throw missingMeasurementError('a usable figure of the memory of live sessions');
+  if (resident <= 0) throw missingMeasurementError('a usable value of the memory use of live sessions');
   const points = memory.points.toSorted((one, other) => one.sessions - other.sessions);
   const { sessions, rssMiB } = points[0]!;
   return {
@@ -160,20 +160,18 @@ function readSessionMemory({ memory }: BenchmarkResult): SessionMemory {
 }
 
 function readDiskBytesPerSession({ history }: BenchmarkResult): number | null {
-  const each = history.flatMap(({ bytesPerSession }) => bytesPerSession ?? []);
-  return each.length === 0 ? null : each.reduce((sum, bytes) => sum + bytes, 0);
+  const values = history.flatMap(({ bytesPerSession }) => bytesPerSession ?? []);
+  return values.length === 0 ? null : values.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** The middle one of the figures there are; a zero is a load too short for the system's clock. */
-function medianOrNull(figures: readonly (number | null)[]): number | null {
-  const known = figures.filter((figure): figure is number => figure !== null && figure > 0).sort((a, b) => a - b);
-  return known.length === 0 ? null : (known[(known.length - 1) >> 1]! + known[known.length >> 1]!) / 2;
+/** Median of the positive values. A zero means that the load was too short for the system's clock. */
+function medianOrNull(values: readonly (number | null)[]): number | null {
+  const sorted = values.filter((value): value is number => value !== null && value > 0).sort((a, b) => a - b);
+  return sorted.length === 0 ? null : (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
 }
 
 function missingMeasurementError(what: string): CapacityError {
-  return new CapacityError(
-    `lacks ${what}; ${benchCommand} measures it with all the rest, and --result names the result of another run`,
-  );
+  return new CapacityError(`lacks ${what}; run ${benchCommand}, or use another result with --result`);
 }
 
 function missingCpuTimeError(where: string): CapacityError {

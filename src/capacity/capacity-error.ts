@@ -1,12 +1,12 @@
 import type { TSchema } from 'typebox';
 import type { Validator } from 'typebox/compile';
 
-/** Why there is no plan: what is wrong with a file, or what cannot be had from this box. One line to be shown. */
+/** No plan is possible, because a file is invalid or the server is too small. The message is one line. */
 export class CapacityError extends Error {
   override readonly name = 'CapacityError';
 }
 
-/** A JSON text without its byte order mark. Throws `CapacityError`, which repeats nothing of the text. */
+/** Parses JSON that may start with a byte order mark. Throws `CapacityError` without text of the file. */
 export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
@@ -15,10 +15,10 @@ export function parseJsonText(text: string): unknown {
   }
 }
 
-/** The first thing wrong with a value, e.g. `limits.sessions_per_day must be integer`. */
-export function firstSchemaError(shape: Validator<Record<never, never>, TSchema>, value: unknown): string {
-  const fault = shape.Errors(value)[0];
-  if (fault === undefined) throw new Error('nothing is wrong with this value');
-  const place = fault.instancePath.slice(1).replaceAll('/', '.');
-  return `${place === '' ? 'the whole of it' : place} ${fault.message}`;
+/** First validation error of a value, such as `limits.sessions_per_day must be integer`. */
+export function firstSchemaError(validator: Validator<Record<never, never>, TSchema>, value: unknown): string {
+  const error = validator.Errors(value)[0];
+  if (error === undefined) throw new Error('the value is valid');
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  return `${path === '' ? 'the file' : path} ${error.message}`;
 }

@@ -1,33 +1,34 @@
 import type { CapacityPlan } from './plan.ts';
 
-/** What the check of a plan puts on one server, as JSON: the benchmarks carry it out (bench/capacity-check/main.ts). */
+/** Load that a check sends to one server, as JSON for bench/capacity-check/main.ts. */
 export interface CheckRequest {
   readonly ratesPerSecond: CapacityPlan['load']['ratesPerSecond'];
   readonly seconds: number;
-  /** Live sessions to be made before the load. */
+  /** Number of sessions to create before the load. */
   readonly initialSessions: number;
 }
 
-/** What they found. CPU and memory are null where the system does not tell them. */
+/** Result of the load. CPU and memory are null if the system does not report them. */
 export interface CheckMeasurements {
   readonly seconds: number;
   readonly offeredPerSecond: number;
-  /** Answered as expected. */
+  /** Rate of expected responses. */
   readonly achievedPerSecond: number;
-  /** Answers 429 and 503, and everything else that was not expected. */
+  /** Responses 429 and 503. */
   readonly refused: number;
+  /** Other unexpected responses and errors. */
   readonly failed: number;
-  /** From the moment a request was scheduled for. */
+  /** Measured from the scheduled time of a request. */
   readonly p99Ms: number;
   readonly socketThreadCores: number | null;
   readonly allThreadsCores: number | null;
-  /** Resident memory when the load was over, and once its garbage had been collected: the latter is what was predicted. */
+  /** Resident memory at the end of the load, and after garbage collection. The plan predicts the latter. */
   readonly residentMiB: number | null;
   readonly memoryMiB: number | null;
-  /** Live sessions at the end. */
+  /** Number of live sessions at the end. */
   readonly liveSessions: number;
   readonly keys: number;
-  /** Whether the client was at its end, so that the latency tells of it as much as of the server. */
+  /** Whether the client was saturated, so that the latency includes delays of the client. */
   readonly clientSaturated: boolean;
 }
 
@@ -36,21 +37,21 @@ export interface CheckRow {
   readonly unit: 'requests/s' | 'ms' | 'cores' | 'MiB';
   readonly predicted: number;
   readonly measured: number | null;
-  /** How far the prediction lies above what was measured, in percent of the latter; negative: below. */
+  /** Difference of prediction and measurement, in percent of the measurement. */
   readonly errorPercent: number | null;
 }
 
 export interface CheckResult {
   readonly rows: readonly CheckRow[];
   readonly measurements: CheckMeasurements;
-  /** Whether the box carried the load: nothing refused or failed, and p99 within the SLO. */
+  /** Whether the server met the target: nothing refused or failed, and p99 within the target. */
   readonly carried: boolean;
 }
 
-/** The most answers that may be missing when the load is over: what was under way. */
-const passedShareMin = 0.98;
+/** Minimum share of expected responses. The rest may be requests in progress at the end of the load. */
+const achievedShareMin = 0.98;
 
-/** Puts what was predicted beside what was measured; of memory, what was predicted for as many live sessions. */
+/** Compares a plan with measurements. The predicted memory is that of the measured number of live sessions. */
 export function compareWithPlan(
   { request, load, predicted }: CapacityPlan,
   measurements: CheckMeasurements,
@@ -70,7 +71,7 @@ export function compareWithPlan(
       refused === 0 &&
       failed === 0 &&
       p99Ms <= request.sloP99Ms &&
-      achievedPerSecond >= passedShareMin * offeredPerSecond,
+      achievedPerSecond >= achievedShareMin * offeredPerSecond,
   };
 }
 
@@ -80,6 +81,6 @@ function toCheckRow(
   predicted: number,
   measured: number | null,
 ): CheckRow {
-  const known = measured !== null && measured > 0;
-  return { figure, unit, predicted, measured, errorPercent: known ? (predicted / measured - 1) * 100 : null };
+  const isMeasured = measured !== null && measured > 0;
+  return { figure, unit, predicted, measured, errorPercent: isMeasured ? (predicted / measured - 1) * 100 : null };
 }

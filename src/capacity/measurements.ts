@@ -1,13 +1,13 @@
 import type { RouteName } from './traffic-mix.ts';
 
-/** What a plan needs of a result of the benchmarks, for the box they ran on. */
+/** Measurements of one server that a plan uses. */
 export interface Measurements {
   readonly box: MeasuredBox;
-  /** CPU time of one request of each route, in microseconds, measured under full load. */
+  /** CPU time per request of each route in microseconds, under full load. */
   readonly costs: Readonly<Partial<Record<RouteName, RouteCost>>>;
   readonly curve: LoadCurve;
   readonly memory: SessionMemory;
-  /** Bytes on disk that each session leaves for good; null where nobody measured it. */
+  /** Bytes on disk that each session adds permanently; null if not measured. */
   readonly diskBytesPerSession: number | null;
 }
 
@@ -19,22 +19,22 @@ export interface MeasuredBox {
   readonly measuredAt: string;
   readonly commit: string | null;
   readonly quick: boolean;
-  /** Of the minute before the run began. */
+  /** Load average of the minute before the run. */
   readonly loadAverage: number;
-  /** Keys that the measured requests were spread over. */
+  /** Number of keys that sent the measured requests. */
   readonly keys: number;
 }
 
 export interface RouteCost {
   readonly socketThreadMicros: number;
-  /** All threads of the server, that one among them. */
+  /** All threads of the server, including the socket thread. */
   readonly allThreadsMicros: number;
 }
 
-/** Latency against the rate offered, by one kind of load sent on schedule. */
+/** Latency over the offered rate, for one kind of load sent on a schedule. */
 export interface LoadCurve {
   readonly title: string;
-  /** By rising rate; at least one. */
+  /** Ordered by rate; at least one. */
   readonly points: readonly LoadPoint[];
 }
 
@@ -42,9 +42,9 @@ export interface LoadPoint {
   readonly offeredPerSecond: number;
   readonly achievedPerSecond: number;
   readonly p99Ms: number;
-  /** CPU time of one request, all threads, in microseconds. */
+  /** CPU time per request of all threads, in microseconds. */
   readonly cpuMicros: number;
-  /** Whether the client was at its end here, so that the figures tell of it as much as of the server. */
+  /** Whether the client was saturated, so that the latency includes delays of the client. */
   readonly clientSaturated: boolean;
 }
 
@@ -52,25 +52,25 @@ export interface SessionMemory {
   readonly residentBytesPerSession: number;
   /** Resident memory of a server without sessions. */
   readonly baseResidentMiB: number;
-  /** The most live sessions that were measured, and the most the service takes by its own reckoning. */
+  /** Largest number of live sessions that was measured, and the limit of the service. */
   readonly sessionsMeasured: number;
   readonly sessionsMax: number;
 }
 
-/** Below this share of what was offered, the rest was refused, failed, or still waiting when the load was over. */
+/** Below this share of the offered rate, requests were refused, failed, or still waiting at the end of the load. */
 const achievedShareMin = 0.98;
 
-/** The highest rate at which p99 stays within an SLO. */
+/** Highest rate at which p99 stays within a target. */
 export interface SustainedRate {
-  /** Requests a second of the curve's own load; 0 where not even its first point stays within the SLO. */
+  /** Requests per second of the load of the curve; 0 if even its first point misses the target. */
   readonly perSecond: number;
-  /** Whether the curve ends within the SLO: it might go further, which nobody measured. */
+  /** Whether the whole curve is within the target, so that higher rates may be possible. */
   readonly isEndOfCurve: boolean;
 }
 
 /**
- * Where p99 crosses the SLO for the first time, on straight lines between the points. Latency rises ever more steeply, so
- * the crossing is rather put too low than too high. A point at which the server did not keep up ends the curve before it.
+ * Finds the rate at which p99 first exceeds the target, with linear interpolation between the points. The real curve is convex, so the
+ * result is rather too low than too high. A point at which the server did not keep up ends the curve before it.
  */
 export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): SustainedRate {
   let last: LoadPoint | undefined;
@@ -86,22 +86,22 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
 }
 
 /**
- * What one request costs where the server is as busy as it can be, as it was when the routes were measured: the least that one
- * cost on the curve. Where refusals, which cost less, made it so, the plan is the more careful for it. Microseconds, all threads.
+ * Returns the lowest CPU time per request on the curve, in microseconds of all threads: the cost under full load, at which the routes
+ * were measured too. Refused requests may lower it, which makes the plan more conservative.
  */
 export function costAtFullLoad({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));
 }
 
-/** A figure at a rate, on straight lines between the points; beyond either end it is that end's. */
-export function interpolateAt(points: LoadCurve['points'], perSecond: number, figure: 'p99Ms' | 'cpuMicros'): number {
+/** Interpolates a metric at a rate. Beyond the ends of the curve, returns the metric of that end. */
+export function interpolateAt(points: LoadCurve['points'], perSecond: number, metric: 'p99Ms' | 'cpuMicros'): number {
   const next = points.findIndex(({ offeredPerSecond }) => offeredPerSecond >= perSecond);
-  if (next < 0) return points.at(-1)![figure];
-  if (next === 0) return points[0]![figure];
-  return interpolate(points[next - 1]!, points[next]!, 'offeredPerSecond', figure, perSecond);
+  if (next < 0) return points.at(-1)![metric];
+  if (next === 0) return points[0]![metric];
+  return interpolate(points[next - 1]!, points[next]!, 'offeredPerSecond', metric, perSecond);
 }
 
-/** Whether the client gave out before the curve had come to this rate, so that the server might have gone on. */
+/** Whether the client was saturated at or below the first point above this rate, so that the server might sustain more. */
 export function wasClientSaturated({ points }: LoadCurve, perSecond: number): boolean {
   const next = points.findIndex(({ offeredPerSecond }) => offeredPerSecond > perSecond);
   return points.slice(0, next < 0 ? points.length : next + 1).some(({ clientSaturated }) => clientSaturated);
@@ -113,8 +113,8 @@ function reachedOfferedRate({ offeredPerSecond, achievedPerSecond }: LoadPoint):
 
 type PointMetric = Exclude<keyof LoadPoint, 'clientSaturated'>;
 
-/** What `wanted` is where `known` is `value`, on the straight line through two points. */
-function interpolate(from: LoadPoint, to: LoadPoint, known: PointMetric, wanted: PointMetric, value: number): number {
-  const share = (value - from[known]) / (to[known] - from[known]);
-  return from[wanted] + share * (to[wanted] - from[wanted]);
+/** Value of metric `y` where metric `x` is `value`, on the line through two points. */
+function interpolate(from: LoadPoint, to: LoadPoint, x: PointMetric, y: PointMetric, value: number): number {
+  const share = (value - from[x]) / (to[x] - from[x]);
+  return from[y] + share * (to[y] - from[y]);
 }

@@ -9,27 +9,27 @@ import {
 } from './measurements.ts';
 import { computeKeyLoad, type KeyLoad, type RouteName, routeNames, type TrafficMix } from './traffic-mix.ts';
 
-/** Work of others, in cores, that no longer passes for a quiet machine. */
+/** Load average, in cores, above which the machine was not idle before the run. */
 const idleLoadAverageMax = 0.5;
 
 export interface PlanRequest {
   readonly keys: number;
   readonly sloP99Ms: number;
-  /** The share of every capacity that is held back, from 0 to less than 1. */
+  /** Share of every capacity that is kept in reserve, from 0 to less than 1. */
   readonly headroom: number;
 }
 
 export type ResourceName = 'socket-thread' | 'all-cores' | 'latency' | 'session-ceiling' | 'memory';
 
-/** One thing of a box that can run out. */
+/** One resource of a server that limits the number of keys. */
 export interface Resource {
   readonly name: ResourceName;
   readonly unit: 'requests/s' | 'live sessions';
-  /** All a box has of it, nothing held back. */
+  /** Full capacity, including the reserve. */
   readonly capacity: number;
-  /** What one key takes of it. */
+  /** Capacity that one key uses. */
   readonly perKey: number;
-  /** Keys it is enough for, after what is held back. Not whole. */
+  /** Number of keys that the capacity without the reserve can serve; not an integer. */
   readonly keys: number;
 }
 
@@ -39,14 +39,14 @@ export interface CapacityPlan {
   readonly key: KeyLoad;
   /** In a fixed order. */
   readonly resources: readonly Resource[];
-  /** The resource that is enough for the fewest keys. */
+  /** Resource that can serve the fewest keys. */
   readonly bottleneck: ResourceName;
   readonly keysPerBox: number;
   readonly boxes: number;
-  /** What the fullest of these boxes has to do. */
+  /** Load of the server with the most keys. */
   readonly load: BoxLoad;
   readonly predicted: Prediction;
-  /** What of this goes beyond what was measured, in whole sentences. */
+  /** Sentences about assumptions that the measurements do not cover. */
   readonly caveats: readonly string[];
 }
 
@@ -60,45 +60,45 @@ interface BoxLoad {
 
 interface Prediction {
   readonly p99Ms: number;
-  /** CPU seconds a second: 1 is one core used up. */
+  /** CPU seconds per second. */
   readonly socketThreadCores: number;
   readonly allThreadsCores: number;
-  /** Resident memory: of the empty server, and what each live session adds. */
+  /** Resident memory of a server without sessions, and per live session. */
   readonly baseMemoryMiB: number;
   readonly memoryBytesPerSession: number;
   readonly memoryMiB: number;
-  /** What the disk fills by in a day; null where nobody measured it. */
+  /** Null if not measured. */
   readonly diskBytesPerDay: number | null;
 }
 
-/** Works out how many boxes carry the keys of the question, and what gives first. Throws `CapacityError` where no number does. */
-export function planCapacity(figures: Measurements, mix: TrafficMix, request: PlanRequest): CapacityPlan {
+/** Plans how many servers the requested keys need, and finds the bottleneck. Throws `CapacityError` if no number is enough. */
+export function planCapacity(measurements: Measurements, mix: TrafficMix, request: PlanRequest): CapacityPlan {
   const key = computeKeyLoad(mix);
-  const cost = computeMixCost(figures, key);
-  const sustained = findSustainedRate(figures.curve, request.sloP99Ms);
-  assertSustainable(figures, request, sustained);
-  const resources = computeResources(figures, { key, cost, sustained, question: request });
+  const cost = computeMixCost(measurements, key);
+  const sustained = findSustainedRate(measurements.curve, request.sloP99Ms);
+  assertSustainable(measurements, request, sustained);
+  const resources = computeResources(measurements, { key, cost, sustained, request });
   const { name: bottleneck, keys: most } = resources.reduce((least, one) => (one.keys < least.keys ? one : least));
   const keysPerBox = Math.floor(most);
   if (keysPerBox < 1)
-    throw new CapacityError(`one box does not carry a single key of this mix: ${bottleneck} gives first`);
+    throw new CapacityError(`one server cannot serve a single key of this mix; bottleneck: ${bottleneck}`);
   const boxes = Math.ceil(request.keys / keysPerBox);
   const load = computeBoxLoad(key, Math.ceil(request.keys / boxes));
   return {
     request,
-    box: figures.box,
+    box: measurements.box,
     key,
     resources,
     bottleneck,
     keysPerBox,
     boxes,
     load,
-    predicted: predictBox(figures, cost, load),
-    caveats: listCaveats(figures, mix, { question: request, sustained, resources, load }),
+    predicted: predictBox(measurements, cost, load),
+    caveats: listCaveats(measurements, mix, { request, sustained, resources, load }),
   };
 }
 
-/** CPU time of the mean request of a mix under full load, in microseconds, and how many of the curve's own it is. */
+/** CPU time of the average request of a mix under full load in microseconds, and its ratio to a request of the latency curve. */
 interface MixCost {
   readonly socketThreadMicros: number;
   readonly allThreadsMicros: number;
@@ -111,7 +111,7 @@ function computeMixCost({ costs, curve }: Measurements, { ratesPerSecond, reques
   for (const name of routeNames) {
     if (ratesPerSecond[name] === 0) continue;
     const cost = costs[name];
-    if (cost === undefined) throw new Error(`the figures were read for another mix: they lack ${name}`);
+    if (cost === undefined) throw new Error(`the measurements were read for another mix: they lack ${name}`);
     socketThread += cost.socketThreadMicros * ratesPerSecond[name];
     allThreads += cost.allThreadsMicros * ratesPerSecond[name];
   }
@@ -127,7 +127,7 @@ function assertSustainable({ curve }: Measurements, { sloP99Ms }: PlanRequest, {
   if (perSecond > 0) return;
   const { offeredPerSecond, p99Ms } = curve.points[0]!;
   throw new CapacityError(
-    `no rate that was measured keeps p99 within ${sloP99Ms} ms: the lowest, ${Math.round(offeredPerSecond)} requests/s, has ${p99Ms.toFixed(1)} ms`,
+    `p99 exceeds ${sloP99Ms} ms at every measured rate: it is ${p99Ms.toFixed(1)} ms at the lowest one, ${Math.round(offeredPerSecond)} requests/s`,
   );
 }
 
@@ -135,21 +135,21 @@ interface PlanInputs {
   readonly key: KeyLoad;
   readonly cost: MixCost;
   readonly sustained: SustainedRate;
-  readonly question: PlanRequest;
+  readonly request: PlanRequest;
 }
 
-function computeResources({ box, memory }: Measurements, { key, cost, sustained, question }: PlanInputs): Resource[] {
+function computeResources({ box, memory }: Measurements, { key, cost, sustained, request }: PlanInputs): Resource[] {
   const resource = (name: ResourceName, unit: Resource['unit'], capacity: number): Resource => {
     const perKey = unit === 'requests/s' ? key.requestsPerSecond : key.liveSessions;
-    return { name, unit, capacity, perKey, keys: (capacity * (1 - question.headroom)) / perKey };
+    return { name, unit, capacity, perKey, keys: (capacity * (1 - request.headroom)) / perKey };
   };
-  const roomBytes = (box.memoryMiB - memory.baseResidentMiB) * 2 ** 20;
+  const availableBytes = (box.memoryMiB - memory.baseResidentMiB) * 2 ** 20;
   return [
     resource('socket-thread', 'requests/s', 1e6 / cost.socketThreadMicros),
     resource('all-cores', 'requests/s', (box.cores * 1e6) / cost.allThreadsMicros),
     resource('latency', 'requests/s', sustained.perSecond / cost.curveRequests),
     resource('session-ceiling', 'live sessions', memory.sessionsMax),
-    resource('memory', 'live sessions', Math.max(0, roomBytes) / memory.residentBytesPerSession),
+    resource('memory', 'live sessions', Math.max(0, availableBytes) / memory.residentBytesPerSession),
   ];
 }
 
@@ -167,12 +167,12 @@ function computeBoxLoad(key: KeyLoad, keys: number): BoxLoad {
 }
 
 function predictBox({ curve, memory, diskBytesPerSession }: Measurements, cost: MixCost, load: BoxLoad): Prediction {
-  const onCurve = load.requestsPerSecond * cost.curveRequests;
-  // A server that is not busy does less at once, and pays more for each request: as much more as it did on the curve.
-  const dearer = interpolateAt(curve.points, onCurve, 'cpuMicros') / costAtFullLoad(curve);
-  const cores = (micros: number) => (load.requestsPerSecond * micros * dearer) / 1e6;
+  const curveRate = load.requestsPerSecond * cost.curveRequests;
+  // Below full load, a server handles smaller batches, so each request costs more: by the same factor as on the curve.
+  const costFactor = interpolateAt(curve.points, curveRate, 'cpuMicros') / costAtFullLoad(curve);
+  const cores = (micros: number) => (load.requestsPerSecond * micros * costFactor) / 1e6;
   return {
-    p99Ms: interpolateAt(curve.points, onCurve, 'p99Ms'),
+    p99Ms: interpolateAt(curve.points, curveRate, 'p99Ms'),
     socketThreadCores: cores(cost.socketThreadMicros),
     allThreadsCores: cores(cost.allThreadsMicros),
     baseMemoryMiB: memory.baseResidentMiB,
@@ -186,51 +186,51 @@ function listCaveats(
   { box, curve, memory }: Measurements,
   mix: TrafficMix,
   {
-    question,
+    request,
     sustained,
     resources,
     load,
-  }: Pick<PlanInputs, 'question' | 'sustained'> & Pick<CapacityPlan, 'resources' | 'load'>,
+  }: Pick<PlanInputs, 'request' | 'sustained'> & Pick<CapacityPlan, 'resources' | 'load'>,
 ): string[] {
-  const beyond: string[] = [];
+  const caveats: string[] = [];
   const number = (value: number) => Math.floor(value).toLocaleString('en-US');
-  if (box.quick) beyond.push('The result is of a quick run, whose figures are indicative only.');
+  if (box.quick) caveats.push('The result is from a quick run, whose measurements are only indicative.');
   if (box.loadAverage > idleLoadAverageMax) {
-    beyond.push(
-      `Others were at work on the machine when it was measured (load average ${box.loadAverage.toFixed(1)}): latency is too high for that, and the plan too careful.`,
+    caveats.push(
+      `The machine was not idle when it was measured (load average ${box.loadAverage.toFixed(1)}): the measured latency is too high, and the plan too conservative.`,
     );
   }
   if (sustained.isEndOfCurve) {
-    beyond.push(
-      `The curve of offered load ends at ${number(sustained.perSecond)} requests/s with p99 within ${question.sloP99Ms} ms; more was not measured and is not counted on.`,
+    caveats.push(
+      `The latency curve ends at ${number(sustained.perSecond)} requests/s with p99 within ${request.sloP99Ms} ms; the plan does not assume higher rates.`,
     );
   }
   if (wasClientSaturated(curve, sustained.perSecond)) {
-    beyond.push('The client that measured the curve was at its end around this rate: the server might carry more.');
+    caveats.push('The client that measured the curve was saturated around this rate: the server may sustain more.');
   }
   if (load.liveSessions > memory.sessionsMeasured) {
-    beyond.push(
-      `A box has ${number(load.liveSessions)} live sessions; memory was measured with up to ${number(memory.sessionsMeasured)}, and latency under rising load with far fewer.`,
+    caveats.push(
+      `A server has ${number(load.liveSessions)} live sessions; memory was measured with up to ${number(memory.sessionsMeasured)}, and latency with far fewer.`,
     );
   }
   if (load.keys > box.keys) {
-    beyond.push(`A box has ${number(load.keys)} keys; the routes were measured with ${number(box.keys)}.`);
+    caveats.push(`A server has ${number(load.keys)} keys; the routes were measured with ${number(box.keys)}.`);
   }
-  const worst = keysIfAllSessionsOverlap(mix, resources, question);
+  const worst = keysIfAllSessionsOverlap(mix, resources, request);
   if (worst < Math.floor(Math.min(...resources.map(({ keys }) => keys)))) {
-    beyond.push(
-      `Sessions are spread over the day as the mix says; were all of a day opened within ${mix.sessionHours} hours, a box would carry ${number(worst)} keys.`,
+    caveats.push(
+      `Sessions are spread over the day as the mix specifies; if all were created within ${mix.sessionHours} hours, a server could serve ${number(worst)} keys.`,
     );
   }
-  beyond.push(
-    `Latency is that of "${curve.title}", put in relation to the mix by CPU time. What other mixes do to each other was not measured.`,
+  caveats.push(
+    `Latency is that of "${curve.title}", scaled to the mix by CPU time. Effects between the requests of a mix were not measured.`,
   );
-  return beyond;
+  return caveats;
 }
 
-/** Keys a box carries when all sessions of a day live at one time. */
+/** Number of keys per server if all sessions of a day are live at the same time. */
 function keysIfAllSessionsOverlap(mix: TrafficMix, resources: readonly Resource[], { headroom }: PlanRequest): number {
   const { liveSessions } = computeKeyLoad({ ...mix, livePeakFactor: 24 / mix.sessionHours });
-  const held = resources.filter(({ unit }) => unit === 'live sessions').map(({ capacity }) => capacity);
-  return Math.floor((Math.min(...held) * (1 - headroom)) / liveSessions);
+  const sessionCapacities = resources.filter(({ unit }) => unit === 'live sessions').map(({ capacity }) => capacity);
+  return Math.floor((Math.min(...sessionCapacities) * (1 - headroom)) / liveSessions);
 }

@@ -2,9 +2,10 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { bounds } from '../bounds.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
+import { nearestWord } from '../domain/text.ts';
 import { CapacityError, firstSchemaError, parseJsonText } from './capacity-error.ts';
 
-/** What a load is made of, under the names that routes have in a result of the benchmarks. */
+/** Routes of a mix, with their names in benchmark results. */
 export const routeNames = [
   'session',
   'inputs',
@@ -15,7 +16,7 @@ export const routeNames = [
 ] as const;
 export type RouteName = (typeof routeNames)[number];
 
-/** What everything else is told per hundred of. */
+/** All routes except `session`: a mix gives their requests per 100 sessions. */
 type RouteAfterSession = Exclude<RouteName, 'session'>;
 const routesAfterSession = routeNames.filter((name): name is RouteAfterSession => name !== 'session');
 
@@ -56,15 +57,15 @@ const TrafficMixSchema = Type.Object(
 const trafficMixValidator = Compile(TrafficMixSchema);
 export type TrafficMixFile = Static<typeof TrafficMixSchema>;
 
-/** What the callers do with their keys (docs/capacity.md describes the file). */
+/** Traffic of the callers per key (docs/capacity.md describes the file). */
 export interface TrafficMix {
-  /** Requests of each route for one session. */
+  /** Requests of each route per session. */
   readonly perSession: Readonly<Record<RouteName, number>>;
-  /** Of all keys, the share that is at its limits; the others rest. */
+  /** Share of the keys that send requests at their limits; the others are idle. */
   readonly busyShare: number;
-  /** How many times the day's mean a key's busiest minute has; null: whatever the limits of a minute let through. */
+  /** Ratio of a key's busiest minute to the average of the day; null for as much as the limits per minute allow. */
   readonly minutePeakFactor: number | null;
-  /** How many times the day's mean of live sessions there are in the busiest hours. */
+  /** Ratio of live sessions in the busiest hours to the average of the day. */
   readonly livePeakFactor: number;
   readonly sessionHours: number;
   readonly limits: {
@@ -74,7 +75,7 @@ export interface TrafficMix {
   };
 }
 
-/** What is planned with where no file is named: the life cycle that the benchmarks measure. `bench/mixes/default.json` says the same. */
+/** Default mix: the life cycle of sessions in the benchmarks. Same as bench/mixes/default.json. */
 export const defaultTrafficMixFile: TrafficMixFile = {
   format: 1,
   per_100_sessions: { inputs: 130, 'marketplace-unknown': 100, 'marketplace-known': 15, click: 22, analytics: 2 },
@@ -83,12 +84,12 @@ export const defaultTrafficMixFile: TrafficMixFile = {
   session_hours: 4,
 };
 
-/** Reads a mix. Throws `CapacityError`. */
+/** Throws `CapacityError`. */
 export function parseTrafficMix(text: string): TrafficMix {
   const value = parseJsonText(text);
   assertKnownMembers(value);
   if (!trafficMixValidator.Check(value))
-    throw new CapacityError(`is no mix: ${firstSchemaError(trafficMixValidator, value)}`);
+    throw new CapacityError(`is not a mix: ${firstSchemaError(trafficMixValidator, value)}`);
   return toTrafficMix(value);
 }
 
@@ -109,13 +110,14 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   };
 }
 
-/** A misspelt member is named with what was probably meant, before the schema says only that there is one too many. */
+/** Suggests the correct name for a misspelt member, which the schema would only report as unknown. */
 function assertKnownMembers(value: unknown): void {
   if (!isJsonObject(value)) return;
   assertMemberNames(value, Object.keys(TrafficMixSchema.properties), 'the mix');
   const { per_100_sessions: shares, limits } = value;
   if (isJsonObject(shares)) {
-    if ('session' in shares) throw new CapacityError('is no mix: per_100_sessions needs no session, there are 100');
+    if ('session' in shares)
+      throw new CapacityError('is not a mix: per_100_sessions must not contain session, which is always 100');
     assertMemberNames(shares, routesAfterSession, 'per_100_sessions');
   }
   if (isJsonObject(limits)) {
@@ -126,51 +128,43 @@ function assertKnownMembers(value: unknown): void {
 function assertMemberNames(value: object, known: readonly string[], where: string): void {
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue;
-    const meant = known.find((one) => normalizeName(one) === normalizeName(name));
-    const hint = meant === undefined ? `its members are ${known.join(', ')}` : `did you mean ${meant}?`;
-    throw new CapacityError(`is no mix: ${where} has a member that is unknown; ${hint}`);
+    const nearest = nearestWord(name, known);
+    const hint = nearest === null ? `its members are ${known.join(', ')}` : `did you mean ${nearest}?`;
+    throw new CapacityError(`is not a mix: ${where} has an unknown member; ${hint}`);
   }
-}
-
-/** What is left of a name without what people mistake: case, hyphens, underscores, the plural. */
-function normalizeName(name: string): string {
-  return name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]/g, '')
-    .replace(/s$/, '');
 }
 
 const secondsOfMinute = 60;
 const secondsOfHour = 3_600;
 const secondsOfDay = 24 * secondsOfHour;
 
-/** What one key asks of a box, rested keys reckoned in: the busiest minute for rates, a day for what is kept. */
+/** Average load per key, including idle keys: rates of the busiest minute, and sessions per day. */
 export interface KeyLoad {
-  /** The limit of a key that lets no more of this mix through. */
+  /** Limit of the key that is reached first. */
   readonly boundBy: 'requests a minute' | 'analytics queries a minute' | 'sessions a day';
-  /** Requests a second of the busiest minute by route, and together. Clicks carry no key, so no limit counts them. */
+  /** Requests per second in the busiest minute, by route and in total. No limit counts clicks, which have no key. */
   readonly ratesPerSecond: Readonly<Record<RouteName, number>>;
   readonly requestsPerSecond: number;
   readonly sessionsPerDay: number;
-  /** Sessions that live at one time. */
+  /** Number of sessions that are live at the same time. */
   readonly liveSessions: number;
 }
 
-/** A mix is let through until the first of its key's three limits is reached. */
+/** Computes the load at which the first of the three limits of a key is reached. */
 export function computeKeyLoad(mix: TrafficMix): KeyLoad {
   const { perSession, limits, busyShare } = mix;
   const total = routeNames.reduce((sum, name) => sum + perSession[name], 0);
   const limited = total - perSession.click;
-  const meanOfDay = limits.sessionsPerDay / secondsOfDay;
-  // Sessions a second that each limit lets through.
+  const dailyAverage = limits.sessionsPerDay / secondsOfDay;
+  // Sessions per second that each limit allows.
   const ceilings = [
     ['requests a minute', limits.requestsPerMinute / secondsOfMinute / limited],
     ['analytics queries a minute', limits.analyticsPerMinute / secondsOfMinute / perSession.analytics],
-    ['sessions a day', mix.minutePeakFactor === null ? Number.POSITIVE_INFINITY : meanOfDay * mix.minutePeakFactor],
+    ['sessions a day', mix.minutePeakFactor === null ? Number.POSITIVE_INFINITY : dailyAverage * mix.minutePeakFactor],
   ] as const;
   const [boundBy, sessionsPerSecond] = ceilings.reduce((least, one) => (one[1] < least[1] ? one : least));
   const perDay = Math.min(limits.sessionsPerDay, sessionsPerSecond * secondsOfDay);
-  // However the day went: no more live than were opened in it, or could be opened while the first of them lived.
+  // At most all sessions of the day, and at most as many as can be created during the lifetime of one session.
   const live = Math.min(
     ((perDay * mix.sessionHours) / 24) * mix.livePeakFactor,
     perDay,

@@ -141,6 +141,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['src/auth/', 'src/analytics/', 'src/files/folder-lock.ts'],
   'prom-client': ['src/metrics/'],
   commander: ['src/cli/'],
+  'csv-parse': ['src/cli/'],
   'jsonc-parser': ['src/cli/', 'src/confirmations/'],
   bowser: ['src/user-agents/'],
   'crawler-user-agents': ['src/user-agents/'],

@@ -28,7 +28,7 @@ const asPlanned: CheckMeasurements = {
   clientSaturated: false,
 };
 
-test('the error is what the prediction lies above the measurement, in percent of it', () => {
+test('computes the error of the prediction in percent of the measurement', () => {
   const errors = Object.fromEntries(
     compareWithPlan(plan, asPlanned).rows.map(({ figure, errorPercent }) => [figure, Math.round(errorPercent!)]),
   );
@@ -36,9 +36,9 @@ test('the error is what the prediction lies above the measurement, in percent of
   assert.deepEqual(errors, { rate: 0, p99, 'socket-thread': -50, 'all-threads': 100, memory: 0 });
 });
 
-test('what the system does not tell has no error', () => {
-  const untold = { ...asPlanned, socketThreadCores: null, allThreadsCores: null, memoryMiB: null };
-  const { rows, carried } = compareWithPlan(plan, untold);
+test('has no error for values that the system does not report', () => {
+  const unreported = { ...asPlanned, socketThreadCores: null, allThreadsCores: null, memoryMiB: null };
+  const { rows, carried } = compareWithPlan(plan, unreported);
   assert.deepEqual(
     rows.filter(({ errorPercent }) => errorPercent === null).map(({ figure }) => figure),
     ['socket-thread', 'all-threads', 'memory'],
@@ -47,12 +47,12 @@ test('what the system does not tell has no error', () => {
 });
 
 for (const [name, changes] of [
-  ['an answer 429 or 503', { refused: 1 }],
-  ['a failure', { failed: 1 }],
-  ['a p99 beyond the SLO', { p99Ms: 35.1 }],
+  ['a refused request', { refused: 1 }],
+  ['a failed request', { failed: 1 }],
+  ['a p99 above the target', { p99Ms: 35.1 }],
   ['a backlog at the end', { achievedPerSecond: plan.load.requestsPerSecond * 0.97 }],
 ] as const) {
-  test(`${name} means that the box does not carry the load`, () => {
+  test(`does not meet the target with ${name}`, () => {
     assert(!compareWithPlan(plan, { ...asPlanned, ...changes }).carried);
   });
 }

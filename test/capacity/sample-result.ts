@@ -3,7 +3,7 @@ import type { CurvePoint, Measurement } from '../../bench/result/bench-result.ts
 import { type BenchResult, benchResultFormat } from '../../bench/result/bench-result.ts';
 import { type RouteName, routeNames } from '../../src/capacity/traffic-mix.ts';
 
-/** Made up: a box of four cores whose socket thread takes 40 us for whatever it is asked, and all its threads 60. */
+/** Result of a server with four cores, where every request takes 40 µs of the socket thread and 60 µs of all threads. */
 export function sampleResult(changes: Partial<BenchResult> = {}): BenchResult {
   return {
     format: benchResultFormat,
@@ -11,7 +11,7 @@ export function sampleResult(changes: Partial<BenchResult> = {}): BenchResult {
     quick: false,
     commit: '0123abc',
     machine: {
-      cpu: 'Made-up CPU',
+      cpu: 'Sample CPU',
       cores: 4,
       memoryGiB: 16,
       system: 'Linux',
@@ -68,7 +68,7 @@ export function route(
     mainThreadCpuMicros: socketThread,
     process: null,
   };
-  // The baseline's figures are not what a plan is made from.
+  // A plan must not use the values of the baseline.
   const baseline = { ...round, cpuMicros: 9, mainThreadCpuMicros: 9 };
   return {
     name,

@@ -72,15 +72,15 @@ test('reports a missing or invalid file in one line with its name', async (t) =>
     [['--mix', tmpdir()], /must be a file/],
     [
       ['--mix', write('typo.json', '{"format":1,"per_100_sessions":{"clicks":1}}')],
-      /typo\.json is no mix: .*did you mean click\?/,
+      /typo\.json is not a mix: .*did you mean click\?/,
     ],
     [['--mix', write('large.json', ' '.repeat(70_000))], /large\.json must be at most 65536 bytes long/],
-    [['--result', write('none.json', '{}')], /none\.json is no result of benchmarks; make bench makes one/],
+    [['--result', write('none.json', '{}')], /none\.json is not a benchmark result; make bench creates one/],
     [
       ['--result', write('part.json', JSON.stringify(sampleResult({ curves: [] })))],
-      /part\.json lacks the curve .*make bench/,
+      /part\.json lacks the latency curve .*make bench/,
     ],
-    [['--slo-p99', '1'], /no rate that was measured keeps p99 within 1 ms/],
+    [['--slo-p99', '1'], /p99 exceeds 1 ms at every measured rate/],
   ] as const) {
     const { code, stdout, stderr } = await plan(...args);
     assert.deepEqual([code, stdout], [1, ''], args.join(' '));

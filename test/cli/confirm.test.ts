@@ -11,8 +11,8 @@ import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { type Ran, runMarketplace } from './run-marketplace.ts';
 import { serveMarketplace } from './serve-marketplace.ts';
 
-/** A real server, a caller of its API, and the command line beside it. */
-class Bench {
+/** Server with an API client and the command line. */
+class ConfirmSetup {
   readonly folder: string;
   readonly url: string;
   readonly caller: ApiCaller;
@@ -25,7 +25,7 @@ class Bench {
     this.greeting = greeting;
   }
 
-  static async open(t: TestContext): Promise<Bench> {
+  static async open(t: TestContext): Promise<ConfirmSetup> {
     const folder = mkdtempSync(join(tmpdir(), 'marketplace-confirm-'));
     afterwards(t, () => rmSync(folder, { recursive: true }));
     const server = await serveMarketplace(folder);
@@ -34,10 +34,10 @@ class Bench {
     afterwards(t, () => http.close());
     const [, key = ''] = /^ {2}live {2}(\S+)$/m.exec(readFileSync(join(folder, 'first-keys.txt'), 'utf8')) ?? [];
     const caller = new ApiCaller(http, 'personal-loans', key);
-    return new Bench(folder, `http://127.0.0.1:${server.operationsPort}`, caller, server.greeting());
+    return new ConfirmSetup(folder, `http://127.0.0.1:${server.operationsPort}`, caller, server.greeting());
   }
 
-  /** The click_id of a click under this tag. */
+  /** Creates a session with this tag, clicks an offer, and returns the click_id. */
   async clickId(tag: string): Promise<string> {
     const subId = await this.caller.sessionWith(tag, personalLoansFixture.complete);
     const { offers } = await this.caller.offers(subId);
@@ -61,19 +61,19 @@ class Bench {
   }
 }
 
-test('a CSV file is booked, its bad rows come back with reasons, and sending it again changes nothing', async (t) => {
-  const bench = await Bench.open(t);
-  const clickId = await bench.clickId('csv');
+test('books a CSV file, writes rejected rows with reasons, and changes nothing when sent again', async (t) => {
+  const setup = await ConfirmSetup.open(t);
+  const clickId = await setup.clickId('csv');
   const now = new Date().toISOString();
   const good = Array.from({ length: 1_200 }, (_, n) => `${clickId},tx-${n},funded,0.25,${now},"a, ""b"""\r\n`);
-  const path = bench.write(
+  const path = setup.write(
     'payouts.csv',
     `\ufeffclick_id,txid,status,amount,occurred_at,note\r\n${good.join('')}${clickId},tx-0,reversed,0.2,${now},\r\n` +
       `${clickId},tx-0,funded,9,${now},"more, or less"\r\n${clickId},tx-x,funded,"1,5",${now},\r\n${clickId},short\r\n`,
   );
-  const first = await bench.run(path, '--url', bench.url);
+  const first = await setup.run(path, '--url', setup.url);
   assert.deepEqual([first.code, first.stdout], [4, '1204 rows: 1201 accepted, 0 repeated, 3 rejected\n'], first.stderr);
-  const rejectedPath = join(bench.folder, 'payouts.rejected.csv');
+  const rejectedPath = join(setup.folder, 'payouts.rejected.csv');
   assert.equal(
     first.stderr,
     `  1 cells_miscounted\n  1 conflict\n  1 amount_invalid\nThe rejected rows are in ${rejectedPath}.\n`,
@@ -84,24 +84,24 @@ test('a CSV file is booked, its bad rows come back with reasons, and sending it 
     `click_id,txid,status,amount,occurred_at,note,reason\r\n${clickId},short,,,,,cells_miscounted\r\n` +
       `${clickId},tx-0,funded,9,${now},"more, or less",conflict\r\n${clickId},tx-x,funded,"1,5",${now},,amount_invalid\r\n`,
   );
-  assert.equal(await bench.confirmed('csv'), 299.8);
+  assert.equal(await setup.confirmed('csv'), 299.8);
 
-  const again = await bench.run(path, '--url', bench.url);
+  const again = await setup.run(path, '--url', setup.url);
   assert.equal(again.stdout, '1204 rows: 0 accepted, 1201 repeated, 3 rejected\n');
   assert.equal(readFileSync(rejectedPath, 'utf8'), rejected);
-  assert.equal(await bench.confirmed('csv'), 299.8);
+  assert.equal(await setup.confirmed('csv'), 299.8);
 
-  // The rejected rows, one of them mended, are a file like any other.
-  const mended = bench.write('mended.csv', rejected.replace('"1,5"', '1.5'));
-  const third = await bench.run(mended, '--url', bench.url, '--rejected', join(bench.folder, 'still.csv'));
+  // The file of rejected rows can be sent again after a correction.
+  const corrected = setup.write('corrected.csv', rejected.replace('"1,5"', '1.5'));
+  const third = await setup.run(corrected, '--url', setup.url, '--rejected', join(setup.folder, 'still.csv'));
   assert.equal(third.stdout, '3 rows: 1 accepted, 0 repeated, 2 rejected\n');
-  assert.match(readFileSync(join(bench.folder, 'still.csv'), 'utf8'), /^click_id,[^\n]*,note,reason\r\n/);
+  assert.match(readFileSync(join(setup.folder, 'still.csv'), 'utf8'), /^click_id,[^\n]*,note,reason\r\n/);
 });
 
-test('an NDJSON file is booked, and its bad rows come back as NDJSON', async (t) => {
-  const bench = await Bench.open(t);
+test('books an NDJSON file and writes rejected rows as NDJSON', async (t) => {
+  const setup = await ConfirmSetup.open(t);
   const row = {
-    click_id: await bench.clickId('ndjson'),
+    click_id: await setup.clickId('ndjson'),
     txid: 'tx-1',
     status: 'funded',
     amount: 40,
@@ -109,11 +109,11 @@ test('an NDJSON file is booked, and its bad rows come back as NDJSON', async (t)
     note: 'kept',
   };
   const lines = [JSON.stringify(row), '', '{"txid":', '[1]', JSON.stringify({ ...row, amount: '40' })];
-  const path = bench.write('payouts.ndjson', lines.join('\n'));
-  const ran = await bench.run(path, '--url', bench.url, '--rejected', join(bench.folder, 'out.ndjson'));
+  const path = setup.write('payouts.ndjson', lines.join('\n'));
+  const ran = await setup.run(path, '--url', setup.url, '--rejected', join(setup.folder, 'out.ndjson'));
   assert.deepEqual([ran.code, ran.stdout], [4, '4 rows: 1 accepted, 0 repeated, 3 rejected\n'], ran.stderr);
   assert.deepEqual(
-    readFileSync(join(bench.folder, 'out.ndjson'), 'utf8')
+    readFileSync(join(setup.folder, 'out.ndjson'), 'utf8')
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line)),
@@ -123,26 +123,26 @@ test('an NDJSON file is booked, and its bad rows come back as NDJSON', async (t)
       { ...row, amount: '40', reason: 'amount_invalid' },
     ],
   );
-  assert.equal(await bench.confirmed('ndjson'), 40);
+  assert.equal(await setup.confirmed('ndjson'), 40);
 
-  // Nothing rejected: no file is left of it.
-  bench.write('payouts.ndjson', `${JSON.stringify(row)}\n`);
-  const clean = await bench.run(path, '--url', bench.url, '--rejected', join(bench.folder, 'out.ndjson'));
+  // Without rejected rows, the file is deleted.
+  setup.write('payouts.ndjson', `${JSON.stringify(row)}\n`);
+  const clean = await setup.run(path, '--url', setup.url, '--rejected', join(setup.folder, 'out.ndjson'));
   assert.deepEqual(clean, { code: 0, stdout: '1 rows: 0 accepted, 1 repeated, 0 rejected\n', stderr: '' });
-  assert.equal(existsSync(join(bench.folder, 'out.ndjson')), false);
+  assert.equal(existsSync(join(setup.folder, 'out.ndjson')), false);
 });
 
-test('the first start tells where the token is, and never the token', async (t) => {
-  const bench = await Bench.open(t);
-  const path = join(bench.folder, 'operator-token');
-  assert.ok(bench.greeting.includes(`is in ${path}\n`));
-  assert.ok(!bench.greeting.includes(readFileSync(path, 'utf8').trim()));
+test('the first start prints the path of the token, not the token', async (t) => {
+  const setup = await ConfirmSetup.open(t);
+  const path = join(setup.folder, 'operator-token');
+  assert.ok(setup.greeting.includes(`is in ${path}\n`));
+  assert.ok(!setup.greeting.includes(readFileSync(path, 'utf8').trim()));
 });
 
 const head = 'click_id,txid,status,amount,occurred_at\n';
-test('a file that cannot be read to its end is refused in one line', async (t) => {
+test('reports an unreadable file in one line', async (t) => {
   const folder = folderWithToken(t);
-  for (const [content, telling] of [
+  for (const [content, message] of [
     [`${head}a"b,1,2,3,4\n`, /line 2: a quote/],
     [Buffer.from([0x61, 0xff, 0x0a]), /not UTF-8/],
   ] as const) {
@@ -151,18 +151,18 @@ test('a file that cannot be read to its end is refused in one line', async (t) =
     const ran = await runMarketplace(args, { SVC_DATA_DIR: folder });
     assert.deepEqual([ran.code, ran.stdout], [1, '']);
     assert.match(ran.stderr, /^marketplace: [^\n]+\n$/);
-    assert.match(ran.stderr, telling);
+    assert.match(ran.stderr, message);
   }
 });
 
-test('an absent server, token or file is told in one line', async (t) => {
+test('reports a missing server, token or file in one line', async (t) => {
   const folder = folderWithToken(t);
   const file = join(folder, 'a.csv');
   writeFileSync(file, `${head}a,b,c,d,e\n`);
   const alias = join(folder, 'alias');
   symlinkSync(folder, alias);
   const url = ['--url', `http://127.0.0.1:${await findFreePort()}`];
-  for (const [args, telling] of [
+  for (const [args, message] of [
     [[file, ...url], /no server responds at http:\/\/127\.0\.0\.1:\d+\/confirmations \(see --url\): ECONNREFUSED/],
     [
       [file, '--url', 'http://127.0.0.1:1'],
@@ -177,21 +177,21 @@ test('an absent server, token or file is told in one line', async (t) => {
     const ran = await runMarketplace(['confirm', ...args], { SVC_DATA_DIR: folder });
     assert.deepEqual([ran.code, ran.stdout], [1, '']);
     assert.match(ran.stderr, /^marketplace: [^\n]+\n$/);
-    assert.match(ran.stderr, telling);
+    assert.match(ran.stderr, message);
   }
 });
 
-test('a file of another kind and an address that is none are usage errors', async () => {
+test('reports another file format or an invalid URL as a usage error', async () => {
   for (const args of [['a.txt'], ['a.csv', '--url', 'localhost:9090'], []]) {
     assert.equal((await runMarketplace(['confirm', ...args])).code, 2);
   }
 });
 
-test('a server with another token refuses the command', async (t) => {
-  const bench = await Bench.open(t);
+test('reports a token that the server rejects', async (t) => {
+  const setup = await ConfirmSetup.open(t);
   const other = folderWithToken(t);
-  const path = bench.write('a.csv', `${head}a,b,c,d,e\n`);
-  const ran = await bench.run(path, '--url', bench.url, '--token-file', join(other, 'operator-token'));
+  const path = setup.write('a.csv', `${head}a,b,c,d,e\n`);
+  const ran = await setup.run(path, '--url', setup.url, '--token-file', join(other, 'operator-token'));
   assert.deepEqual([ran.code, ran.stdout], [1, '']);
   assert.match(ran.stderr, /rejects this operator token/);
 });

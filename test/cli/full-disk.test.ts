@@ -21,25 +21,25 @@ import { runMarketplace } from './run-marketplace.ts';
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'the prlimit command is missing';
 
-/** A served folder, by a process of its own. */
+/** Server in its own process. */
 interface Server {
   readonly caller: ApiCaller;
   readonly process: ChildProcess;
-  /** What keeps it from being ready; empty when it is. */
+  /** Reasons why the server is not ready; empty if it is ready. */
   notReady(): Promise<readonly string[]>;
-  /** The status of an answer to the operator, who wants one more key. */
+  /** Response status of creating a key. */
   statusOfNewKey(): Promise<number>;
   figures(): Promise<Scrape>;
-  /** Lets no file of the process reach farther than this, as a full disk does wherever one still has to grow. */
+  /** Limits the size of all files of the process, so that writes fail as on a full disk. */
   fillDisk(bytesMax: number): void;
   freeDisk(): void;
   stop(): Promise<void>;
   kill(): Promise<void>;
 }
 
-async function served(t: TestContext, folder: string, key: string, engine = 'auto'): Promise<Server> {
+async function served(t: TestContext, folder: string, key: string): Promise<Server> {
   const settings = {
-    ...{ SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0', SVC_LISTENER: engine },
+    ...{ SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0' },
   };
   const child = spawn(process.execPath, [main, 'serve'], {
     env: { PATH: process.env.PATH, ...settings, SVC_LOG_LEVEL: 'silent' },
@@ -114,7 +114,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-test('a full disk stops what must be durable and nothing else, and the service heals when there is room', {
+test('a full disk stops only durable operations, and the service recovers when there is space', {
   skip,
 }, async (t) => {
   const { folder, key } = await issueKey(t);
@@ -127,7 +127,7 @@ test('a full disk stops what must be durable and nothing else, and the service h
   assert.deepEqual(await server.notReady(), []);
 
   server.fillDisk(0);
-  // The first to find out is in doubt: its record is taken, and written as soon as there is room.
+  // The first request has an unknown outcome: its record stays queued, and is written when there is space.
   const session = { referrer_tag: 'full' };
   const idempotency = { 'Idempotency-Key': 'in-doubt' };
   for (const headers of [idempotency, {}, idempotency, {}]) {
@@ -161,8 +161,8 @@ test('a full disk stops what must be durable and nothing else, and the service h
   assert.equal(replayed.headers.get('idempotency-replayed'), 'true');
   await caller.createSession('full');
   assert.equal((await caller.click(offer.click_url)).status, 302);
-  const assertFigures = async (asked: ApiCaller) => {
-    const figures = await asked.summary({ referrer_tag: 'full' });
+  const assertFigures = async (client: ApiCaller) => {
+    const figures = await client.summary({ referrer_tag: 'full' });
     assert.deepEqual([figures.sessions_total, figures.marketplace_views, figures.offer_clicks], [3, 2, 2]);
     assert.equal(figures.rev_attributed, worthUsd(fixture, [offer.svc_offer_id, another.svc_offer_id]));
   };
@@ -171,50 +171,48 @@ test('a full disk stops what must be durable and nothing else, and the service h
   await assertFigures((await served(t, folder, key)).caller);
 });
 
-for (const engine of ['uws', 'node']) {
-  test(`inputs answered with 503 on a full disk reach the session when there is room, live as after a kill (${engine})`, {
-    skip,
-    timeout: 60_000,
-  }, async (t) => {
-    const { folder, key } = await issueKey(t);
-    const server = await served(t, folder, key, engine);
-    const { caller } = server;
-    const subId = await caller.sessionWith('full', fixture.complete);
-    const submit = (fields: object) => caller.post('inputs', { sub_id: subId, fields });
-    const shown = async (asked: ApiCaller) =>
-      (await asked.offers(subId)).offers.map((offer) => [offer.svc_offer_id, offer.monthly_payment_estimate]);
-    const before = await shown(caller);
+test('inputs refused with 503 on a full disk apply when there is space, also after a kill', {
+  skip,
+  timeout: 60_000,
+}, async (t) => {
+  const { folder, key } = await issueKey(t);
+  const server = await served(t, folder, key);
+  const { caller } = server;
+  const subId = await caller.sessionWith('full', fixture.complete);
+  const submit = (fields: object) => caller.post('inputs', { sub_id: subId, fields });
+  const shown = async (client: ApiCaller) =>
+    (await client.offers(subId)).offers.map((offer) => [offer.svc_offer_id, offer.monthly_payment_estimate]);
+  const before = await shown(caller);
 
-    server.fillDisk(0);
-    assertRefused(await submit({ [fixture.amount]: 9_000 }), 'SERVICE_UNAVAILABLE');
-    await until(async () => (await server.notReady()).includes('the journal cannot be written'));
-    assertRefused(await submit({ [fixture.amount]: 11_000 }), 'SERVICE_UNAVAILABLE');
-    assert.deepEqual(await shown(caller), before);
+  server.fillDisk(0);
+  assertRefused(await submit({ [fixture.amount]: 9_000 }), 'SERVICE_UNAVAILABLE');
+  await until(async () => (await server.notReady()).includes('the journal cannot be written'));
+  assertRefused(await submit({ [fixture.amount]: 11_000 }), 'SERVICE_UNAVAILABLE');
+  assert.deepEqual(await shown(caller), before);
 
-    server.freeDisk();
-    await until(async () => (await server.notReady()).length === 0);
-    const healed = await shown(caller);
-    assert.notDeepEqual(healed, before);
-    assertOk(await submit({ [fixture.term]: fixture.someTerm }));
-    const live = await shown(caller);
-    assert.notDeepEqual(live, healed);
-    await server.kill();
-    assert.deepEqual(await shown((await served(t, folder, key, engine)).caller), live);
-  });
-}
+  server.freeDisk();
+  await until(async () => (await server.notReady()).length === 0);
+  const healed = await shown(caller);
+  assert.notDeepEqual(healed, before);
+  assertOk(await submit({ [fixture.term]: fixture.someTerm }));
+  const live = await shown(caller);
+  assert.notDeepEqual(live, healed);
+  await server.kill();
+  assert.deepEqual(await shown((await served(t, folder, key)).caller), live);
+});
 
-test('while only the figures find no room, sessions go on, and the figures catch up when there is', {
+test('sessions continue while only the analytics store has no space, and it catches up later', {
   skip,
 }, async (t) => {
   const { folder, key } = await issueKey(t);
   const server = await served(t, folder, key);
   const { caller } = server;
   await caller.createSession('full');
-  // The ledger has its room for these few; the store wants a page of this size for whatever it commits.
+  // The ledger has preallocated space for these records; the store writes at least one page of this size.
   server.fillDisk(4_096);
   for (let i = 0; i < 5; i++) await caller.createSession('full');
   await until(async () => (await server.notReady()).includes('the aggregator is not running'));
-  // Again and again it is started, and finds no room: whenever it is asked, it has no answer.
+  // The aggregator restarts and fails again and again, so queries are refused.
   assertRefused(await caller.get('analytics', { referrer_tag: 'full' }), 'SERVICE_UNAVAILABLE');
   await caller.createSession('full');
   const behind = await server.figures();
@@ -228,7 +226,7 @@ test('while only the figures find no room, sessions go on, and the figures catch
   await server.stop();
 });
 
-test('a command that finds no room on the disk says so in one line, and where', { skip }, async (t) => {
+test('a command reports a full disk in one line with the folder', { skip }, async (t) => {
   const { folder } = await issueKey(t);
   const secretFolder = temporaryFolder();
   afterwards(t, () => rmSync(secretFolder, { recursive: true }));
@@ -240,7 +238,7 @@ test('a command that finds no room on the disk says so in one line, and where', 
     { words: ['secret', 'rotate'], full: secretFolder },
   ];
   for (const { words, full } of commands) {
-    // Of the few bytes that a SQLite database needs to be opened at all, it gets the first.
+    // Too few bytes to create a SQLite database.
     const limited = ['--fsize=16:', process.execPath, main, ...words];
     const settings = { SVC_DATA_DIR: folder, SVC_SECRET_FILE: secretFile };
     const { code, stderr } = await runMarketplace(limited, settings, { command: 'prlimit' });

@@ -20,8 +20,8 @@ import { runMarketplace } from './run-marketplace.ts';
 const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const rowsOfTwoBatches = 501;
 
-/** A folder with rows to confirm, and a server that rejects the first batch and keeps the command waiting for the second. */
-async function halfConfirmed(t: TestContext) {
+/** Folder with rows to confirm, and a server that rejects the first batch and never responds to the second. */
+async function createBlockedConfirmation(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-interruption-'));
   let batches = 0;
   const second = Promise.withResolvers<void>();
@@ -51,8 +51,8 @@ for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  test(`confirm ends at ${signal} with ${code}, says what that leaves, and keeps no half of the rejected rows`, async (t) => {
-    const { folder, args, second } = await halfConfirmed(t);
+  test(`confirm exits with ${code} at ${signal} and deletes the incomplete file of rejected rows`, async (t) => {
+    const { folder, args, second } = await createBlockedConfirmation(t);
     const child = spawn(bin, args, {
       env: { ...plainEnvironment(), SVC_DATA_DIR: folder },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -62,13 +62,13 @@ for (const [signal, code] of [
     await second;
     child.kill(signal);
     assert.deepEqual(await once(child, 'close'), [code, null]);
-    assert.match(output, /^marketplace: interrupted\. Rows before that may be booked; [^\n]+ harmless\n$/);
+    assert.match(output, /^marketplace: interrupted\. Earlier rows may be booked; [^\n]+ changes nothing\n$/);
     assert.deepEqual(readdirSync(folder).sort(), ['operator-token', 'payouts.ndjson']);
   });
 }
 
-test('confirm --json tells what became of the rows', async (t) => {
-  const { folder, args, file } = await halfConfirmed(t);
+test('confirm --json prints the outcome of the rows', async (t) => {
+  const { folder, args, file } = await createBlockedConfirmation(t);
   writeFileSync(file, '{"txid":"a"}\n[]\n');
   const ran = await runMarketplace([...args, '--json'], { SVC_DATA_DIR: folder });
   assert.deepEqual([ran.code, ran.stderr], [4, '']);
@@ -84,7 +84,7 @@ test('confirm --json tells what became of the rows', async (t) => {
   assert.equal(readFileSync(rejectedFile, 'utf8').trimEnd().split('\n').length, 2);
 });
 
-test('a rebuild that is given up leaves the store as it was, and nothing beside it', async (t) => {
+test('an interrupted rebuild keeps the store and leaves no other file', async (t) => {
   const { folder, marketplace } = await livedFolder(t);
   await marketplace.close();
   const files = dataFiles(folder);
@@ -102,7 +102,7 @@ test('a rebuild that is given up leaves the store as it was, and nothing beside 
   assert.ok(!existsSync(`${files.analyticsStoreFile}.rebuilt`));
 });
 
-test('a check of a log that is given up ends in the midst of it', async (t) => {
+test('an interrupted verification stops before the end of the log', async (t) => {
   const { folder, marketplace, partner } = await livedFolder(t);
   const metadata = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`m${at}`, 'x'.repeat(256)]));
   await Promise.all(

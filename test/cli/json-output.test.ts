@@ -8,13 +8,13 @@ import { generateCatalog } from '../support/random-catalog.ts';
 import { livedFolder, ok } from './lived-folder.ts';
 import type { Ran } from './run-marketplace.ts';
 
-const guides = new Map<string, JsonOutputHelp>();
+const helpByCommand = new Map<string, JsonOutputHelp>();
 for (const command of withSubcommands(createProgram('0.0.0'))) {
   const { json } = helpOf(command);
-  if (json !== undefined) guides.set(commandPath(command).replace('marketplace ', ''), json);
+  if (json !== undefined) helpByCommand.set(commandPath(command).replace('marketplace ', ''), json);
 }
 
-/** The values at a path of a guide: `a.b` in an object, `a[].b` in each of an array, `a.*.b` in each member. */
+/** Values at a path of the help: `a.b` in an object, `a[].b` in each item of an array, `a.*.b` in each member. */
 function valuesAt(value: unknown, path: string): unknown[] {
   return path.split('.').reduce<unknown[]>(
     (values, step) =>
@@ -27,8 +27,8 @@ function valuesAt(value: unknown, path: string): unknown[] {
   );
 }
 
-function assertAsTold(name: string, value: unknown, absent: readonly string[] = []): void {
-  const { members } = guides.get(name)!;
+function assertDocumentedMembers(name: string, value: unknown, absent: readonly string[] = []): void {
+  const { members } = helpByCommand.get(name)!;
   const top = Object.keys(members).filter((member) => !member.includes('.') && !absent.includes(member));
   assert.deepEqual(Object.keys(value as object).sort(), top.sort(), name);
   for (const member of Object.keys(members).filter((each) => each.includes('.'))) {
@@ -37,7 +37,7 @@ function assertAsTold(name: string, value: unknown, absent: readonly string[] = 
   }
 }
 
-test('what --json prints has the members that the help tells, whatever the command', async (t) => {
+test('--json of every command prints the members that its help lists', async (t) => {
   const { folder, run, marketplace, partner } = await livedFolder(t);
   ok(await partner.queryAnalytics({ referrer_tag: 'hero-short' }));
   const json = async (code: number, ...args: string[]): Promise<unknown> => {
@@ -45,10 +45,10 @@ test('what --json prints has the members that the help tells, whatever the comma
     assert.deepEqual([ran.code, code === 0 ? ran.stderr : ''], [code, ''], args.join(' '));
     return JSON.parse(ran.stdout);
   };
-  const told = new Set<string>();
+  const checked = new Set<string>();
   const check = (name: string, value: unknown, absent: readonly string[] = []): void => {
-    told.add(name);
-    assertAsTold(name, Array.isArray(value) ? value[0] : value, absent);
+    checked.add(name);
+    assertDocumentedMembers(name, Array.isArray(value) ? value[0] : value, absent);
   };
   const firstLine = async (...args: string[]): Promise<unknown> =>
     JSON.parse((await run(...args, '--json')).stdout.split('\n', 1)[0]!);
@@ -59,8 +59,8 @@ test('what --json prints has the members that the help tells, whatever the comma
   const forHero = ['--account', 'acme', '--tag', 'hero-short'];
   const file = join(folder, 'offers.json');
   writeFileSync(file, JSON.stringify(generateCatalog(1, 3)));
-  const faulty = join(folder, 'faulty.json');
-  writeFileSync(faulty, '{"format":1}');
+  const invalidFile = join(folder, 'invalid.json');
+  writeFileSync(invalidFile, '{"format":1}');
   await Promise.all([
     json(0, 'keys', 'list').then((value) => check('keys list', value)),
     json(0, 'origins', 'allow', '--account', 'acme', 'https://a.example').then((value) =>
@@ -68,7 +68,7 @@ test('what --json prints has the members that the help tells, whatever the comma
     ),
     json(0, 'check-config').then((value) => check('check-config', value)),
     json(0, 'catalog', 'validate', file).then((value) => check('catalog validate', value)),
-    json(1, 'catalog', 'validate', faulty).then((value) =>
+    json(1, 'catalog', 'validate', invalidFile).then((value) =>
       check('catalog validate', value, ['vertical', 'lenders', 'offers', 'versions']),
     ),
     json(0, 'catalog', 'stats', file).then((value) => check('catalog stats', value)),
@@ -78,7 +78,7 @@ test('what --json prints has the members that the help tells, whatever the comma
     json(0, 'analytics', 'tags').then((value) => check('analytics tags', value)),
     json(0, 'log', 'verify').then((value) => check('log verify', value)),
     firstLine('log', 'inspect').then((value) => {
-      told.add('log inspect');
+      checked.add('log inspect');
       for (const member of ['position', 'kind', 'at', 'sub_id']) assert.ok(member in (value as object), member);
     }),
     json(0, 'secret', 'rotate').then((value) => check('secret rotate', value)),
@@ -90,19 +90,19 @@ test('what --json prints has the members that the help tells, whatever the comma
   await marketplace.close();
   check('analytics rebuild', await json(0, 'analytics', 'rebuild'));
   const ledger = join(folder, 'ledger', '0000000000000001.log');
-  const [cut, ...absent] = Object.keys(guides.get('log repair')!.members);
+  const [cut, ...absent] = Object.keys(helpByCommand.get('log repair')!.members);
   assert.equal(cut, 'outcome');
   const end = ((await json(0, 'log', 'verify')) as { bytes: number; tail_bytes: number }).bytes;
   writeFileSync(ledger, Buffer.alloc(16), { flag: 'r+' });
   const damaged = (await json(3, 'log', 'verify')) as { damage: { offset: number } };
-  assertAsTold('log verify', damaged);
+  assertDocumentedMembers('log verify', damaged);
   assert.ok(damaged.damage.offset < end);
   check('log repair', await json(0, 'log', 'repair', '--cut', `0000000000000001.log:${damaged.damage.offset}`));
   const repaired = ['log', 'repair', '--cut', `0000000000000001.log:${damaged.damage.offset}`, '--yes'];
   assert.equal(((await json(0, ...repaired)) as { outcome: string }).outcome, 'cut');
   check('log repair', await json(0, ...repaired), absent);
 
-  // The tests of these have a result of the benchmarks, and a server to send to.
-  for (const name of ['capacity', 'confirm']) told.add(name);
-  assert.deepEqual([...told].sort(), [...guides.keys()].sort());
+  // Covered by tests of their own, which have a benchmark result and a server.
+  for (const name of ['capacity', 'confirm']) checked.add(name);
+  assert.deepEqual([...checked].sort(), [...helpByCommand.keys()].sort());
 });

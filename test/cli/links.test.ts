@@ -15,10 +15,10 @@ function folderFor(t: TestContext): string {
   return folder;
 }
 
-/** A command that only says something and ends with a code. */
-function writeCommand(folder: string, name: string, says: string, code = 0): void {
+/** Writes a shell script that prints a line and exits with a code. */
+function writeCommand(folder: string, name: string, output: string, code = 0): void {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, name), `#!/bin/sh\necho ${says}\nexit ${code}\n`, { mode: 0o755 });
+  writeFileSync(join(folder, name), `#!/bin/sh\necho ${output}\nexit ${code}\n`, { mode: 0o755 });
 }
 
 test('bin/marketplace runs through a link to a link from another folder', async (t) => {
@@ -30,7 +30,7 @@ test('bin/marketplace runs through a link to a link from another folder', async 
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
-test("bin/with-node finds the project's own Node through a link, where the machine's is too old", async (t) => {
+test('bin/with-node uses the Node.js of the project through a link if the installed one is too old', async (t) => {
   const folder = folderFor(t);
   mkdirSync(join(folder, 'project', 'bin'), { recursive: true });
   copyFileSync(join(scripts, 'with-node'), join(folder, 'project', 'bin', 'with-node'));

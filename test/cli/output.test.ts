@@ -12,7 +12,7 @@ const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const noTerminals = spawnSync('script', ['--version']).status !== 0 && 'the script command is missing';
 const noFullDevice = !existsSync('/dev/full') && 'there is no /dev/full';
 
-/** Runs lines of a shell, in which `$m` is the command, on a fresh data folder. */
+/** Runs shell lines in which `$m` is the command, with a new data folder. */
 async function shell(t: TestContext, lines: string, variables: Readonly<Record<string, string>> = {}) {
   const { folder } = marketplaceOnFreshFolder(t);
   const env = { ...plainEnvironment(), m: bin, SVC_DATA_DIR: folder, ...variables };
@@ -21,7 +21,7 @@ async function shell(t: TestContext, lines: string, variables: Readonly<Record<s
 
 const bold = '\u001b[1mUsage:\u001b[22m ';
 
-test('colours are for terminals, unless the environment says otherwise', { skip: noTerminals }, async (t) => {
+test('prints colours on terminals only, unless the environment overrides it', { skip: noTerminals }, async (t) => {
   const onTerminal = `script -qec "$m --help" /dev/null`;
   const piped = '$m --help | cat';
   const [terminal, none, pipe, forced] = await Promise.all([
@@ -34,21 +34,21 @@ test('colours are for terminals, unless the environment says otherwise', { skip:
   for (const { stdout } of [none, pipe]) assert.equal(stdout, stripVTControlCharacters(stdout));
 });
 
-test('a reader who stops reading is no failure', async (t) => {
+test('a reader that closes the pipe is no failure', async (t) => {
   const { stdout, stderr } = await shell(t, '$m --help | true; echo "$PIPESTATUS"');
   assert.deepEqual([stdout, stderr], ['0\n', '']);
 });
 
-test('a full disk under the output is told in one line, and ends with 1', { skip: noFullDevice }, async (t) => {
+test('a full disk for the output is reported in one line', { skip: noFullDevice }, async (t) => {
   const lines =
     '$m --version > /dev/full; echo $?; $m keys list --json > /dev/full; echo $?; $m keys lst 2> /dev/full; echo $?';
   const { stdout, stderr } = await shell(t, lines);
   assert.equal(stdout, '1\n1\n2\n');
-  const told = 'standard output cannot be written (ENOSPC)';
-  assert.equal(stderr, `marketplace: ${told}\n${JSON.stringify({ error: { exit_code: 1, message: told } })}\n`);
+  const message = 'standard output cannot be written (ENOSPC)';
+  assert.equal(stderr, `marketplace: ${message}\n${JSON.stringify({ error: { exit_code: 1, message } })}\n`);
 });
 
-test('a server whose log cannot be written serves all the same, and drains', { skip: noFullDevice }, async (t) => {
+test('a server serves and drains although its log cannot be written', { skip: noFullDevice }, async (t) => {
   const lines = `
     exec 3< <(SVC_PORT=0 SVC_OPS_PORT=0 SVC_MATCHER_THREADS=0 exec $m serve 2> /dev/full); server=$!
     read -r line <&3; echo "$line"; kill -TERM $server; cat <&3 > /dev/null; wait $server; echo $?`;
@@ -56,7 +56,7 @@ test('a server whose log cannot be written serves all the same, and drains', { s
   assert.match(stdout, /^serving http:\S+, operations on \S+\n0\n$/);
 });
 
-test('columns are as wide as their longest cell in code points', () => {
+test('table columns are as wide as their longest cell in code points', () => {
   const lines = formatTable(
     ['NAME', 'N'],
     [

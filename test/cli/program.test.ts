@@ -11,7 +11,6 @@ import { runMarketplace } from './run-marketplace.ts';
 const commands = withSubcommands(createProgram('0.0.0'));
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What `--help` would print. */
 function printedHelp(command: Command): string {
   let text = '';
   command.configureOutput({
@@ -39,31 +38,30 @@ for (const command of commands) {
     );
     assert.equal(text.includes('\nWith --json:\n'), isLeaf && command.name() !== 'serve');
     assert.ok(exitCodesOf(command).some(([code]) => code === 2));
-    // Whatever is not a name of a command or a bit of its syntax is told in words.
     for (const { description } of [...command.options, ...command.registeredArguments])
       assert.notEqual(description, '');
   });
 }
 
-test('every example is a command line that is taken', async () => {
+test('every example is a valid command line', async () => {
   for (const command of commands) {
     for (const example of helpOf(command).examples) {
-      const own = /(?:^|[ (])marketplace( [^|&>)]*)/
+      const words = /(?:^|[ (])marketplace( [^|&>)]*)/
         .exec(example.replaceAll(/'[^']*'/g, 'quoted'))?.[1]
         ?.trim()
         .split(/ +/);
-      assert.ok(own !== undefined, example);
-      const fresh = createProgram('0.0.0', { quiet: true });
+      assert.ok(words !== undefined, example);
+      const program = createProgram('0.0.0', { quiet: true });
       let ran = false;
-      for (const each of withSubcommands(fresh)) {
+      for (const each of withSubcommands(program)) {
         each.configureOutput({ writeOut: () => {} });
         if (each.commands.length > 0) continue;
         each.action(() => {
           ran = true;
         });
       }
-      const isHelp = own[0] === 'help' || own.includes('--help');
-      const parsed = fresh.parseAsync(own, { from: 'user' });
+      const isHelp = words[0] === 'help' || words.includes('--help');
+      const parsed = program.parseAsync(words, { from: 'user' });
       if (isHelp) await assert.rejects(parsed, { exitCode: 0 }, example);
       else await parsed;
       assert.equal(ran, !isHelp, example);
@@ -71,20 +69,20 @@ test('every example is a command line that is taken', async () => {
   }
 });
 
-test('help goes to standard output, of a command below another too', async () => {
-  const asked = await runMarketplace(['keys', 'create', '--help']);
-  assert.deepEqual([asked.code, asked.stderr], [0, '']);
-  for (const named of [
+test('help goes to standard output, also for subcommands', async () => {
+  const help = await runMarketplace(['keys', 'create', '--help']);
+  assert.deepEqual([help.code, help.stderr], [0, '']);
+  for (const words of [
     ['help', 'keys', 'create'],
     ['keys', 'help', 'create'],
   ]) {
-    assert.deepEqual(await runMarketplace(named), asked);
+    assert.deepEqual(await runMarketplace(words), help);
   }
   assert.deepEqual(await runMarketplace(['help', 'help']), await runMarketplace(['--help']));
 });
 
-test('help of a command that there is not is an error, and the command above it is not told of instead', async () => {
-  for (const [args, told, above] of [
+test('help of an unknown command is an error', async () => {
+  for (const [args, message, parent] of [
     [['help', 'serv'], /unknown command 'serv'; did you mean serve\?\n/, 'marketplace'],
     [['help', 'keys', 'crate'], /unknown command 'crate'; did you mean create\?\n/, 'marketplace keys'],
     [['keys', 'help', 'crate'], /unknown command 'crate'; did you mean create\?\n/, 'marketplace keys'],
@@ -94,13 +92,13 @@ test('help of a command that there is not is an error, and the command above it 
   ] as const) {
     const ran = await runMarketplace(args);
     assert.deepEqual([ran.code, ran.stdout], [2, ''], args.join(' '));
-    assert.match(ran.stderr, told);
-    assert.ok(ran.stderr.endsWith(`\nTry: ${above} --help\n`), ran.stderr);
+    assert.match(ran.stderr, message);
+    assert.ok(ran.stderr.endsWith(`\nTry: ${parent} --help\n`), ran.stderr);
   }
 });
 
-test('a misspelt command, option, value or setting is an error that proposes the right one', async () => {
-  for (const [args, settings, code, told] of [
+test('a misspelt command, option, value or setting is an error with a suggestion', async () => {
+  for (const [args, settings, code, message] of [
     [['keys', 'craete'], {}, 2, /; did you mean create\?\n/],
     [['keys', 'list', '--jsno'], {}, 2, /; did you mean --json\?\n/],
     [['keys', 'create', '--acount', 'x'], {}, 2, /; did you mean --account\?\n/],
@@ -128,12 +126,12 @@ test('a misspelt command, option, value or setting is an error that proposes the
   ] as const) {
     const ran = await runMarketplace(args, settings);
     assert.deepEqual([ran.code, ran.stdout], [code, ''], args.join(' '));
-    assert.match(ran.stderr, told);
+    assert.match(ran.stderr, message);
     assert.ok(ran.stderr.startsWith('marketplace: '), ran.stderr);
   }
 });
 
-test('what was typed cannot break the line of an error', async () => {
+test('control characters of the command line are escaped in errors', async () => {
   const { code, stderr } = await runMarketplace(['keys', 'list', '--x\n(Did you mean\u001b[2J']);
   assert.equal(code, 2);
   assert.equal(
@@ -142,7 +140,7 @@ test('what was typed cannot break the line of an error', async () => {
   );
 });
 
-test('a required option that is missing is named, and the command does not run', async () => {
+test('a missing required option is named', async () => {
   for (const [args, flags] of [
     [['keys', 'create', '--mode', 'test', '--vertical', 'personal-loans'], '--account <name>'],
     [['capacity', '--keys', '10'], '--slo-p99 <ms>'],
@@ -153,7 +151,7 @@ test('a required option that is missing is named, and the command does not run',
   }
 });
 
-test('with --json an error is one line of JSON on standard error, and nothing else is', async () => {
+test('with --json an error is one line of JSON on standard error', async () => {
   for (const [args, code, message] of [
     [['keys', 'list', '--json', '--jsno'], 2, /^unknown option '--jsno'; did you mean --json\?$/],
     [['help', 'serv', '--json'], 2, /^unknown command 'serv'; did you mean serve\?$/],
@@ -172,7 +170,7 @@ test('with --json an error is one line of JSON on standard error, and nothing el
   }
 });
 
-test('no command at all is a usage error that shows the help', async () => {
+test('a missing command is a usage error that prints the help', async () => {
   const { code, stdout, stderr } = await runMarketplace([]);
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(stderr, /^Usage: marketplace/);
@@ -184,7 +182,7 @@ test('the version goes to standard output', async () => {
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
-test('help waits for no package but the one that parses the command line', async () => {
+test('help loads no package except commander', async () => {
   const folder = temporaryFolder();
   const hooks = `import { registerHooks } from 'node:module';
     const packages = new Set();

@@ -11,157 +11,163 @@ import { temporaryFolder } from '../support/running-marketplace.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 import { ServedProcess } from './served-process.ts';
 
-const restarts = 2;
+const restarts = 1;
 const clients = 24;
 const sessionsBeforeStop = 40;
 const tag = 'restarted';
 
 type Operation = 'session' | 'inputs' | 'marketplace' | 'click';
 
-/** What a session has been told is done. */
-interface Acknowledged {
+/** Acknowledged operations of a session. */
+interface AcknowledgedSession {
   readonly subId: string;
   inputs: boolean;
   clicks: number;
 }
 
-/** Everything that was acknowledged, and how many requests were sent whose fate nobody was told. */
-interface Book {
-  readonly sessions: Acknowledged[];
-  readonly untold: { [Name in Operation]: number };
+/** All acknowledged operations, and the number of requests without a response. */
+interface AcknowledgedWork {
+  readonly sessions: AcknowledgedSession[];
+  readonly unanswered: { [Name in Operation]: number };
 }
 
-/** The connection has ended, after the stop was asked for. */
-class ConnectionOver extends Error {}
+/** The server closed the connection after the stop signal. */
+class ConnectionClosed extends Error {}
 
-/** One keep-alive connection of a partner. Whatever was sent before the stop was asked for must be answered. */
+/** Keep-alive connection of a partner. Requests sent before the stop signal must get a response. */
 class LoadedConnection {
   readonly #connection: ServiceConnection;
   readonly #key: string;
-  readonly #book: Book;
-  readonly #stopAsked: () => boolean;
-  #over = false;
+  readonly #work: AcknowledgedWork;
+  readonly #stopRequested: () => boolean;
+  #closed = false;
 
-  constructor(connection: ServiceConnection, key: string, book: Book, stopAsked: () => boolean) {
+  constructor(connection: ServiceConnection, key: string, work: AcknowledgedWork, stopRequested: () => boolean) {
     this.#connection = connection;
     this.#key = key;
-    this.#book = book;
-    this.#stopAsked = stopAsked;
+    this.#work = work;
+    this.#stopRequested = stopRequested;
   }
 
-  async ask(operation: Operation, method: 'GET' | 'POST', path: string, body = ''): Promise<RawResponse> {
-    if (this.#over) throw new ConnectionOver();
-    const sentBefore = !this.#stopAsked();
+  async request(operation: Operation, method: 'GET' | 'POST', path: string, body = ''): Promise<RawResponse> {
+    if (this.#closed) throw new ConnectionClosed();
+    const sentBefore = !this.#stopRequested();
     const authorization = `Authorization: Bearer ${this.#key}\r\nContent-Type: application/json\r\n`;
     const length = method === 'POST' ? `Content-Length: ${Buffer.byteLength(body)}\r\n` : '';
     this.#connection.send(`${method} ${path} HTTP/1.1\r\nHost: test\r\n${authorization}${length}\r\n${body}`);
     const answer = await this.#connection.responseOrEnd();
     if (answer === null) {
-      if (sentBefore) throw new Error('a request that was there before the signal got no answer');
-      this.#book.untold[operation] += 1;
-      throw new ConnectionOver();
+      if (sentBefore) throw new Error('a request sent before the signal got no response');
+      this.#work.unanswered[operation] += 1;
+      throw new ConnectionClosed();
     }
     if (answer.headers.get('connection') === 'close') {
-      assert.ok(this.#stopAsked(), 'a connection was ended though nobody had asked for a stop');
+      assert.ok(this.#stopRequested(), 'the server closed a connection before the signal');
       await this.#connection.closed;
-      this.#over = true;
+      this.#closed = true;
     }
     return answer;
   }
 }
 
-/** Whether it was done; if not, it was refused as may be at the end. */
-function done({ status, headers }: RawResponse, expected: number): boolean {
+/** Returns whether the operation succeeded; if not, it must have been refused with 503. */
+function succeeded({ status, headers }: RawResponse, expected: number): boolean {
   if (status === expected) return true;
   assert.equal(status, 503);
   assert.ok(headers.get('retry-after'));
   return false;
 }
 
-/** Visits one after another until the connection is over. */
-async function visit(connection: LoadedConnection, book: Book): Promise<never> {
+/** Runs sessions one after the other until the connection is closed. */
+async function visit(connection: LoadedConnection, work: AcknowledgedWork): Promise<never> {
   const base = '/v1/personal-loans';
   for (;;) {
-    const created = await connection.ask('session', 'POST', `${base}/session`, JSON.stringify({ referrer_tag: tag }));
-    if (!done(created, 200)) continue;
+    const created = await connection.request(
+      'session',
+      'POST',
+      `${base}/session`,
+      JSON.stringify({ referrer_tag: tag }),
+    );
+    if (!succeeded(created, 200)) continue;
     const { sub_id: subId } = JSON.parse(created.body.toString()) as { sub_id: string };
-    const session: Acknowledged = { subId, inputs: false, clicks: 0 };
-    book.sessions.push(session);
+    const session: AcknowledgedSession = { subId, inputs: false, clicks: 0 };
+    work.sessions.push(session);
     const fields = JSON.stringify({ sub_id: subId, fields: fixture.complete });
-    session.inputs = done(await connection.ask('inputs', 'POST', `${base}/inputs`, fields), 200);
+    session.inputs = succeeded(await connection.request('inputs', 'POST', `${base}/inputs`, fields), 200);
     if (!session.inputs) continue;
-    const shown = await connection.ask('marketplace', 'GET', `${base}/marketplace?sub_id=${subId}&format=json`);
-    if (!done(shown, 200)) continue;
+    const shown = await connection.request('marketplace', 'GET', `${base}/marketplace?sub_id=${subId}&format=json`);
+    if (!succeeded(shown, 200)) continue;
     const { offers } = JSON.parse(shown.body.toString()) as { offers: { click_url: string }[] };
     for (const { click_url: url } of offers.slice(0, 2)) {
       const { pathname, search } = new URL(url);
-      const clicked = await connection.ask('click', 'GET', pathname + search);
+      const clicked = await connection.request('click', 'GET', pathname + search);
       assert.equal(clicked.status, 302);
       session.clicks += 1;
     }
   }
 }
 
-/** Runs the service under load, stops it in the middle, and returns when it is gone. */
-async function loadAndStop(t: TestContext, settings: Readonly<Record<string, string>>, key: string, book: Book) {
+/** Runs the service under load, stops it, and waits for its exit. */
+async function loadAndStop(
+  t: TestContext,
+  settings: Readonly<Record<string, string>>,
+  key: string,
+  work: AcknowledgedWork,
+) {
   const served = new ServedProcess(t, settings);
   const { public: port } = await served.ports();
-  let stopAsked = false;
-  const enough = book.sessions.length + sessionsBeforeStop;
+  let stopRequested = false;
+  const stopAtSessions = work.sessions.length + sessionsBeforeStop;
   const loads = Array.from({ length: clients }, async () => {
     const connection = await ServiceConnection.open(port);
     afterwards(t, () => connection.close());
-    await visit(new LoadedConnection(connection, key, book, () => stopAsked), book).catch((fault: unknown) => {
-      if (!(fault instanceof ConnectionOver)) throw fault;
+    await visit(new LoadedConnection(connection, key, work, () => stopRequested), work).catch((error: unknown) => {
+      if (!(error instanceof ConnectionClosed)) throw error;
     });
   });
   const loaded = Promise.all(loads);
-  while (book.sessions.length < enough) {
+  while (work.sessions.length < stopAtSessions) {
     await Promise.race([loaded, new Promise((resolve) => setTimeout(resolve, 1))]);
   }
-  stopAsked = true;
+  stopRequested = true;
   served.signal('SIGTERM');
   await loaded;
   assert.deepEqual(await served.ended, { code: 0, signal: null });
   assert.deepEqual([served.log, served.complaints], [[], []]);
 }
 
-for (const engine of ['uws', 'node']) {
-  test(`restarts of ${engine} under load lose nothing that was acknowledged, and leave no request unanswered`, async (t) => {
-    const folder = temporaryFolder();
-    afterwards(t, () => rmSync(folder, { recursive: true }));
-    const preparing = await createMarketplace({ dataDir: folder });
-    const limits = { requestsPerMinute: 1_000_000, analyticsPerMinute: 1_000, sessionsPerDay: 1_000_000 };
-    const { key } = preparing.keys.create({ account: 'load', vertical: 'personal-loans', mode: 'live', limits });
-    await preparing.close();
-    const settings = {
-      SVC_DATA_DIR: folder,
-      SVC_LISTENER: engine,
-      SVC_MATCHER_THREADS: '1',
-      SVC_LOG_LEVEL: 'warn',
-    };
-    const book: Book = { sessions: [], untold: { session: 0, inputs: 0, marketplace: 0, click: 0 } };
-    for (let count = 0; count < restarts; count += 1) await loadAndStop(t, settings, key, book);
+test('a restart under load loses no acknowledged event and leaves no request without a response', async (t) => {
+  const folder = temporaryFolder();
+  afterwards(t, () => rmSync(folder, { recursive: true }));
+  const marketplace = await createMarketplace({ dataDir: folder });
+  const limits = { requestsPerMinute: 1_000_000, analyticsPerMinute: 1_000, sessionsPerDay: 1_000_000 };
+  const { key } = marketplace.keys.create({ account: 'load', vertical: 'personal-loans', mode: 'live', limits });
+  await marketplace.close();
+  const settings = {
+    SVC_DATA_DIR: folder,
+    SVC_MATCHER_THREADS: '1',
+    SVC_LOG_LEVEL: 'warn',
+  };
+  const work: AcknowledgedWork = { sessions: [], unanswered: { session: 0, inputs: 0, marketplace: 0, click: 0 } };
+  for (let count = 0; count < restarts; count += 1) await loadAndStop(t, settings, key, work);
 
-    const served = new ServedProcess(t, settings);
-    const http = new HttpClient((await served.ports()).public);
-    afterwards(t, () => http.close());
-    const caller = new ApiCaller(http, fixture.vertical.segment, key);
-    const figures = await caller.summary({ referrer_tag: tag });
-    const { sessions, untold } = book;
-    const clicks = sessions.reduce((sum, session) => sum + session.clicks, 0);
-    assert.ok(clicks > 0);
-    // What nobody was told of may have happened or not.
-    const between = (value: number, least: number, untold: number) =>
-      assert.ok(value >= least && value <= least + untold);
-    between(figures.sessions_total, sessions.length, untold.session);
-    between(figures.offer_clicks, clicks, untold.click);
-    for (const { subId, inputs } of sessions) {
-      const { status, text } = await caller.get('marketplace', { sub_id: subId, format: 'json' });
-      if (inputs) assert.equal(status, 200, text);
-      else assert.match(text, /INSUFFICIENT_INPUTS|offers/);
-    }
-    served.signal('SIGTERM');
-    assert.deepEqual(await served.ended, { code: 0, signal: null });
-  });
-}
+  const served = new ServedProcess(t, settings);
+  const http = new HttpClient((await served.ports()).public);
+  afterwards(t, () => http.close());
+  const caller = new ApiCaller(http, fixture.vertical.segment, key);
+  const figures = await caller.summary({ referrer_tag: tag });
+  const { sessions, unanswered } = work;
+  const clicks = sessions.reduce((sum, session) => sum + session.clicks, 0);
+  assert.ok(clicks > 0);
+  // Requests without a response may have been processed or not.
+  const between = (value: number, min: number, extra: number) => assert.ok(value >= min && value <= min + extra);
+  between(figures.sessions_total, sessions.length, unanswered.session);
+  between(figures.offer_clicks, clicks, unanswered.click);
+  for (const { subId, inputs } of sessions) {
+    const { status, text } = await caller.get('marketplace', { sub_id: subId, format: 'json' });
+    if (inputs) assert.equal(status, 200, text);
+    else assert.match(text, /INSUFFICIENT_INPUTS|offers/);
+  }
+  served.signal('SIGTERM');
+  assert.deepEqual(await served.ended, { code: 0, signal: null });
+});

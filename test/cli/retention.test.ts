@@ -54,7 +54,7 @@ async function live(folder: string, startMs: number) {
       clock.advance(60_000);
     }
     subIds.push(ofLife);
-    // The first of each life is confirmed as long as that is possible, and once more than is kept of it.
+    // The first session of each run is confirmed as long as possible, including once after its deletion.
     const occurred_at = new Date(clock.wallMs()).toISOString();
     const rows = [0, 6, 12].flatMap((index) => {
       const click_id = clickIds[index];
@@ -77,7 +77,7 @@ before(async () => {
 });
 after(() => rmSync(root, { recursive: true }));
 
-/** A copy of a data folder in which the service lived from the first day on, and a clock at the end of its last life. */
+/** Copy of a data folder that the service has used since day 0, and a clock at the end of its last run. */
 function lived(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);
   cpSync(join(root, 'data'), folder, { recursive: true });
@@ -85,7 +85,7 @@ function lived(t: TestContext) {
   return { folder, run, clock: new ManualClock(endMs), store: join(folder, 'analytics.sqlite'), ...others };
 }
 
-/** Answers of the analytics over all dates, by whoever asks. */
+/** Analytics of all tags over all dates. */
 async function figuresOf(marketplace: Marketplace, key: string, clock: ManualClock, ids: readonly string[]) {
   const partner = marketplace.partner(key);
   const dates = { date_from: isoDate(dayOf(clock.wallMs()) - 200), date_to: isoDate(dayOf(clock.wallMs())) };
@@ -113,19 +113,19 @@ async function figuresOf(marketplace: Marketplace, key: string, clock: ManualClo
   return { byTag, daily, rows, byIds };
 }
 
-/** Starts the service and stops it once what is older is given up. */
+/** Starts the service and stops it when the retention has deleted old segments. */
 async function giveUp(options: MarketplaceOptions, segments: number): Promise<void> {
   const marketplace = await createMarketplace(options);
   await untilGivenUp(options.dataDir, segments);
   await marketplace.close();
 }
 
-/** The sealing begins when the service starts, and nothing waits for it. */
+/** Waits for the retention, which runs in the background after the start. */
 async function untilGivenUp(folder: string, segments: number): Promise<void> {
   while (segmentsOf(join(folder, 'ledger')).length > segments) await pause(10);
 }
 
-/** Names of the segments of a log that hold records: without its end mark. */
+/** Names of the log segments that contain records. */
 function segmentsOf(log: string): string[] {
   return readdirSync(log)
     .filter(
@@ -135,7 +135,7 @@ function segmentsOf(log: string): string[] {
     .sort();
 }
 
-test('what is older than the retention is given up, and no figure of a tag changes, nor when they are derived again', async (t) => {
+test('the retention deletes old records and keeps all figures of tags, also after a rebuild', async (t) => {
   const { folder, run, clock, key, subIds, clickIds, store } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   const all = subIds.flat();
@@ -159,7 +159,7 @@ test('what is older than the retention is given up, and no figure of a tag chang
   assert.equal(after.byIds.ids_outside_dates, 0);
   assert.equal(after.byIds.sessions_kept_from, isoDate(dayOf(firstDayMs) + 150 - retentionDays));
 
-  // What comes for a session given up is too late, and says so; a younger one is as it was.
+  // Confirmations of a deleted session are rejected as too late; a newer session is unchanged.
   const late = {
     txid: 'tx-late',
     amount: 1,
@@ -188,21 +188,21 @@ test('what is older than the retention is given up, and no figure of a tag chang
   assert.doesNotMatch(rebuilt.stderr, /leave/);
   assert.deepEqual(figuresInStore(store), stored);
 
-  // Without the store, and without the retention: what is given up stays so.
+  // Deleted sessions stay deleted without the store and without the retention.
   for (const suffix of ['', '-wal', '-shm']) rmSync(store + suffix, { force: true });
   const second = await createMarketplace({ ...options, maxReferrerTags: 3 });
   assert.deepEqual(await figuresOf(second, key, clock, all), settled);
-  // A tag still counts when all of its sessions are given up.
+  // A tag still counts when all of its sessions are deleted.
   const fourth = await second.partner(key).createSession({ referrer_tag: 'variant-c' });
   assert.ok(!fourth.ok && fourth.error.error === 'TAG_LIMIT_EXCEEDED');
   ok(await second.partner(key).createSession({ referrer_tag: 'first-day' }));
   await second.close();
 
   const { code, stdout } = await run('log', 'verify', join(folder, 'sealed'));
-  assert.deepEqual([code, /state +whole$/m.test(stdout)], [0, true]);
+  assert.deepEqual([code, /state +intact$/m.test(stdout)], [0, true]);
 });
 
-test('sealed figures that are lost are sealed once more, as long as the store has them', async (t) => {
+test('lost archived figures are archived again while the store has them', async (t) => {
   const { folder, run, clock, store } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   const sealed = join(folder, 'sealed');
@@ -217,14 +217,14 @@ test('sealed figures that are lost are sealed once more, as long as the store ha
   assert.equal(rebuilt.code, 0, rebuilt.stderr);
   assert.deepEqual(figuresInStore(store), stored);
 
-  // Neither store nor sealed figures: nobody is told that all is well.
+  // Without the store and the archive, missing figures are reported.
   rmSync(sealed, { recursive: true });
   const incomplete = await run('analytics', 'rebuild');
   assert.equal(incomplete.code, 0);
   assert.match(incomplete.stderr, /ledger records 1 to \d+ are missing and not archived; the figures leave them out/);
 });
 
-test('damaged sealed figures are refused, naming the file, and the store stays as it is', async (t) => {
+test('damaged archived figures are refused with the name of the file, and the store is unchanged', async (t) => {
   const { folder, run, clock, store } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   await giveUp(options, 3);
@@ -244,7 +244,7 @@ test('damaged sealed figures are refused, naming the file, and the store stays a
   assert.deepEqual(figuresInStore(store), stored);
 });
 
-test('damage in an older sealing is found before the store that still knows better is given up', async (t) => {
+test('damage in an older archive is found before the store is replaced', async (t) => {
   const { folder, clock, store } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   await giveUp({ ...options, retentionDays: 148 }, 4);
@@ -265,7 +265,7 @@ test('damage in an older sealing is found before the store that still knows bett
   kept.close();
 });
 
-test('a backup of the ledger first and the sealed figures then has every figure, whatever happens in between', async (t) => {
+test('a backup of the ledger before the archive has every figure, whatever the retention does meanwhile', async (t) => {
   const { folder, clock, key, subIds } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   const backup = join(folder, '..', 'backup');
@@ -284,14 +284,14 @@ test('a backup of the ledger first and the sealed figures then has every figure,
   await restored.close();
 });
 
-test('a ledger that ends before what was dropped is told of, and loses nothing more', async (t) => {
+test('a ledger that ends before the deleted records is reported and loses no more', async (t) => {
   const { folder, clock, key, store } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   await giveUp(options, 3);
-  // As after damage to the oldest header and a repair that could keep nothing.
+  // As after damage to the oldest header and a repair that keeps nothing.
   for (const name of readdirSync(join(folder, 'ledger'))) rmSync(join(folder, 'ledger', name));
-  const told: string[] = [];
-  const logger = pino({ level: 'warn' }, { write: (line) => void told.push(line) });
+  const logged: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line) => void logged.push(line) });
   for (let life = 0; life < 3; life++) {
     const marketplace = await createMarketplace({ ...options, logger });
     const partner = marketplace.partner(key);
@@ -299,12 +299,12 @@ test('a ledger that ends before what was dropped is told of, and loses nothing m
     assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'after' })).sessions_total, life + 1);
     await marketplace.close();
   }
-  assert.match(told.join(''), /ledger ends before record \d+/);
+  assert.match(logged.join(''), /ledger ends before record \d+/);
   assert.equal(segmentsOf(join(folder, 'ledger')).length, 3);
   assert.equal((figuresInStore(store).sessions as unknown[]).length, 3);
 });
 
-test('pages of rows go on across a sealing: what is given up in between is left out, and nothing comes twice', async (t) => {
+test('pages of rows continue while the retention deletes sessions, without duplicates', async (t) => {
   const { folder, clock, key, subIds } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   const query = {
@@ -333,14 +333,14 @@ test('pages of rows go on across a sealing: what is given up in between is left 
   );
 });
 
-test('a sealing that the disk does not take is told of, and nothing is given up', async (t) => {
+test('a failed archive write is logged, and nothing is deleted', async (t) => {
   const { folder, clock, key, subIds } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   mkdirSync(join(folder, 'sealed', '0000000000000001.log.new'), { recursive: true });
-  const told = Promise.withResolvers<string>();
-  const logger = pino({ level: 'warn' }, { write: told.resolve });
+  const logged = Promise.withResolvers<string>();
+  const logger = pino({ level: 'warn' }, { write: logged.resolve });
   const marketplace = await createMarketplace({ ...options, logger });
-  assert.match(await told.promise, /could not be deleted/);
+  assert.match(await logged.promise, /could not be deleted/);
   const { rows, byIds } = await figuresOf(marketplace, key, clock, subIds.flat());
   assert.deepEqual([rows.length, byIds.sessions_total, byIds.sessions_kept_from], [30, 30, null]);
   assert.deepEqual(marketplace.notReadyReasons(), []);
@@ -348,14 +348,14 @@ test('a sealing that the disk does not take is told of, and nothing is given up'
   assert.equal(segmentsOf(join(folder, 'ledger')).length, 5);
 });
 
-test('the server gives up what SVC_RETENTION_DAYS says', async (t) => {
+test('the server applies SVC_RETENTION_DAYS', async (t) => {
   const days = 170;
   const startMs = Date.now() - days * dayMs;
   const { folder } = marketplaceOnFreshFolder(t);
   const { key } = await live(folder, startMs);
   const server = await serveMarketplace(folder, { SVC_RETENTION_DAYS: '140' });
   await untilGivenUp(folder, 3);
-  // The last sessions are 20 days old, so that many days have not passed yet as the ledger tells it.
+  // The last sessions are 20 days old, so the ledger has no record of those 20 days.
   const [keptFrom, from] = [isoDate(dayOf(startMs) + 150 - 140), isoDate(dayOf(Date.now()) - 200)];
   const path = `/v1/personal-loans/analytics?referrer_tag=variant-a&date_from=${from}`;
   const http = new HttpClient(server.port);

@@ -15,9 +15,9 @@ export interface Ran {
 }
 
 /**
- * Runs a command of `marketplace` to its end, with no settings but the ones given. Starting Node.js and loading all modules
- * takes far longer than most commands, so one process runs them one after the other. A process of its own is for commands
- * that serve or depend on how they are started, and for those that run at the same time.
+ * Runs a command of `marketplace` with only the given settings. One process runs all commands in turn, because starting Node.js and
+ * loading the modules takes longer than most commands. Commands that serve, depend on how they are started, or run concurrently need
+ * their own process.
  */
 export function runMarketplace(
   args: readonly string[],
@@ -39,7 +39,7 @@ export function runMarketplace(
 let host: ChildProcess | null = null;
 let last: Promise<unknown> = Promise.resolve();
 
-/** Commands run one after the other, in the order of the calls. */
+/** Queues a command for the shared process. */
 function runHosted(command: HostedCommand): Promise<Ran> {
   const ran = last.then(() => ask(command));
   last = ran.catch(() => {});
@@ -56,7 +56,7 @@ function ask(command: HostedCommand): Promise<Ran> {
     const settle = (done: () => void): void => {
       clearTimeout(timer);
       child.off('message', answered).off('exit', ended);
-      // An idle host does not keep the tests running; it ends with them.
+      // An idle host must not keep the test process alive.
       child.unref();
       child.channel?.unref();
       done();
@@ -64,7 +64,7 @@ function ask(command: HostedCommand): Promise<Ran> {
     const answered = (ran: unknown): void => settle(() => resolve(ran as Ran));
     const ended = (): void => {
       host = null;
-      settle(() => reject(new Error(`the process ended while it ran marketplace ${command.args.join(' ')}`)));
+      settle(() => reject(new Error(`the process exited while it ran marketplace ${command.args.join(' ')}`)));
     };
     child.once('message', answered).once('exit', ended);
     child.send(command);

@@ -8,13 +8,13 @@ import { plainEnvironment } from '../support/plain-environment.ts';
 export interface ServedMarketplace {
   readonly port: number;
   readonly operationsPort: number;
-  /** What it has printed on standard output so far. */
+  /** Standard output so far. */
   greeting(): string;
-  /** Drains it and waits for its end. */
+  /** Drains the server and waits for its exit. */
   stop(): Promise<void>;
 }
 
-/** `marketplace serve` as a process of its own, on free ports and a data folder. Resolves when it serves. */
+/** Runs `marketplace serve` in its own process on free ports. Resolves when it serves. */
 export async function serveMarketplace(
   dataDir: string,
   more: Readonly<Record<string, string>> = {},
@@ -25,7 +25,7 @@ export async function serveMarketplace(
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(server, 'exit');
-  // On a folder of its first start it goes on to introduce itself.
+  // A first start prints more lines.
   const greeting = existsSync(keyFilePath(dataDir)) ? '' : String.raw`(?:.|\n)*first-keys\.txt`;
   const serving = new RegExp(
     String.raw`127\.0\.0\.1:(\d+)\/v1\/personal-loans, operations on 127\.0\.0\.1:(\d+)\n${greeting}`,
@@ -33,7 +33,7 @@ export async function serveMarketplace(
   let printed = '';
   const ports = await new Promise<RegExpExecArray>((resolve, reject) => {
     server.once('error', reject);
-    ended.then(() => reject(new Error(`the server ended before it served: ${printed}`)), reject);
+    ended.then(() => reject(new Error(`the server exited before it served: ${printed}`)), reject);
     server.stdout.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
       const found = serving.exec(printed);

@@ -18,69 +18,65 @@ function folderFor(t: TestContext): string {
   return folder;
 }
 
-/** The subject of the certificate that a new connection is shown. */
-async function shownAt(port: number): Promise<string | undefined> {
+/** Subject of the certificate that a new connection gets. */
+async function subjectAt(port: number): Promise<string | undefined> {
   const connection = await ServiceConnection.openSecurely(port);
   const { serverName } = connection;
   connection.close();
   return serverName;
 }
 
-for (const engine of ['uws', 'node']) {
-  test(`${engine} serves https, and takes a new certificate on SIGHUP and when its files change`, async (t) => {
-    const folder = folderFor(t);
-    const soon = selfSigned('one.test', Date.now() + 10 * dayMs);
-    const { certificateFile, keyFile } = writeCertificate(folder, soon);
-    const served = new ServedProcess(t, {
-      SVC_DATA_DIR: join(folder, 'data'),
-      SVC_LISTENER: engine,
-      SVC_TLS_CERT: certificateFile,
-      SVC_TLS_KEY: keyFile,
-    });
-    const ports = await served.ports();
-    assert.match(
-      await served.greeting,
-      new RegExp(`^serving https://127\\.0\\.0\\.1:${ports.public}/v1/personal-loans,`),
-    );
-    const operations = new HttpClient(ports.operations, false);
-    afterwards(t, () => operations.close());
-    const metric = async (name: string): Promise<number> => {
-      const { text } = await operations.send({ path: '/metrics' });
-      return Number(new RegExp(`^marketplace_certificate_${name} (\\S+)$`, 'm').exec(text)?.[1]);
-    };
-    const expiry = await served.logged('certificate expires soon');
-    assert.equal(expiry.file, certificateFile);
-    assert.ok((await metric('expires_in_seconds')) <= 10 * 86_400);
-
-    const kept = await ServiceConnection.openSecurely(ports.public);
-    afterwards(t, () => kept.close());
-    assert.equal(kept.serverName, 'CN=one.test');
-    writeCertificate(folder, selfSigned('two.test'));
-    served.signal('SIGHUP');
-    await served.logged('new certificate in use');
-    assert.equal(await shownAt(ports.public), 'CN=two.test');
-    assert.ok((await metric('expires_in_seconds')) > 80 * 86_400);
-
-    // A pair that does not belong together, which is found without being told of it.
-    writeFileSync(keyFile, selfSigned('other.test').key);
-    const { error: fault } = await served.logged('certificate is faulty; the current one stays in use');
-    assert.equal(fault, `${keyFile} is not the private key of the certificate in ${certificateFile}`);
-    assert.equal(await shownAt(ports.public), 'CN=two.test');
-    assert.equal(await metric('reload_failed'), 1);
-
-    // The other half of the pair comes later than the service waits for it.
-    writeCertificate(folder, selfSigned('three.test'));
-    await served.logged('certificate is valid again');
-    await served.logged('new certificate in use', 1);
-    assert.equal(await metric('reload_failed'), 0);
-    assert.equal(await shownAt(ports.public), 'CN=three.test');
-
-    kept.send('GET /cdn/none.svg HTTP/1.1\r\nHost: test\r\n\r\n');
-    assert.equal((await kept.response()).status, 404);
-    served.signal('SIGTERM');
-    assert.deepEqual(await served.ended, { code: 0, signal: null });
+test('serves HTTPS and reloads the certificate on SIGHUP and when its files change', async (t) => {
+  const folder = folderFor(t);
+  const soon = selfSigned('one.test', Date.now() + 10 * dayMs);
+  const { certificateFile, keyFile } = writeCertificate(folder, soon);
+  const served = new ServedProcess(t, {
+    SVC_DATA_DIR: join(folder, 'data'),
+    SVC_TLS_CERT: certificateFile,
+    SVC_TLS_KEY: keyFile,
   });
-}
+  const ports = await served.ports();
+  assert.match(
+    await served.greeting,
+    new RegExp(`^serving https://127\\.0\\.0\\.1:${ports.public}/v1/personal-loans,`),
+  );
+  const operations = new HttpClient(ports.operations, false);
+  afterwards(t, () => operations.close());
+  const metric = async (name: string): Promise<number> => {
+    const { text } = await operations.send({ path: '/metrics' });
+    return Number(new RegExp(`^marketplace_certificate_${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  };
+  const expiry = await served.logged('certificate expires soon');
+  assert.equal(expiry.file, certificateFile);
+  assert.ok((await metric('expires_in_seconds')) <= 10 * 86_400);
+
+  const kept = await ServiceConnection.openSecurely(ports.public);
+  afterwards(t, () => kept.close());
+  assert.equal(kept.serverName, 'CN=one.test');
+  writeCertificate(folder, selfSigned('two.test'));
+  served.signal('SIGHUP');
+  await served.logged('certificate reloaded');
+  assert.equal(await subjectAt(ports.public), 'CN=two.test');
+  assert.ok((await metric('expires_in_seconds')) > 80 * 86_400);
+
+  // A key of another certificate, found without a signal.
+  writeFileSync(keyFile, selfSigned('other.test').key);
+  const { err } = await served.logged('certificate reload failed; keeping the current certificate');
+  assert.equal(err, `${keyFile} is not the private key of the certificate in ${certificateFile}`);
+  assert.equal(await subjectAt(ports.public), 'CN=two.test');
+  assert.equal(await metric('reload_failed'), 1);
+
+  writeCertificate(folder, selfSigned('three.test'));
+  await served.logged('certificate is valid again');
+  await served.logged('certificate reloaded', 1);
+  assert.equal(await metric('reload_failed'), 0);
+  assert.equal(await subjectAt(ports.public), 'CN=three.test');
+
+  kept.send('GET /cdn/none.svg HTTP/1.1\r\nHost: test\r\n\r\n');
+  assert.equal((await kept.response()).status, 404);
+  served.signal('SIGTERM');
+  assert.deepEqual(await served.ended, { code: 0, signal: null });
+});
 
 const wrongSettings: readonly (readonly [
   what: string,
@@ -98,12 +94,12 @@ const wrongSettings: readonly (readonly [
     () => 'SVC_TLS_KEY is "/tls/key.pem"; it must be unset unless SVC_TLS_CERT is set',
   ],
   [
-    'a certificate that is missing',
+    'a missing certificate',
     (folder) => ({ SVC_TLS_CERT: join(folder, 'none.pem'), SVC_TLS_KEY: join(folder, 'key.pem') }),
     (folder) => `SVC_TLS_CERT is "${join(folder, 'none.pem')}"; it must be a file that can be read (ENOENT)`,
   ],
   [
-    'a key that is none',
+    'an invalid key',
     (folder) => ({ SVC_TLS_CERT: join(folder, 'certificate.pem'), SVC_TLS_KEY: join(folder, 'certificate.pem') }),
     (folder) =>
       `SVC_TLS_KEY is "${join(folder, 'certificate.pem')}"; it must be a private key in PEM without a passphrase`,
@@ -111,7 +107,7 @@ const wrongSettings: readonly (readonly [
 ];
 
 for (const [what, settings, line] of wrongSettings) {
-  test(`${what} ends the start with one line`, async (t) => {
+  test(`${what} fails the start with one line`, async (t) => {
     const folder = folderFor(t);
     writeCertificate(folder, selfSigned('one.test'));
     const { code, stderr } = await runMarketplace(['serve'], {

@@ -17,19 +17,19 @@ interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** `bin/marketplace serve` on free ports, with its log read line by line. It dies with the test, if not before. */
+/** `bin/marketplace serve` on free ports, with its parsed log. Killed at the end of the test. */
 export class ServedProcess {
   readonly child: ChildProcess;
-  /** With the code or signal, once everything it has printed is read. */
+  /** Resolves with the exit code or signal when all output has been read. */
   readonly ended: Promise<Ended>;
   readonly log: LogLine[] = [];
-  /** What was printed on standard error and is no line of the log. */
+  /** Lines on standard error that are not log lines. */
   readonly complaints: string[] = [];
-  /** `serving ...`, unless it ends before it serves. */
+  /** The line `serving ...`. Rejects if the process exits before. */
   readonly greeting: Promise<string>;
-  #noticed = Promise.withResolvers<void>();
+  #lineRead = Promise.withResolvers<void>();
 
-  /** `preload` is a program of `programs/` that is loaded ahead of the command line. */
+  /** @param preload file in `programs/` to load before the command line */
   constructor(t: TestContext, settings: Readonly<Record<string, string>>, preload?: string) {
     const path = preload && fileURLToPath(new URL(`programs/${preload}`, import.meta.url));
     this.child = spawn(fileURLToPath(new URL('../../bin/marketplace', import.meta.url)), ['serve'], {
@@ -48,8 +48,8 @@ export class ServedProcess {
     createInterface({ input: this.child.stderr! }).on('line', (line) => {
       if (line.startsWith('{')) this.log.push(JSON.parse(line));
       else this.complaints.push(line);
-      this.#noticed.resolve();
-      this.#noticed = Promise.withResolvers();
+      this.#lineRead.resolve();
+      this.#lineRead = Promise.withResolvers();
     });
     const serving = new Promise<string>((resolve) => {
       createInterface({ input: this.child.stdout! }).on('line', (line) => line.startsWith('serving ') && resolve(line));
@@ -57,7 +57,7 @@ export class ServedProcess {
     this.greeting = Promise.race([
       serving,
       this.ended.then(() => {
-        throw new Error(`it ended before it served: ${this.complaints.join('\n')}`);
+        throw new Error(`the process exited before it served: ${this.complaints.join('\n')}`);
       }),
     ]);
     this.greeting.catch(() => {});
@@ -68,16 +68,16 @@ export class ServedProcess {
     return { public: Number(port), operations: Number(operations) };
   }
 
-  /** The first line of the log with this message, or that many of them later, once it is there. */
-  async logged(msg: string, later = 0): Promise<LogLine> {
-    const found = () => this.log.filter((one) => one.msg === msg)[later];
+  /** Waits for the log line with this message; `index` counts lines with the same message. */
+  async logged(msg: string, index = 0): Promise<LogLine> {
+    const found = () => this.log.filter((one) => one.msg === msg)[index];
     for (;;) {
       const line = found();
       if (line !== undefined) return line;
       await Promise.race([
-        this.#noticed.promise,
+        this.#lineRead.promise,
         this.ended.then(() => {
-          if (found() === undefined) throw new Error(`it ended without saying: ${msg}`);
+          if (found() === undefined) throw new Error(`the process exited without logging: ${msg}`);
         }),
       ]);
     }

@@ -12,12 +12,12 @@ import { ServedProcess } from './served-process.ts';
 const mebibyte = 1024 * 1024;
 const moreBytesMax = 64 * mebibyte;
 
-/** The most memory a process had since `forgetPeak`. */
+/** Peak resident memory of a process since `resetPeak`. */
 function peakBytes(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 }
 
-function forgetPeak(pid: number): void {
+function resetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
@@ -27,7 +27,7 @@ interface Readers {
   readonly connections: number;
   readonly path: string;
   readonly method?: 'GET' | 'HEAD';
-  /** Requests that a connection sends at once, and how often it does. */
+  /** Requests that a connection sends in one round. */
   readonly atOnce: number;
   readonly rounds: number;
 }
@@ -37,7 +37,7 @@ const open = ({ port, secure }: Readers): Promise<RawConnection> =>
 
 const requestOf = ({ method = 'GET', path }: Readers): string => `${method} ${path} HTTP/1.1\r\nHost: test\r\n\r\n`;
 
-/** Opens the connections and asks once over each, reading every answer. */
+/** Opens the connections, sends one request over each, and reads the responses. */
 async function readAll(readers: Readers): Promise<void> {
   const connections = await Promise.all(Array.from({ length: readers.connections }, () => open(readers)));
   await Promise.all(
@@ -50,8 +50,8 @@ async function readAll(readers: Readers): Promise<void> {
 }
 
 /**
- * Opens the connections and sends requests without reading an answer. After each round it waits for the answer to a request on a
- * connection of its own, so that the server has handled the round. Returns a function that closes the connections.
+ * Opens the connections and sends requests without reading responses. After each round it waits for a response on another connection,
+ * so that the server has processed the round. Returns a function that closes the connections.
  */
 async function sendUnread(readers: Readers): Promise<() => void> {
   const watch = await open(readers);
@@ -71,7 +71,7 @@ async function sendUnread(readers: Readers): Promise<() => void> {
 }
 
 for (const engine of ['uws', 'node']) {
-  const name = `${engine} needs hardly more memory for clients that do not read than for those that do`;
+  const name = `${engine} needs little more memory for clients that do not read responses`;
   test(name, { skip: process.platform !== 'linux' && 'reads /proc' }, async (t) => {
     const folder = temporaryFolder();
     afterwards(t, () => rmSync(folder, { recursive: true }));
@@ -96,7 +96,7 @@ for (const engine of ['uws', 'node']) {
     for (const attack of attacks) await readAll(attack);
     const readBytes = peakBytes(pid);
     for (const attack of attacks) {
-      forgetPeak(pid);
+      resetPeak(pid);
       const close = await sendUnread(attack);
       const moreBytes = peakBytes(pid) - readBytes;
       close();

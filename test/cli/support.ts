@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Ran, runMarketplace } from './run-marketplace.ts';
 
-/** The command line on a data folder that goes with the test. */
+/** Command line with a data folder that is deleted after the test. */
 export function marketplaceOnFreshFolder(t: TestContext) {
   const root = mkdtempSync(join(tmpdir(), 'marketplace-cli-'));
   t.after(() => rmSync(root, { recursive: true, force: true }));

@@ -7,7 +7,7 @@ import { type LoggedLine, loggedLines } from './logged-lines.ts';
 
 const page = readFileSync(new URL('../../docs/log-messages.md', import.meta.url), 'utf8');
 
-/** By its message, what the table says of a line. */
+/** Levels and members in the table of the documentation, by message. */
 const table = new Map(
   [...page.slice(page.indexOf('## Messages')).matchAll(/^\| ([a-z, ]+) \| (.+) \| (.+) \|$/gm)].flatMap(
     ([, levels = '', messages = '', members = '']) =>
@@ -19,50 +19,52 @@ const lines = sourceFiles('src', 'workers').flatMap(({ path, text }) =>
   loggedLines(text).map((line) => ({ path, ...line })),
 );
 
-/** The messages that a line of the source may come to; null where a variable holds it. */
+/** Messages that a call in the source may log; null if the message is in a variable. */
 function messagesOf({ message }: LoggedLine): string[] | null {
   const [, text] = /^'(.*)'$/s.exec(message) ?? [];
   if (text !== undefined) return [text];
   const [, template] = /^`(.*)`$/s.exec(message) ?? [];
   if (template === undefined) return null;
-  // One row stands for the reasons of all errors.
+  // The table has one row for the reasons of all errors.
   const withReason = template.replace(/\$\{reason\}/, '<reason>');
   if (withReason !== template) return [withReason];
   return logNames.map((log) => template.replace(/\$\{\w+\}/, log));
 }
 
-/** What the log of a process adds of itself, past the library's methods. */
-const ofItself = [
+/** Messages that the log writes without pino. */
+const ownMessages = [
   ...readFileSync(new URL('../../src/logging/standard-error-log.ts', import.meta.url), 'utf8').matchAll(
     /\bmsg: '(.*)'/g,
   ),
 ].map(([, message]) => message!);
 
-test('every line of the log has its row, with its level and members, and every row its line', () => {
-  const faults: string[] = [];
-  const told = new Set(ofItself);
+test('the documentation lists every log message with its levels and members', () => {
+  const problems: string[] = [];
+  const messages = new Set(ownMessages);
   for (const line of lines) {
     for (const message of messagesOf(line) ?? []) {
-      told.add(message);
+      messages.add(message);
       const row = table.get(message);
       if (row === undefined) continue;
-      if (line.level !== null && !row.levels.includes(line.level)) faults.push(`${message}: is ${line.level}`);
+      if (line.level !== null && !row.levels.includes(line.level)) problems.push(`${message}: is ${line.level}`);
       for (const member of line.members) {
-        if (!row.members.includes(member)) faults.push(`${message}: has ${member}`);
+        if (!row.members.includes(member)) problems.push(`${message}: has ${member}`);
       }
     }
   }
-  assert.deepEqual(faults, []);
-  assert.ok(told.size > 25, `${told.size}`);
-  assert.deepEqual([...table.keys()].sort(), [...told].sort());
+  assert.deepEqual(problems, []);
+  assert.ok(messages.size > 30, `${messages.size}`);
+  assert.deepEqual([...table.keys()].sort(), [...messages].sort());
 });
 
-test('only warnings about settings are logged from a variable', () => {
-  const held = lines.filter((line) => messagesOf(line) === null).map(({ path, message }) => `${path}: ${message}`);
-  assert.deepEqual([...new Set(held)].sort(), ['src/cli/actions/run-server.ts: warning']);
+test('only warnings about settings and incidents of a log have messages in variables', () => {
+  const variableMessages = lines
+    .filter((line) => messagesOf(line) === null)
+    .map(({ path, message }) => `${path}: ${message}`);
+  assert.deepEqual([...new Set(variableMessages)].sort(), ['src/cli/actions/run-server.ts: warning']);
 });
 
-test('a line is found however it is written', () => {
+test('loggedLines finds calls in any form', () => {
   for (const [source, ...line] of [
     [`logger.info('stopped');`, 'info', `'stopped'`, []],
     [`log.warn({ one, two: f(3, [4]) }, 'given up: a, (b)');`, 'warn', `'given up: a, (b)'`, ['one', 'two']],
@@ -76,7 +78,7 @@ test('a line is found however it is written', () => {
   assert.deepEqual(loggedLines(`console.error('none'); command.error('none');`), []);
 });
 
-/** What stands between backticks. */
+/** Texts between backticks. */
 function quoted(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, inside]) => inside!);
 }

@@ -1,17 +1,17 @@
-/** A call in the source that writes a line of the log. */
+/** Call in the source that writes a log line. */
 export interface LoggedLine {
-  /** Null where it is chosen while the program runs. */
+  /** Null if it is computed at run time. */
   readonly level: string | null;
-  /** As it is written in the source, quotes included: a text, a template, or what holds it. */
+  /** Source text of the message: a string with its quotes, a template, or a variable. */
   readonly message: string;
-  /** The members that are named there. */
+  /** Names of the members in the call. */
   readonly members: readonly string[];
 }
 
-/** Any object's method of a level's name: `console` is not the log, and `error` of a commander command ends it with a text. */
+/** Call of a method with the name of a level, except on `console` and on commander commands. */
 const call = /(?<!\b(?:console|command))\.(trace|debug|info|warn|error|fatal)\(|\blogger\[\w+\]\(/g;
 
-/** Every line of the log that a file writes. A call ends with its message; what comes before it are the members. */
+/** Returns all log calls of a file. The last argument is the message, the first one the members. */
 export function loggedLines(source: string): LoggedLine[] {
   return [...source.matchAll(call)].map(({ 0: { length }, 1: level = null, index }) => {
     const parts = partsOf(source, index + length);
@@ -22,7 +22,7 @@ export function loggedLines(source: string): LoggedLine[] {
   });
 }
 
-/** What stands between commas from there to the bracket that closes it. */
+/** Splits the text from an opening bracket to its closing bracket at commas. */
 function partsOf(source: string, from: number): string[] {
   const parts: string[] = [];
   let depth = 0;

@@ -7,10 +7,10 @@ import { documents } from '../support/documents.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What only a run of the benchmarks makes. */
-const notKept = ['bench/results'];
+/** Created by the benchmarks. */
+const generatedPaths = ['bench/results'];
 
-test('the files of this project that documents name are there', () => {
+test('files that documents name exist', () => {
   const named = documents.flatMap((document) =>
     [...readFileSync(join(root, document), 'utf8').matchAll(/`((?:src|test|workers|bench|bin)\/[\w./-]+)`/g)].map(
       ([, path = '']) => ({ document, path }),
@@ -18,7 +18,7 @@ test('the files of this project that documents name are there', () => {
   );
   assert.ok(named.length > 15, `${named.length}`);
   assert.deepEqual(
-    named.filter(({ path }) => !existsSync(join(root, path)) && !notKept.includes(path)),
+    named.filter(({ path }) => !existsSync(join(root, path)) && !generatedPaths.includes(path)),
     [],
   );
 });

@@ -4,13 +4,14 @@ import { fileURLToPath } from 'node:url';
 
 export const checkout = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What is installed, built, measured or written in a checkout, and its history: a clean clone has none of it. */
-const notCloned = /^(node_modules|\.node|\.git|dist|data|test-artefacts|bench\/results|src\/web\/widget\/dist)(\/|$)/;
+/** Files that a clean clone does not have, and the history. */
+const excludedPaths =
+  /^(node_modules|\.node|\.git|dist|data|test-artefacts|bench\/results|src\/web\/widget\/dist)(\/|$)/;
 
-/** The checkout as a clean clone would be, so that a test that builds in it is not in the way of another. */
+/** Copies the checkout without untracked files, so that tests can build in the copy at the same time. */
 export function copyCheckout(folder: string): void {
   cpSync(checkout, folder, {
     recursive: true,
-    filter: (path) => !notCloned.test(relative(checkout, path).replaceAll(sep, '/')),
+    filter: (path) => !excludedPaths.test(relative(checkout, path).replaceAll(sep, '/')),
   });
 }

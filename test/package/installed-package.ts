@@ -13,22 +13,22 @@ interface PackedFile {
 }
 
 export interface InstalledPackage {
-  /** A project with nothing in it but the package, and whatever a test puts there. */
+  /** Folder of a project in which only the package is installed. */
   readonly project: string;
-  /** The package's own folder in there. */
+  /** Folder of the installed package. */
   readonly home: string;
-  /** Of the tarball: its files, and its bytes. */
+  /** Files and size of the tarball. */
   readonly files: readonly PackedFile[];
   readonly packedBytes: number;
   remove(): void;
 }
 
-/** The commands of docs/embedding.md, which take the tarball from the folder they run in and end with running `program.mjs`. */
+/** Commands of docs/embedding.md, which install the tarball in the current folder and then run `program.mjs`. */
 export const documentedCommands = commandsOf(readFileSync(join(checkout, 'docs/embedding.md'), 'utf8'))
   .trim()
   .split('\n');
 
-/** Packs a clean copy of the checkout, and installs the tarball in an empty folder the way docs/embedding.md does. */
+/** Packs a clean copy of the checkout, and installs the tarball in an empty folder with the commands of docs/embedding.md. */
 export async function installPackage(): Promise<InstalledPackage> {
   const root = mkdtempSync(join(tmpdir(), 'marketplace-package-'));
   const remove = () => rmSync(root, { recursive: true, force: true });
@@ -52,9 +52,9 @@ export async function installPackage(): Promise<InstalledPackage> {
     }
     const home = join(project, 'node_modules', 'svc-marketplace');
     return { project, home, files: packed.files, packedBytes: packed.size, remove };
-  } catch (fault) {
+  } catch (error) {
     remove();
-    throw fault;
+    throw error;
   }
 }
 
@@ -64,7 +64,7 @@ interface PackReport {
   readonly files: readonly PackedFile[];
 }
 
-/** Some versions of npm put the headings of scripts before the report. */
+/** Some versions of npm print other lines before the report. */
 function packReport(output: string): readonly [PackReport] {
   return JSON.parse(output.slice(output.search(/^\[$/m)));
 }

@@ -13,7 +13,7 @@ import { documentedCommands, type InstalledPackage, installPackage } from './ins
 import { runToEnd } from './run-to-end.ts';
 import { createSession, startServing } from './start-serving.ts';
 
-/** 1.24 MB when this was written, most of it the API's reference page and the documents: somebody should notice when it grows by a fifth. */
+/** 1.24 MB when written, most of it the API reference page and the documents. The test reports growth by a fifth. */
 const packedBytesMax = 1_500_000;
 
 let installed: InstalledPackage;
@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => installed?.remove());
 
-test('the package holds the compiled program, what it reads, and its documents', () => {
+test('the package contains the compiled program, its data files, and the documents', () => {
   const expected = [
     /^(package\.json|LICENSE|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md)$/,
     /^docs\/(openapi\.json|(contributing\/(decisions\/)?)?[a-zA-Z-]+\.md|images\/[a-z-]+\.(png|svg))$/,
@@ -48,12 +48,12 @@ test('the package holds the compiled program, what it reads, and its documents',
     );
   assert.ok(
     !paths.some((path) => /^dist\/src\/web\/widget\/(?!dist\/)/.test(path)),
-    'the widget goes along as a bundle',
+    'the widget is packed as a bundle',
   );
   assert.ok(installed.packedBytes <= packedBytesMax, `${installed.packedBytes} bytes packed`);
 });
 
-test('no file of the package names one that is not in it', () => {
+test('no file of the package refers to a missing file', () => {
   const paths = new Set(installed.files.map(({ path }) => path));
   const missing = [...paths]
     .filter((path) => /^dist\/.*\.(js|d\.ts)$/.test(path) && !path.includes('/web/widget/'))
@@ -68,10 +68,10 @@ test('no file of the package names one that is not in it', () => {
   assert.deepEqual(missing, []);
 });
 
-test('no document of the package leads to one that is not in it', () => {
+test('no document of the package links to a missing file', () => {
   const paths = installed.files.map(({ path }) => path);
   const documents = paths.filter((path) => path.endsWith('.md'));
-  const astray = documents.flatMap((document) =>
+  const broken = documents.flatMap((document) =>
     linksOf(readFileSync(join(installed.home, document), 'utf8'))
       .filter((link) => {
         const target = targetOf(document, link).replace(/\/$/, '');
@@ -80,10 +80,10 @@ test('no document of the package leads to one that is not in it', () => {
       .map((link) => `${document}: ${link}`),
   );
   assert.ok(documents.includes('README.md'));
-  assert.deepEqual(astray, []);
+  assert.deepEqual(broken, []);
 });
 
-test('its manifest names no tool and no script, and only files that are in it', () => {
+test('the manifest has no development dependencies or scripts, and lists only existing files', () => {
   const manifest = JSON.parse(readFileSync(join(installed.home, 'package.json'), 'utf8'));
   assert.deepEqual([manifest.devDependencies, manifest.scripts], [undefined, undefined]);
   const paths = installed.files.map(({ path }) => path);
@@ -98,7 +98,7 @@ test('a CommonJS program can require it', async () => {
   assert.equal(await runToEnd(process.execPath, ['-e', program], { folder: installed.project }), 'function\n');
 });
 
-test('an installation has neither TypeScript nor anything else that only builds or tests', () => {
+test('an installation has no development dependencies', () => {
   const { devDependencies } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
   const found = readdirSync(join(installed.project, 'node_modules'));
   assert.deepEqual(
@@ -108,7 +108,7 @@ test('an installation has neither TypeScript nor anything else that only builds 
   assert.ok(!found.includes('@types'));
 });
 
-test('a checker of packages finds nothing to better', async () => {
+test('publint reports no problem', async () => {
   const { messages, pkg } = await publint({ pkgDir: installed.home, pack: false, strict: true });
   assert.deepEqual(
     messages.map((message) => formatMessage(message, pkg, { color: false })),
@@ -126,7 +126,7 @@ test('runs the example of docs/embedding.md after the documented commands', asyn
   assert.match(printed, /^https:\/\/\S+\n1\n$/);
 });
 
-test('a catalog that is replaced, and a pool of matchers, find their threads', async () => {
+test('catalog reload and matcher pool start their threads', async () => {
   const program = `
     import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
     import { createMarketplace, personalLoans } from 'svc-marketplace';
@@ -168,7 +168,7 @@ for (const [resolution, module] of [
   ['node16', 'node16'],
   ['bundler', 'esnext'],
 ] as const) {
-  test(`its types hold where modules are resolved as ${resolution} does, libraries checked too`, async () => {
+  test(`its types compile with module resolution ${resolution}`, async () => {
     const { project } = installed;
     const examples = examplesIn('docs/embedding.md');
     const names = examples.map((example, at) => {
@@ -188,13 +188,13 @@ for (const [resolution, module] of [
 
 const command = () => join(installed.project, 'node_modules', '.bin', 'marketplace');
 
-test('npx finds the command, which tells the version of the package', async () => {
+test('npx runs the command, which prints the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(join(installed.home, 'package.json'), 'utf8'));
   const printed = await runToEnd('npx', ['--no', '--', 'marketplace', '--version'], { folder: installed.project });
   assert.equal(printed, `${version}\n`);
 });
 
-test('the command serves, and drains at SIGTERM', async (t) => {
+test('the command serves and drains at SIGTERM', async (t) => {
   const env = { ...plainEnvironment(), SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_DATA_DIR: './data-of-serve' };
   const serving = await startServing(t, command(), ['serve'], { cwd: installed.project, env });
   assert.equal(

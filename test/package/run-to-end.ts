@@ -6,7 +6,7 @@ export interface Run {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs a command with no settings of ours but the ones given, and gives its standard output. Rejects with all it said when it fails. */
+/** Runs a command with only the given settings, and returns its standard output. Rejects with all output if the command fails. */
 export function runToEnd(command: string, args: readonly string[], { folder, env = {} }: Run): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { cwd: folder, env: { ...plainEnvironment(), ...env }, timeout: 120_000 };
@@ -17,7 +17,7 @@ export function runToEnd(command: string, args: readonly string[], { folder, env
   });
 }
 
-/** npm takes from its cache what it can, and looks at the registry again when that failed. */
+/** Runs npm with its cache, and again with the registry if that fails. */
 export async function runNpm(args: readonly string[], folder: string): Promise<string> {
   const npm = (preferred: string) =>
     runToEnd('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error', preferred], { folder });

@@ -1,20 +1,18 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import process from 'node:process';
 import type { TestContext } from 'node:test';
 import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 
 export interface Serving {
-  readonly pid: number;
   readonly port: number;
   readonly operationsPort: number;
-  /** Sends SIGTERM to it, or to the process of that id, and gives the code it ends with. */
-  stop(pid?: number): Promise<number | null>;
+  /** Sends SIGTERM and returns the exit code. */
+  stop(): Promise<number | null>;
 }
 
-/** Runs a command that serves a data folder for the first time, and waits until it has introduced itself. */
+/** Runs a command that serves a new data folder, and waits until it has printed the addresses and the path of the first keys. */
 export async function startServing(
   t: TestContext,
   command: string,
@@ -23,37 +21,36 @@ export async function startServing(
 ): Promise<Serving> {
   const server = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(server, 'close') as Promise<[number | null]>;
-  // Where the test did not come to stop it. Its folder is removed next.
+  // If the test fails before it stops the server.
   afterwards(t, async () => {
     server.kill('SIGKILL');
     await Promise.allSettled([ended]);
   });
-  let said = '';
-  const introduced = new Promise<RegExpExecArray>((resolve, reject) => {
+  let output = '';
+  const started = new Promise<RegExpExecArray>((resolve, reject) => {
     server.once('error', reject);
-    ended.then(([code]) => reject(new Error(`it ended with ${code} before it served:\n${said}`)), reject);
-    const hear = (text: string) => {
-      said += text;
-      const found = /serving http:\S+?:(\d+)\/v1\S+, operations on \S+:(\d+)\n(?:.|\n)*first-keys\.txt/.exec(said);
+    ended.then(([code]) => reject(new Error(`the process exited with ${code} before it served:\n${output}`)), reject);
+    const read = (text: string) => {
+      output += text;
+      const found = /serving http:\S+?:(\d+)\/v1\S+, operations on \S+:(\d+)\n(?:.|\n)*first-keys\.txt/.exec(output);
       if (found !== null) resolve(found);
     };
-    server.stdout!.setEncoding('utf8').on('data', hear);
-    server.stderr!.setEncoding('utf8').on('data', hear);
+    server.stdout!.setEncoding('utf8').on('data', read);
+    server.stderr!.setEncoding('utf8').on('data', read);
   });
-  const [, port, operationsPort] = await introduced;
+  const [, port, operationsPort] = await started;
   return {
-    pid: server.pid!,
     port: Number(port),
     operationsPort: Number(operationsPort),
-    async stop(pid = server.pid!) {
-      process.kill(pid, 'SIGTERM');
+    async stop() {
+      server.kill('SIGTERM');
       const [code] = await ended;
       return code;
     },
   };
 }
 
-/** Asks it for a session, as a partner does, with the sandbox's key of what its first start has written. */
+/** Creates a session with the test key of `first-keys.txt`. Returns the status. */
 export async function createSession({ port }: Serving, firstKeys: string): Promise<number> {
   const [, testKey = ''] = /^ {2}test {2}(\S+)$/m.exec(firstKeys) ?? [];
   const http = new HttpClient(port);

@@ -1,6 +1,6 @@
 /**
- * Runs the commands that `run-marketplace.ts` sends over IPC, one after the other, each as `bin/marketplace` would: with the
- * arguments, environment and working directory of the message. What a command prints goes back with its exit code.
+ * Runs the commands that `run-marketplace.ts` sends over IPC, with the arguments, environment and working directory of the message.
+ * Returns the output and the exit code of each.
  */
 import process from 'node:process';
 
@@ -33,7 +33,7 @@ process.on('message', async ({ args, env, folder }: HostedCommand) => {
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, env);
   process.chdir(folder);
-  // Another query has the module run anew; the modules it imports stay loaded.
+  // A new query makes Node.js run the module again; its imports stay loaded.
   await import(`${commandLine.href}?command=${count++}`);
   process.send!({ code: Number(process.exitCode), ...printed });
 });

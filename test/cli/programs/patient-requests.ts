@@ -1,4 +1,4 @@
 import { bounds } from '../../../src/bounds.ts';
 
-// Loaded ahead of the program: a request that a test has under way stays so, however busy the machine is.
+// Preloaded: pending requests of a test do not time out on a busy machine.
 (bounds as { requestDeadlineMs: number }).requestDeadlineMs = 600_000;

@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module';
 import process from 'node:process';
 import { isMainThread } from 'node:worker_threads';
 
-// Loaded ahead of the program: sends it SIGNAL when it comes to load the file LOADING of the project.
+// Preloaded: sends SIGNAL to the process when it loads the project file LOADING.
 if (isMainThread) {
   const { LOADING: file = '', SIGNAL: signal } = process.env;
   registerHooks({

@@ -16,12 +16,12 @@ const mix = (changes: Partial<TrafficMixFile> = {}) => toTrafficMix({ ...default
 const near = (actual: number, expected: number) =>
   assert(Math.abs(actual - expected) < 1e-9 * Math.max(1, expected), `${actual}, not ${expected}`);
 
-describe('a mix', () => {
-  test('is the shipped one where no file is named', () => {
+describe('parseTrafficMix', () => {
+  test('returns the default mix for the shipped file', () => {
     assert.deepEqual(parseTrafficMix(shipped), toTrafficMix(defaultTrafficMixFile));
   });
 
-  test('is the life cycle that the benchmarks measure, where no file is named', () => {
+  test('has the life cycle of the benchmarks as the default', () => {
     assert.deepEqual(defaultTrafficMixFile.per_100_sessions, {
       inputs: lifecycleMix.inputs,
       'marketplace-unknown': lifecycleMix['marketplace, first look'],
@@ -32,7 +32,7 @@ describe('a mix', () => {
     assert.equal(lifecycleMix.session, 100);
   });
 
-  test('has the defaults of the service where it says nothing', () => {
+  test('uses the defaults of the service', () => {
     assert.deepEqual(parseTrafficMix('{"format":1,"per_100_sessions":{}}'), {
       perSession: {
         session: 1,
@@ -43,39 +43,47 @@ describe('a mix', () => {
         analytics: 0,
       },
       busyShare: 1,
-      minutePeak: null,
-      livePeak: 1,
+      minutePeakFactor: null,
+      livePeakFactor: 1,
       sessionHours: 4,
       limits: { requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 },
     });
   });
 
-  for (const [name, text, told] of [
-    ['no JSON', '{', /^is not JSON$/],
+  for (const [name, text, message] of [
+    ['invalid JSON', '{', /^is not JSON$/],
     ['another format', '{"format":2,"per_100_sessions":{}}', /format must be/],
-    ['no shares', '{"format":1}', /must have required properties per_100_sessions/],
-    ['a list', '[]', /must be object/],
+    ['a missing member', '{"format":1}', /must have required properties per_100_sessions/],
+    ['an array', '[]', /must be object/],
     ['a share below zero', '{"format":1,"per_100_sessions":{"click":-1}}', /per_100_sessions.click must be >= 0/],
-    ['a share of sessions', '{"format":1,"per_100_sessions":{"session":100}}', /needs no session, there are 100/],
-    ['underscores', '{"format":1,"per_100_sessions":{"marketplace_known":1}}', /did you mean marketplace-known\?/],
-    ['a plural', '{"format":1,"per_100_sessions":{"clicks":1}}', /did you mean click\?/],
-    ['hyphens', '{"format":1,"per_100_sessions":{},"busy-share":1}', /did you mean busy_share\?/],
+    ['a share of sessions', '{"format":1,"per_100_sessions":{"session":100}}', /must not contain session/],
     [
-      'an odd limit',
+      'an underscore instead of a hyphen',
+      '{"format":1,"per_100_sessions":{"marketplace_known":1}}',
+      /did you mean marketplace-known\?/,
+    ],
+    ['a plural', '{"format":1,"per_100_sessions":{"clicks":1}}', /did you mean click\?/],
+    [
+      'a hyphen instead of an underscore',
+      '{"format":1,"per_100_sessions":{},"busy-share":1}',
+      /did you mean busy_share\?/,
+    ],
+    [
+      'an unknown limit',
       '{"format":1,"per_100_sessions":{},"limits":{"per_day":1}}',
       /its members are requests_per_minute,/,
     ],
-    ['more than all keys', '{"format":1,"per_100_sessions":{},"busy_share":1.5}', /busy_share must be <= 1/],
+    ['a share above 1', '{"format":1,"per_100_sessions":{},"busy_share":1.5}', /busy_share must be <= 1/],
   ] as const) {
-    test(`with ${name} is refused in words`, () => {
+    test(`refuses ${name}`, () => {
       assert.throws(
         () => parseTrafficMix(text),
-        (error: unknown) => error instanceof CapacityError && told.test(error.message),
+        (error: unknown) => error instanceof CapacityError && message.test(error.message),
       );
     });
   }
 
-  test('that is refused is not repeated: a name may hold whatever moves a cursor', () => {
+  test('does not repeat unknown names, which may contain control characters', () => {
     const text = '{"format":1,"\\u001b[2J":1}';
     assert.throws(
       () => parseTrafficMix(text),
@@ -84,8 +92,8 @@ describe('a mix', () => {
   });
 });
 
-describe('a key', () => {
-  test('sends its requests of a minute, clicks beside them, and opens its sessions of a day', () => {
+describe('computeKeyLoad', () => {
+  test('is bound by requests per minute, which do not count clicks', () => {
     const load = computeKeyLoad(mix({ per_100_sessions: { inputs: 300, click: 50 } }));
     assert.equal(load.boundBy, 'requests a minute');
     near(load.ratesPerSecond.session + load.ratesPerSecond.inputs, 500 / 60);
@@ -96,35 +104,35 @@ describe('a key', () => {
     near(load.liveSessions, 10_000 / 6);
   });
 
-  test('that asks much of analytics is held by its limit of those', () => {
+  test('is bound by analytics queries per minute for many queries', () => {
     const load = computeKeyLoad(mix({ per_100_sessions: { analytics: 50 } }));
     assert.equal(load.boundBy, 'analytics queries a minute');
     near(load.ratesPerSecond.analytics, 50 / 60);
     near(load.ratesPerSecond.session, 100 / 60);
   });
 
-  test('whose busiest minute is told by its day is held by its sessions of a day', () => {
+  test('is bound by sessions per day for a given minute peak', () => {
     const load = computeKeyLoad(mix({ per_100_sessions: { inputs: 100 }, minute_peak: 3 }));
     assert.equal(load.boundBy, 'sessions a day');
     near(load.requestsPerSecond, (2 * 3 * 10_000) / 86_400);
     near(load.sessionsPerDay, 10_000);
   });
 
-  test('that needs many requests for a session opens fewer in a day than it might', () => {
+  test('has fewer sessions per day for many requests per session', () => {
     const load = computeKeyLoad(mix({ per_100_sessions: { inputs: 9_900 } }));
     near(load.ratesPerSecond.session, 5 / 60);
     near(load.sessionsPerDay, 7_200);
     near(load.liveSessions, 1_200);
   });
 
-  test('has more sessions live in the busiest hours, though never more than it opens', () => {
+  test('has more live sessions for a live peak, at most those created', () => {
     near(computeKeyLoad(mix({ live_peak: 3 })).liveSessions, 5_000);
     near(computeKeyLoad(mix({ live_peak: 24 })).liveSessions, 10_000);
-    // Held by its limit of a minute, which leaves no room for a peak.
+    // The limit per minute allows no peak.
     near(computeKeyLoad(mix({ per_100_sessions: { inputs: 9_900 }, live_peak: 6 })).liveSessions, 1_200);
   });
 
-  test('counts less where most of them rest, in everything', () => {
+  test('scales with the share of busy keys', () => {
     const all = computeKeyLoad(mix());
     const some = computeKeyLoad(mix({ busy_share: 0.25 }));
     near(some.requestsPerSecond, all.requestsPerSecond / 4);

@@ -15,18 +15,18 @@ const read = (changes: Partial<BenchResult> = {}, mix: Partial<TrafficMixFile> =
   readMeasurements(JSON.stringify(sampleResult(changes)), toTrafficMix({ ...defaultTrafficMixFile, ...mix }));
 const sessionsOnly = { per_100_sessions: {} };
 
-/** That it is refused in one line that says which command makes what is missing. */
-function refuses(work: () => unknown, told: RegExp): void {
-  assert.throws(work, (error: unknown) => {
+/** Asserts a `CapacityError` in one line that names the command to run. */
+function assertRefused(run: () => unknown, message: RegExp): void {
+  assert.throws(run, (error: unknown) => {
     assert(error instanceof CapacityError);
-    assert.match(error.message, told);
-    assert.match(error.message, /; make bench /);
+    assert.match(error.message, message);
+    assert.match(error.message, /; (run )?make bench/);
     assert.match(error.message, /^\P{Cc}*$/u);
     return true;
   });
 }
 
-test('a result gives the costs of the service, not of the baselines', () => {
+test('reads the costs of the service, not of the baselines', () => {
   const { costs, box, curve } = read();
   assert.deepEqual(
     costs,
@@ -36,68 +36,71 @@ test('a result gives the costs of the service, not of the baselines', () => {
   assert.equal(curve.points.length, 4);
 });
 
-test('a route that was measured with two clients costs the middle of all rounds', () => {
+test('uses the median over all rounds of a route', () => {
   const routes = [30, 50, 90].map((micros) => route('session', { socketThread: micros, allThreads: micros }));
   assert.deepEqual(read({ routes }, sessionsOnly).costs.session, { socketThreadMicros: 50, allThreadsMicros: 50 });
 });
 
-test('only the routes of the mix are needed', () => {
+test('requires only the routes of the mix', () => {
   const routes = [route('session', { socketThread: 40, allThreads: 60 })];
   assert.deepEqual(Object.keys(read({ routes }, sessionsOnly).costs), ['session']);
-  refuses(() => read({ routes }), /^lacks figures of the route inputs/);
+  assertRefused(() => read({ routes }), /^lacks measurements of the route inputs/);
 });
 
-test('what each session leaves on disk is added up over all that tell it', () => {
-  const figure = { name: 'made up', value: '1', beside: '-' };
+test('adds up the disk bytes per session', () => {
+  const figure = { name: 'sample', value: '1', beside: '-' };
   assert.equal(read({ history: [figure] }).diskBytesPerSession, null);
   const history = [figure, { ...figure, bytesPerSession: 75 }, { ...figure, bytesPerSession: 125 }];
   assert.equal(read({ history }).diskBytesPerSession, 200);
 });
 
-test('the points of a curve are taken by rising rate', () => {
+test('orders the points of a curve by rate', () => {
   const [curve] = sampleResult().curves;
   const shuffled = [{ ...curve!, points: curve!.points.toReversed() }];
   assert.deepEqual(read({ curves: shuffled }).curve, read().curve);
 });
 
-test('an empty server takes what is left of the least memory without its sessions', () => {
+test('computes the memory of an empty server', () => {
   const { memory } = sampleResult();
   const points = [{ sessions: 100_000, heapUsedMiB: 150, rssMiB: 300 }];
   const { baseResidentMiB } = read({ memory: { ...memory!, points } }).memory;
   assert(Math.abs(baseResidentMiB - (300 - 153_600_000 / 2 ** 20)) < 1e-9);
 });
 
-test('a result that lacks something is refused with the command that makes it', () => {
-  refuses(() => read({ curves: [] }), /^lacks the curve of latency against offered load/);
-  refuses(() => read({ memory: null }), /^lacks the memory of live sessions/);
+test('refuses an incomplete result and names the command to run', () => {
+  assertRefused(() => read({ curves: [] }), /^lacks the latency curve over offered load/);
+  assertRefused(() => read({ memory: null }), /^lacks the memory use of live sessions/);
   const { memory, curves } = sampleResult();
-  refuses(
+  assertRefused(
     () => read({ memory: { ...memory!, heapBytes: -3, residentBytes: -3 } }),
-    /^lacks a usable figure of the memory/,
+    /^lacks a usable value of the memory/,
   );
   const routes = [route('session', { socketThread: null, allThreads: null })];
-  refuses(
+  assertRefused(
     () => read({ routes }, sessionsOnly),
     /^has no CPU time of the route session; make bench measures it on Linux/,
   );
-  const untold = [{ ...curves[0]!, points: [point(1_000, { p99: 1, cpu: null })] }];
-  refuses(() => read({ curves: untold }), /^has no CPU time on the curve/);
+  const unreported = [{ ...curves[0]!, points: [point(1_000, { p99: 1, cpu: null })] }];
+  assertRefused(() => read({ curves: unreported }), /^has no CPU time on the latency curve/);
 });
 
-test('what is no result, or one of another format, is refused', () => {
+test('refuses other files and other formats', () => {
   const mix = toTrafficMix(defaultTrafficMixFile);
-  refuses(() => readMeasurements('{"format":1}', mix), /^has format 1, not 2/);
+  assertRefused(() => readMeasurements('{"format":1}', mix), /^has format 1, not 2/);
   for (const text of ['{}', 'null', '[]', '"text"', '{"format":"\\u001b[2J"}']) {
-    refuses(() => readMeasurements(text, mix), /^is no result of benchmarks/);
+    assertRefused(() => readMeasurements(text, mix), /^is not a benchmark result/);
   }
-  refuses(() => readMeasurements('{"format":2}', mix), /^is no result of benchmarks: the whole of it must have/);
+  assertRefused(() => readMeasurements('{"format":2}', mix), /^is not a benchmark result: the file must have/);
   assert.throws(() => readMeasurements('{"format":', mix), /^CapacityError: is not JSON$/);
   const result = sampleResult();
-  const odd = { ...result, curves: [{ ...result.curves[0]!, points: [{ offeredPerSecond: '5' }] }] };
-  refuses(() => readMeasurements(JSON.stringify(odd), mix), /^is no result of benchmarks: curves\.0\.points\.0/);
+  const invalid = { ...result, curves: [{ ...result.curves[0]!, points: [{ offeredPerSecond: '5' }] }] };
+  assertRefused(
+    () => readMeasurements(JSON.stringify(invalid), mix),
+    /^is not a benchmark result: curves\.0\.points\.0/,
+  );
 });
 
-test('a trimmed result gives the same figures from only what they are read from', () => {
+test('a trimmed result has the same measurements', () => {
   const text = JSON.stringify(sampleResult());
   const trimmed = trimBenchmarkResult(text);
   const mix = toTrafficMix(defaultTrafficMixFile);

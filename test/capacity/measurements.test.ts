@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LoadPoint } from '../../src/capacity/measurements.ts';
+import {
+  costAtFullLoad,
+  findSustainedRate,
+  interpolateAt,
+  wasClientSaturated,
+} from '../../src/capacity/measurements.ts';
+
+const pointAt = (
+  rate: number,
+  p99Ms: number,
+  { achieved = rate, cpuMicros = 50, clientSaturated = false } = {},
+): LoadPoint => ({
+  offeredPerSecond: rate,
+  achievedPerSecond: achieved,
+  p99Ms,
+  cpuMicros,
+  clientSaturated,
+});
+const curve = (...points: LoadPoint[]) => ({ title: 'sample', points });
+const plain = curve(
+  pointAt(1_000, 2),
+  pointAt(2_000, 4),
+  pointAt(4_000, 24),
+  pointAt(8_000, 900, { achieved: 4_500, cpuMicros: 80 }),
+);
+
+test('findSustainedRate interpolates between points', () => {
+  assert.deepEqual(findSustainedRate(plain, 4), { perSecond: 2_000, isEndOfCurve: false });
+  assert.deepEqual(findSustainedRate(plain, 14), { perSecond: 3_000, isEndOfCurve: false });
+});
+
+test('findSustainedRate ends the curve before a point at which the server did not keep up', () => {
+  assert.deepEqual(findSustainedRate(plain, 60_000), { perSecond: 4_000, isEndOfCurve: false });
+});
+
+test('findSustainedRate reports a curve that ends within the target', () => {
+  assert.deepEqual(findSustainedRate(curve(pointAt(1_000, 2), pointAt(2_000, 4)), 10), {
+    perSecond: 2_000,
+    isEndOfCurve: true,
+  });
+});
+
+test('findSustainedRate returns 0 if the first point misses the target', () => {
+  assert.deepEqual(findSustainedRate(plain, 1.9), { perSecond: 0, isEndOfCurve: false });
+});
+
+test('findSustainedRate ignores faster points after a slower one', () => {
+  assert.equal(findSustainedRate(curve(pointAt(1_000, 2), pointAt(2_000, 20), pointAt(3_000, 3)), 11).perSecond, 1_500);
+});
+
+test('costAtFullLoad returns the lowest cost on the curve', () => {
+  assert.equal(costAtFullLoad(plain), 50);
+  const busier = pointAt(3_000, 900, { achieved: 1_000, cpuMicros: 30 });
+  assert.equal(costAtFullLoad(curve(pointAt(1_000, 2, { cpuMicros: 90 }), pointAt(2_000, 4), busier)), 30);
+});
+
+test('interpolateAt interpolates between points and uses the end points beyond them', () => {
+  assert.equal(interpolateAt(plain.points, 3_000, 'p99Ms'), 14);
+  assert.equal(interpolateAt(plain.points, 2_000, 'p99Ms'), 4);
+  assert.equal(interpolateAt(plain.points, 10, 'p99Ms'), 2);
+  assert.equal(interpolateAt(plain.points, 1e6, 'p99Ms'), 900);
+});
+
+test('wasClientSaturated considers points up to the first one above the rate', () => {
+  const saturated = curve(pointAt(1_000, 2), pointAt(2_000, 4), pointAt(3_000, 9, { clientSaturated: true }));
+  assert.equal(wasClientSaturated(saturated, 2_000), true);
+  assert.equal(wasClientSaturated(saturated, 3_000), true);
+  assert.equal(wasClientSaturated(saturated, 1_500), false);
+  assert.equal(wasClientSaturated(plain, 4_000), false);
+});
