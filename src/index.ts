@@ -231,7 +231,7 @@ export interface Marketplace extends AsyncDisposable {
 
 /**
  * Starts a marketplace in this process. Several may run side by side, each on its own data folder. Rejects with a RangeError that
- * names an option which is unknown or holds what it may not, a `FolderInUseError`, a `FolderMissingError`, a `InvalidCatalogError` with all `faults` of a catalog, a
+ * names an option which is unknown or holds what it may not, a `FolderInUseError`, a `FolderMissingError`, a `InvalidCatalogError` with all `errors` of a catalog, a
  * `InvalidCertificateError`, or the error of a file or a port (its `code` tells, such as `EADDRINUSE`), and leaves nothing running then.
  */
 export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {

@@ -61,7 +61,7 @@ test('a matching thread that dies idle is told of, and whoever asks next gets of
   assert.deepEqual(
     logged.map(({ msg, fault }) => [msg, fault?.message]),
     [
-      ['matcher thread died; a new one is being started', 'a matching thread ended'],
+      ['matcher thread died; a new one is being started', 'a matching thread exited'],
       ['matcher thread replaced', undefined],
     ],
   );

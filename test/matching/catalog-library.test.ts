@@ -166,7 +166,7 @@ test('a catalog that came back into use and then went again is kept from its las
 test('a bad catalog keeps the old one and says why', async () => {
   const library = open([live(textWith('a'))]);
   const changed = await change(library, textWith('a', 'a'));
-  assert.deepEqual(changed, { ok: false, faults: ['lenders[0].offers[1].id: is the same as lenders[0].offers[0].id'] });
+  assert.deepEqual(changed, { ok: false, errors: ['lenders[0].offers[1].id: is the same as lenders[0].offers[0].id'] });
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
 });
 
@@ -174,7 +174,7 @@ test('a vanished file keeps the old catalog and says why', async () => {
   const library = open([live(textWith('a'))]);
   rmSync(fileOfOffers());
   const changed = await library.reload(1, 'live');
-  assert.match(changed.ok ? '' : changed.faults[0]!, /^catalog: cannot be read: ENOENT/);
+  assert.match(changed.ok ? '' : changed.errors[0]!, /^catalog: cannot be read: ENOENT/);
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
 });
 
@@ -183,7 +183,7 @@ test('a folder or a pipe in place of the file keeps the old catalog', async () =
   for (const create of [() => mkdirSync(fileOfOffers()), () => execFileSync('mkfifo', [fileOfOffers()])]) {
     rmSync(fileOfOffers(), { recursive: true });
     create();
-    assert.deepEqual(await library.reload(1, 'live'), { ok: false, faults: ['catalog: must be a file'] });
+    assert.deepEqual(await library.reload(1, 'live'), { ok: false, errors: ['catalog: must be a file'] });
   }
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
 });
@@ -209,9 +209,9 @@ describe('a running library keeps its catalog, and changes again later, after a 
       const library = open([live(textWith('a'))]);
       writeFileSync(fileOfOffers(), content);
       const changed = await library.reload(1, 'live');
-      assert.ok(!changed.ok && changed.faults.length > 0);
+      assert.ok(!changed.ok && changed.errors.length > 0);
       // A fault of the file, found by looking at it, and not an exception that was caught.
-      assert.doesNotMatch(changed.faults[0]!, /could not be put in use/);
+      assert.doesNotMatch(changed.errors[0]!, /cannot be put in use/);
       assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
       assert.ok((await change(library, textWith('b'))).ok);
     });
@@ -224,7 +224,7 @@ test('a change that fails in a way nobody foresaw is a fault, and the next one i
   writeFileSync(archiveFolder, 'not a folder');
   clock.advance(bounds.replacedCatalogRetentionMs);
   const changed = await change(library, textWith('b'));
-  assert.match(changed.ok ? '' : changed.faults[0]!, /^catalog: could not be put in use: ENOTDIR/);
+  assert.match(changed.ok ? '' : changed.errors[0]!, /^catalog: cannot be put in use: ENOTDIR/);
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
   rmSync(archiveFolder);
   library.archive.createFolder();
@@ -240,7 +240,7 @@ test('an old catalog whose files cannot be deleted does not make a change throw'
   rmSync(join(archiveFolder, `${old}.json`));
   mkdirSync(join(archiveFolder, `${old}.json`));
   const changed = await change(library, textWith('c'));
-  assert.match(changed.ok ? '' : changed.faults[0]!, /^catalog: could not be put in use: /);
+  assert.match(changed.ok ? '' : changed.errors[0]!, /^catalog: cannot be put in use: /);
   assert.deepEqual(idsOf(library.current(1, 'live')), ['b']);
 });
 
@@ -346,7 +346,7 @@ test('a version that cannot be prepared does not come into use', async () => {
   const library = open([live(textWith('a'))]);
   library.onBeforeActivate(() => Promise.reject(new Error('no worker')));
   const changed = await change(library, textWith('b'));
-  assert.deepEqual(changed, { ok: false, faults: ['catalog: could not be put in use: no worker'] });
+  assert.deepEqual(changed, { ok: false, errors: ['catalog: cannot be put in use: no worker'] });
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
 });
 
@@ -358,7 +358,7 @@ test('a catalog that could not be prepared is not kept', async () => {
   assert.deepEqual(readdirSync(archiveFolder).sort(), files);
 });
 
-test('a kept catalog that could not be put in use again stays kept', async () => {
+test('a kept catalog that cannot be put in use again stays kept', async () => {
   const library = open([live(textWith('a'))]);
   const { version } = library.current(1, 'live');
   await change(library, textWith('b'));
@@ -373,7 +373,7 @@ test('a closed library gives up a change under way, and makes no other', async (
   const underWay = change(library, textWith('b'));
   await library.close();
   for (const given of [await underWay, await change(library, textWith('c'))]) {
-    assert.match(given.ok ? '' : given.faults[0]!, /^catalog: could not be put in use: /);
+    assert.match(given.ok ? '' : given.errors[0]!, /^catalog: cannot be put in use: /);
   }
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
 });
@@ -388,7 +388,7 @@ test('more catalogs than may be kept are refused, and the next is taken when the
   }
   const full = open([live(textWith('a'))]);
   const refused = await change(full, textWith('b'));
-  assert.match(refused.ok ? '' : refused.faults[0]!, /: 256 replaced catalogs are still kept; try again later$/);
+  assert.match(refused.ok ? '' : refused.errors[0]!, /: 256 replaced catalogs are still retained; try again later$/);
   clock.advance(bounds.replacedCatalogRetentionMs);
   assert.ok((await change(full, textWith('b'))).ok);
 });

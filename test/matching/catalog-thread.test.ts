@@ -22,7 +22,7 @@ test('the largest catalog fits the memory of its thread, and one that does not i
   const stop = new AbortController().signal;
   assert.equal((await compileCatalogInThread(job, stop)).kind, 'compiled');
   assert.deepEqual(await compileCatalogInThread(job, stop, 32), {
-    kind: 'faulty',
-    faults: ['catalog: takes more than 32 MB of memory to read'],
+    kind: 'invalid',
+    errors: ['catalog: needs more than 32 MB of memory'],
   });
 });

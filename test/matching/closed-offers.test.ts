@@ -145,7 +145,7 @@ for (const threads of [0, 1, 2]) {
 describe('the daily cap in a catalog', () => {
   const faults = (daily_cap: unknown) => {
     const parsed = parseCatalog(JSON.stringify(catalogOf([{ ...plainOffer(), daily_cap } as never])), personalLoans);
-    return parsed.ok ? [] : parsed.faults;
+    return parsed.ok ? [] : parsed.errors;
   };
 
   test('is a whole number from 1 on', () => {

@@ -17,7 +17,7 @@ function read(name: string): LoanCatalog {
     readFileSync(new URL(`../../src/verticals/personal-loans/${name}`, import.meta.url), 'utf8'),
     personalLoans,
   );
-  assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
+  assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
   return parsed.catalog as LoanCatalog;
 }
 

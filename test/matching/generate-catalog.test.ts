@@ -23,7 +23,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
       ] as const) {
         const catalog = generateCatalog({ seed, offers, vertical, ...(lenders === undefined ? {} : { lenders }) });
         const parsed = parseCatalog(JSON.stringify(catalog), vertical);
-        assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
+        assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
         assert.equal(offersOf(catalog).length, offers);
         assert.equal(catalog.lenders.length, lenders ?? offers / 2);
       }

@@ -18,7 +18,7 @@ import { referenceMatches, referenceOrder } from './reference-matcher.ts';
 
 function compiled(catalog: LoanCatalog): CompiledCatalog {
   const parsed = parseCatalog(JSON.stringify(catalog), personalLoans);
-  assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
+  assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
   return compileCatalog(parsed.catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example' });
 }
 

@@ -278,7 +278,7 @@ describe('the pool', () => {
           ...packed(rankOffers(catalog.tables, borrower, today)),
         });
       }
-      assert.deepEqual(bench.faults, new Array(threads).fill(new Error('a matching thread ended')));
+      assert.deepEqual(bench.faults, new Array(threads).fill(new Error('a matching thread exited')));
       // None was sent twice.
       assert.deepEqual(bench.batches, [1, 1, 1]);
     });

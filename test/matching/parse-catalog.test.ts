@@ -16,7 +16,7 @@ import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
 
 function faultsOf(catalog: unknown, vertical = personalLoans): readonly string[] {
   const parsed = parseCatalog(typeof catalog === 'string' ? catalog : JSON.stringify(catalog), vertical);
-  return parsed.ok ? [] : parsed.faults;
+  return parsed.ok ? [] : parsed.errors;
 }
 
 /** A valid catalog with the value at a path replaced, or taken out when it is undefined. */

@@ -39,7 +39,7 @@ function readCatalogFile(file: string, progress: SteppedProgress<keyof typeof re
   const inspected = parsed.ok ? validateCatalogValue(parsed.value, vertical) : parsed;
   return inspected.ok
     ? { text, vertical, catalog: inspected.catalog, faults: null }
-    : { text, vertical, catalog: null, faults: inspected.faults };
+    : { text, vertical, catalog: null, faults: inspected.errors };
 }
 
 /** How much a valid catalog holds, and the names it goes by in answers and in the log. */

@@ -233,7 +233,7 @@ async function reloadCatalogs(service: Service, logger: Logger, stopping: AbortS
       if (change.changed) logger.info({ version: change.version }, 'new catalog in use');
     } else if (!stopping.aborted) {
       // A stop gives up what is being read, which says nothing of the file.
-      logger.error({ faults: change.faults }, 'catalog file is faulty; the current catalog stays in use');
+      logger.error({ errors: change.errors }, 'catalog file is faulty; the current catalog stays in use');
     }
   }
 }
