@@ -1,8 +1,8 @@
 # The four commands a newcomer needs are run, test, demo and bench; each installs what it needs inside this folder.
 WITH_NODE := bin/with-node
 INSTALLED := node_modules/.package-lock.json
-# Long searches: `make match-test` runs them.
-MATCH_TESTS := test/matching/match-reference.test.ts test/matching/match-mutants.test.ts
+# `make match-test` searches longer than `make test`, and runs the mutants.
+MATCH_TESTS := test/matching/match-reference.test.ts test/matching/match-mutants.test.ts test/matching/fairness.test.ts
 TESTS := $(filter-out test/matching/match-mutants.test.ts,$(shell find test -name '*.test.ts' | sort))
 WIDGET := src/web/widget/dist/widget.js
 WIDGET_SOURCES := bin/build-widget.ts $(shell find src/web/widget -path '*/dist' -prune -o -type f -print)

@@ -37,7 +37,7 @@ async function readLogo(path: string): Promise<ReadLogoResult> {
 
 const tooLargeResult: ReadLogoResult = { ok: false, problem: `is larger than ${bounds.logoFileBytesMax} bytes` };
 
-/** Reads at maxBytes `maxBytes`, because the file may have grown since `stat`. */
+/** Reads at most `maxBytes`, because the file may have grown since `stat`. */
 async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
   const bytes = Buffer.alloc(maxBytes);
   let length = 0;
@@ -100,7 +100,7 @@ export async function readLogos(folder: string | null, lenders: readonly Lender[
 
 const tooManyFiles = {
   ok: false,
-  problem: `is not looked at: a catalog has at maxBytes ${bounds.logoFilesPerCatalogMax} logo files`,
+  problem: `is ignored: a catalog has at most ${bounds.logoFilesPerCatalogMax} logo files`,
 } as const;
 
 async function loadLogo(folder: string, file: string) {

@@ -82,7 +82,6 @@ async function benchWith(threads: number, context: TestContext): Promise<Bench> 
 
 for (const { name, threads } of [
   { name: 'the matcher in the calling thread', threads: 0 },
-  { name: 'a pool of one', threads: 1 },
   { name: 'a pool of two', threads: 2 },
 ]) {
   describe(name, () => {
@@ -92,7 +91,7 @@ for (const { name, threads } of [
     });
     after(() => bench.close());
 
-    test('answers what the rules say, for every borrower, catalog and vertical asked about at once', async () => {
+    test('ranks concurrent requests for different catalogs and verticals', async () => {
       const random = seededRandom(threads);
       const requests = Array.from({ length: 300 }, (_, at) => {
         const catalog = bench.catalogs.findByVersion(bench.catalogs.currentVersions[at % 3]!)!;
@@ -122,7 +121,7 @@ for (const { name, threads } of [
       assert.deepEqual(await answer, { catalogVersion: catalog.version, ...expected });
     });
 
-    test('a version that does not exist fails alone', async () => {
+    test('rejects only the request with an unknown version', async () => {
       const borrower = borrowerOf(goodBorrower);
       const { version } = bench.catalogs.current(1, 'live');
       const [bad, worse, good] = await Promise.allSettled(
@@ -135,7 +134,7 @@ for (const { name, threads } of [
       assert.equal(good!.status, 'fulfilled');
     });
 
-    test('goes on with the old catalog and the new one through a change', async () => {
+    test('ranks by the old and the new catalog during a change', async () => {
       const borrower = borrowerOf(goodBorrower);
       const old = bench.catalogs.current(1, 'live');
       const change = bench.change(3);
@@ -150,7 +149,7 @@ for (const { name, threads } of [
       assert.equal(during!.total, rankOffers(old.tables, borrower, today).total);
     });
 
-    test('has nothing waiting once all is answered', async () => {
+    test('has no pending requests after all are settled', async () => {
       const catalogVersion = bench.catalogs.current(1, 'live').version;
       const borrower = borrowerOf(goodBorrower);
       await Promise.all(Array.from({ length: 100 }, () => bench.matcher.match({ catalogVersion, borrower, today })));
@@ -159,7 +158,7 @@ for (const { name, threads } of [
       assert.deepEqual(bench.faults, []);
     });
 
-    test('once it is closed, answers null, closes again, and does not stand in the way of a catalog change', async (context) => {
+    test('returns null after it is closed, and does not block a catalog change', async (context) => {
       const closed = await benchWith(threads, context);
       await closed.matcher.close();
       await closed.matcher.close();
@@ -172,8 +171,8 @@ for (const { name, threads } of [
   });
 }
 
-describe('the pool', () => {
-  test('tells how many requests travelled together', async (context) => {
+describe('PoolMatcher', () => {
+  test('reports the size of each batch', async (context) => {
     const { catalogs, matcher, batches } = await benchWith(1, context);
     const count = bounds.matchBatchRequestsMax + 3;
     const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
@@ -181,7 +180,7 @@ describe('the pool', () => {
     assert.deepEqual(batches, [bounds.matchBatchRequestsMax, 3]);
   });
 
-  test('answers null at once when its queue is full, and everything that was in it', async (context) => {
+  test('returns null if the queue is full, and ranks all queued requests', async (context) => {
     const bench = await benchWith(1, context);
     const catalogVersion = bench.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
@@ -194,7 +193,7 @@ describe('the pool', () => {
     assert.equal(rankings.slice(bounds.matchQueueRequestsMax).filter((ranking) => ranking === null).length, 10);
   });
 
-  test('sends no request to a worker that was cancelled while it waited, and serves those behind it sooner', async (context) => {
+  test('does not send cancelled requests to a thread', async (context) => {
     const { catalogs, matcher, batches } = await benchWith(1, context);
     const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
     const signal = { ended: false };
@@ -213,7 +212,7 @@ describe('the pool', () => {
     assert.equal(matcher.pendingCount, 0);
   });
 
-  test('gives the places of cancelled requests at the head of a full queue to others', async (context) => {
+  test('removes cancelled requests from the head of a full queue', async (context) => {
     const { catalogs, matcher } = await benchWith(1, context);
     const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
     const signal = { ended: false };
@@ -226,7 +225,7 @@ describe('the pool', () => {
     assert.deepEqual(await Promise.all([refused, ...cancelled]), [null, null, null, null]);
   });
 
-  test('answers null to what still waits when it closes, and the rest in full', async (context) => {
+  test('returns null to queued requests when it closes, and settles the others', async (context) => {
     const bench = await benchWith(1, context);
     const catalogVersion = bench.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
@@ -238,7 +237,7 @@ describe('the pool', () => {
     assert.equal(bench.matcher.pendingCount, 0);
   });
 
-  test('answers every request though its workers die under it', async (context) => {
+  test('ranks every request although threads exit', async (context) => {
     const bench = await benchWith(2, context);
     const pool = bench.matcher as PoolMatcher;
     const catalog = bench.catalogs.current(1, 'live');
@@ -251,7 +250,7 @@ describe('the pool', () => {
     assert.ok(bench.faults.length > 0);
   });
 
-  test('answers null to requests whose worker died twice, and goes on', async (context) => {
+  test('returns null to requests whose threads exited twice', async (context) => {
     const bench = await benchWith(1, context);
     const pool = bench.matcher as PoolMatcher;
     const catalogVersion = bench.catalogs.current(1, 'live').version;
@@ -284,7 +283,7 @@ describe('the pool', () => {
     });
   }
 
-  test('makes a thread ready with a catalog that came into use while there was none', async (context) => {
+  test('prepares a new thread with a catalog that came into use meanwhile', async (context) => {
     const bench = await benchWith(1, context);
     const pool = bench.matcher as PoolMatcher;
     await Promise.all(pool.threads.map((thread) => thread.terminate()));
@@ -299,7 +298,7 @@ describe('the pool', () => {
     });
   });
 
-  test('refuses a catalog that a thread ended over, and goes on without it', async (context) => {
+  test('rejects a catalog if a thread exits while preparing it', async (context) => {
     const bench = await benchWith(1, context);
     const pool = bench.matcher as PoolMatcher;
     const { tables, version } = bench.catalogs.current(1, 'live');
@@ -313,7 +312,7 @@ describe('the pool', () => {
     assert.equal(bench.faults.length, 1);
   });
 
-  test('refuses a catalog that a thread cannot take over, and keeps the thread', async (context) => {
+  test('rejects a catalog that a thread cannot prepare, and keeps the thread', async (context) => {
     const bench = await benchWith(1, context);
     const pool = bench.matcher as PoolMatcher;
     const { tables, version } = bench.catalogs.current(1, 'live');
@@ -325,7 +324,7 @@ describe('the pool', () => {
     assert.equal(pool.threads[0], thread);
   });
 
-  test('goes on with the other thread while one cannot be started', async (context) => {
+  test('uses the other thread while one cannot be started', async (context) => {
     const bench = await benchWith(2, context);
     const pool = bench.matcher as PoolMatcher;
     const catalogVersion = bench.catalogs.current(1, 'live').version;
@@ -339,7 +338,7 @@ describe('the pool', () => {
     startAgain();
   });
 
-  test('answers null to who waits while no thread can be started, and goes on when one can', async (context) => {
+  test('returns null while no thread can be started', async (context) => {
     const bench = await benchWith(1, context);
     const pool = bench.matcher as PoolMatcher;
     const catalogVersion = bench.catalogs.current(1, 'live').version;
@@ -353,7 +352,7 @@ describe('the pool', () => {
     assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
   });
 
-  test('closes while a thread is on its way', async (context) => {
+  test('closes while a thread is starting', async (context) => {
     const bench = await benchWith(1, context);
     const pool = bench.matcher as PoolMatcher;
     const catalogVersion = bench.catalogs.current(1, 'live').version;

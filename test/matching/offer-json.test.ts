@@ -53,7 +53,7 @@ function plainObjects(
   });
 }
 
-test('the text is what JSON.stringify writes for the same offers', () => {
+test('renders the text of JSON.stringify', () => {
   let rendered = 0;
   fc.assert(
     fc.property(fc.nat(), fc.nat(), fc.integer({ min: 0, max: 3 }), (catalogSeed, borrowerSeed, order) => {

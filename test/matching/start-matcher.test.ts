@@ -34,7 +34,7 @@ async function openBench(context: TestContext) {
   return { matcher, small: catalogs.current(1, 'live'), large: catalogs.current(1, 'test') };
 }
 
-test('a small catalog is ranked at once, and one with an offer more by a worker', async (context) => {
+test('ranks a small catalog in the calling thread and a larger one in a worker', async (context) => {
   const { matcher, small, large } = await openBench(context);
   const atOnce = matcher.match({ catalogVersion: small.version, borrower, today });
   assert.deepEqual(atOnce, { catalogVersion: small.version, ...packed(rankOffers(small.tables, borrower, today)) });
@@ -50,7 +50,7 @@ test('a small catalog is ranked at once, and one with an offer more by a worker'
   });
 });
 
-test('once closed it ranks neither', async (context) => {
+test('returns null after it is closed', async (context) => {
   const { matcher, small, large } = await openBench(context);
   await matcher.close();
   assert.equal(await matcher.match({ catalogVersion: small.version, borrower, today }), null);
