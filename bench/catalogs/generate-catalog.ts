@@ -9,19 +9,19 @@ interface GenerateCatalogOptions {
   readonly seed: number;
   /** At most `bounds.catalogOffersMax`. */
   readonly offers: number;
-  /** From 1 to the number of offers; about one for every two offers when missing. */
+  /** From 1 to the number of offers; default: one for every two offers. */
   readonly lenders?: number;
   readonly vertical: Vertical;
 }
 
 /**
- * A valid catalog of made-up lenders, the same for the same arguments. Every member of the format occurs in it, about as
- * often as among real lenders: a few lend everywhere, most in some states only, and each kind has its own borrowers, prices
- * and fees. It knows a vertical by its fields and roles alone.
+ * Generates a valid catalog of fictional lenders; the same arguments give the same catalog. It uses every member of the format, about
+ * as often as real lenders do: a few lend in all states, most only in some, and each kind of lender has its own criteria and prices.
+ * Works for any vertical with the roles of loans.
  */
 export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCatalogOptions): LoanCatalog {
   const random = seededRandom(seed);
-  // Caps are drawn by themselves: they change neither price nor criteria, so the rest does not depend on them either.
+  // Caps have a random sequence of their own, so that the rest of the catalog does not depend on them.
   const capRandom = seededRandom(~seed);
   const count = Math.min(offers, lenders ?? Math.ceil(offers / 2));
   const names = new Set<string>();
@@ -33,7 +33,7 @@ export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCat
     max_apr_percent: 36,
     state_rules: randomStateRules(random, vertical, 0.2, true),
     lenders: Array.from({ length: count }, (_, at) => {
-      // Whole numbers that come to exactly `offers`, spread evenly.
+      // Integers that add up to `offers`, spread evenly.
       const share = Math.floor(((at + 1) * offers) / count) - Math.floor((at * offers) / count);
       return addDailyCaps(capRandom, randomLender(random, vertical, share, names));
     }),
@@ -114,7 +114,7 @@ interface OfferPricing {
   readonly amount: LoanOffer['amount'];
   readonly term_months: readonly number[];
   readonly perLead: boolean;
-  /** How much dearer than its kind the offer is, in percent a year. */
+  /** Rate above the usual one of its kind of lender, in percent a year. */
   readonly base: number;
 }
 
@@ -129,7 +129,7 @@ function randomBand(
   const lowest = Math.max(3.99, roundToHundredths(kind.bestRatePercent + base + 22 * (1 - quality) ** 1.2));
   const width = randomInteger(random, 2, 8) + (1 - quality) * 2;
   const min = Math.min(lowest, 31.99);
-  // A fee makes a loan dearer than its note rate: most terms should stay below what may be shown at all.
+  // A fee raises the APR above the note rate; most terms should stay below the APR cap.
   const max = Math.max(min, Math.min(roundToHundredths(min + width), roundToHundredths(35.99 - fee)));
   const most = Math.round((amount.max * (0.4 + 0.6 * quality)) / 500) * 500;
   return {
@@ -142,7 +142,7 @@ function randomBand(
   };
 }
 
-/** Longer loans often cost more, and some lenders take a lower fee for the shortest. */
+/** Longer terms often have higher rates, and some lenders charge a lower fee for the shortest. */
 function randomTermPrices(
   random: Random,
   terms: readonly number[],
@@ -186,7 +186,7 @@ function randomAmountRange(
   return { min, max };
 }
 
-/** The terms borrowers can ask for, and now and then one they cannot. */
+/** Terms that borrowers can request, and sometimes one that they cannot. */
 function randomTerms(random: Random, vertical: Vertical): number[] {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.term);
   const asked = field?.kind === 'integer_choice' ? field.values : [12, 24, 36, 48, 60];
@@ -195,7 +195,7 @@ function randomTerms(random: Random, vertical: Vertical): number[] {
   return terms.length === 0 ? [36] : terms.sort((one, other) => one - other);
 }
 
-/** Where the lender lends: in some states, in all, or in all but some; a criterion, or null for all. */
+/** A criterion on the states that the lender serves; null for all states. */
 function randomStateCriterion(random: Random, { reach }: LenderKind, vertical: Vertical): CatalogCriterion | null {
   const { state: field } = vertical.roles;
   const states = choiceValues(vertical, field);
@@ -231,7 +231,7 @@ function randomStateRules(
   );
 }
 
-/** A least score inside the worst band served, where bands are ranges of scores. */
+/** A minimum score inside the worst band that is served, if bands are ranges of scores. */
 function randomCreditMinimum(
   random: Random,
   { creditScores }: Vertical,
@@ -268,7 +268,7 @@ function randomCriteria(random: Random, field: PocketField, vertical: Vertical):
 function randomChoiceCriterion(random: Random, field: string, values: readonly string[]): CatalogCriterion {
   const some = values.filter(() => randomBoolean(random, 0.3));
   const few = some.length === 0 || some.length === values.length ? [randomElement(random, values)] : some;
-  // Who takes the employed takes the retired: their income is as good (docs/contract.md#fairness).
+  // Criteria that accept employed borrowers also accept retired ones (docs/contract.md#fairness).
   if (values.includes('retired')) return { field, in: [...new Set([...few, 'employed', 'retired'])] };
   return randomBoolean(random, 0.5) || few.length === values.length ? { field, in: few } : { field, not_in: few };
 }

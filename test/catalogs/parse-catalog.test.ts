@@ -17,7 +17,7 @@ import { catalogOf, plainBand, plainOffer } from '../matching/one-offer-catalog.
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 
-function faultsOf(catalog: unknown, vertical = personalLoans): readonly string[] {
+function errorsOf(catalog: unknown, vertical = personalLoans): readonly string[] {
   const parsed = parseCatalog(typeof catalog === 'string' ? catalog : JSON.stringify(catalog), vertical);
   return parsed.ok ? [] : parsed.errors;
 }
@@ -41,17 +41,17 @@ test('returns a valid catalog unchanged', () => {
 });
 
 test('accepts generated catalogs', () => {
-  for (let seed = 0; seed < 20; seed++) assert.deepEqual(faultsOf(generateCatalog(seed, 40)), []);
+  for (let seed = 0; seed < 20; seed++) assert.deepEqual(errorsOf(generateCatalog(seed, 40)), []);
 });
 
 test('requires no confirm rate in a cost-per-click vertical', () => {
-  assert.deepEqual(faultsOf(equipmentLeaseCatalog('live'), equipmentLeases), []);
+  assert.deepEqual(errorsOf(equipmentLeaseCatalog('live'), equipmentLeases), []);
 });
 
 test('requires no confirm rate for a cost-per-click offer in a cost-per-lead vertical', () => {
   const { confirm_rate: _, ...band } = plainBand();
   assert.deepEqual(
-    faultsOf(catalogOf([plainOffer({ payout_model: 'cost_per_click', bands: { '700-749': band } })])),
+    errorsOf(catalogOf([plainOffer({ payout_model: 'cost_per_click', bands: { '700-749': band } })])),
     [],
   );
 });
@@ -69,16 +69,16 @@ describe('rejects a member without meaning in its vertical:', () => {
     [['state_rules'], { CA: { min_age: 19 } }],
   ] as const) {
     test(`${path.at(-1)}`, () => {
-      assert.deepEqual(faultsOf(changed(path, value)), []);
-      const faults = faultsOf(changed(path, value), bare);
-      assert.equal(faults.length, 1);
-      assert.match(faults[0]!, /: has no meaning in a vertical (that does not ask for|whose credit bands)/);
+      assert.deepEqual(errorsOf(changed(path, value)), []);
+      const errors = errorsOf(changed(path, value), bare);
+      assert.equal(errors.length, 1);
+      assert.match(errors[0]!, /: has no meaning in a vertical (that does not ask for|whose credit bands)/);
     });
   }
 });
 
 describe('reports one error by its path', () => {
-  for (const [path, value, fault] of [
+  for (const [path, value, error] of [
     [['format'], 2, 'format: '],
     [['vertical'], 'mortgage', 'vertical: must be "personal-loans"'],
     [['disclosure'], '', 'disclosure: '],
@@ -154,15 +154,15 @@ describe('reports one error by its path', () => {
     ],
   ] as const) {
     test(`${path.join('.')} = ${JSON.stringify(value)}`, () => {
-      const faults = faultsOf(changed(path, value));
-      assert.equal(faults.length, 1, faults.join('\n'));
-      assert.ok(faults[0]!.startsWith(fault), faults[0]);
+      const errors = errorsOf(changed(path, value));
+      assert.equal(errors.length, 1, errors.join('\n'));
+      assert.ok(errors[0]!.startsWith(error), errors[0]);
     });
   }
 });
 
 describe('rejects a criterion', () => {
-  for (const [criterion, fault] of [
+  for (const [criterion, error] of [
     [{ field: 'shoe_size', min: 3 }, '.field: is not a pocket field'],
     [{ field: 'education_level', in: ['graduate'] }, '.field: names a field that may not enter matching'],
     [{ field: 'address_zip', min: 3 }, '.field: names a field that may not enter matching'],
@@ -177,16 +177,16 @@ describe('rejects a criterion', () => {
     [{ field: 'birthdate', max_age: 60 }, '.max_age: is not a member of the format'],
   ] as const) {
     test(JSON.stringify(criterion), () => {
-      const faults = faultsOf(catalogOf([plainOffer({ criteria: [criterion as never] })]));
-      assert.equal(faults.length, 1, faults.join('\n'));
-      assert.ok(faults[0]!.startsWith(`${at}.criteria[0]${fault}`), faults[0]);
+      const errors = errorsOf(catalogOf([plainOffer({ criteria: [criterion as never] })]));
+      assert.equal(errors.length, 1, errors.join('\n'));
+      assert.ok(errors[0]!.startsWith(`${at}.criteria[0]${error}`), errors[0]);
     });
   }
 
   test('a field of digits even where nothing forbids it', () => {
     const catalog = JSON.parse(equipmentLeaseCatalog('live')) as LoanCatalog;
     catalog.lenders[0]!.offers[0]!.criteria = [{ field: 'site_code', min: 1 }];
-    assert.deepEqual(faultsOf(catalog, equipmentLeases), [
+    assert.deepEqual(errorsOf(catalog, equipmentLeases), [
       `${at}.criteria[0].field: names a field that cannot be a criterion`,
     ]);
   });
@@ -206,16 +206,16 @@ describe('rejects a landing URL', () => {
     '//plain.example/{click_id}',
   ]) {
     test(JSON.stringify(url), () => {
-      const faults = faultsOf(catalogOf([plainOffer({ landing_url: url })]));
-      assert.equal(faults.length, 1);
-      assert.ok(faults[0]!.startsWith(`${at}.landing_url: `));
+      const errors = errorsOf(catalogOf([plainOffer({ landing_url: url })]));
+      assert.equal(errors.length, 1);
+      assert.ok(errors[0]!.startsWith(`${at}.landing_url: `));
     });
   }
 });
 
 test('rejects repeated ids and lender names', () => {
   const lender = catalogOf([plainOffer()]).lenders[0]!;
-  assert.deepEqual(faultsOf(catalogOf([], { lenders: [lender, lender] })), [
+  assert.deepEqual(errorsOf(catalogOf([], { lenders: [lender, lender] })), [
     'lenders[1].name: is the same as lenders[0].name',
     'lenders[1].offers[0].id: is the same as lenders[0].offers[0].id',
   ]);
@@ -226,7 +226,7 @@ test('reports errors of shape and semantics together', () => {
     plainOffer({ id: 'BAD', stars: 9 }),
     plainOffer({ id: 'b', amount: { min: 3, max: 2 }, criteria: [{ field: 'nope', min: 1 }] }),
   ]);
-  const paths = faultsOf({ ...catalog, vertical: 'mortgage' }).map((fault) => fault.slice(0, fault.indexOf(':')));
+  const paths = errorsOf({ ...catalog, vertical: 'mortgage' }).map((error) => error.slice(0, error.indexOf(':')));
   assert.deepEqual(paths.sort(), [
     'lenders[0].offers[0].id',
     'lenders[0].offers[0].stars',
@@ -240,29 +240,29 @@ test('reports errors up to the limit and counts the rest', () => {
   const catalog = catalogOf(
     Array.from({ length: bounds.catalogErrorsReportedMax + 5 }, (_, id) => plainOffer({ id: `o${id}`, stars: 9 })),
   );
-  const faults = faultsOf(catalog);
-  assert.equal(faults.length, bounds.catalogErrorsReportedMax + 1);
-  assert.equal(faults.at(-1), 'and 5 more');
+  const errors = errorsOf(catalog);
+  assert.equal(errors.length, bounds.catalogErrorsReportedMax + 1);
+  assert.equal(errors.at(-1), 'and 5 more');
 });
 
 test('skips the semantics of offers with a wrong shape', () => {
-  const faults = faultsOf(catalogOf(Array.from({ length: 2_500 }, () => ({}) as LoanOffer)));
-  assert.equal(faults.length, bounds.catalogErrorsReportedMax + 1);
-  assert.ok(faults[0]!.startsWith(`${at}: must have required properties`));
-  assert.match(faults.at(-1)!, /^and at least \d+ more$/);
+  const errors = errorsOf(catalogOf(Array.from({ length: 2_500 }, () => ({}) as LoanOffer)));
+  assert.equal(errors.length, bounds.catalogErrorsReportedMax + 1);
+  assert.ok(errors[0]!.startsWith(`${at}: must have required properties`));
+  assert.match(errors.at(-1)!, /^and at least \d+ more$/);
 });
 
 test('validates the semantics of an offer after any number of offers with a wrong shape', () => {
   const misshapen = Array.from({ length: bounds.catalogErrorsReportedMax - 1 }, () => ({ ...plainOffer(), stars: 9 }));
-  const faults = faultsOf(catalogOf([...misshapen, plainOffer({ amount: { min: 3, max: 2 } })]));
-  assert.equal(faults.at(-1), `lenders[0].offers[${misshapen.length}].amount: min must not exceed max`);
+  const errors = errorsOf(catalogOf([...misshapen, plainOffer({ amount: { min: 3, max: 2 } })]));
+  assert.equal(errors.at(-1), `lenders[0].offers[${misshapen.length}].amount: min must not exceed max`);
 });
 
 test('restores the settings of the schema library', () => {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: 3 });
   try {
-    faultsOf({});
+    errorsOf({});
     assert.equal(Settings.Get().maxErrors, 3);
   } finally {
     Settings.Set({ maxErrors });
@@ -280,7 +280,7 @@ for (const text of [
   '{"lenders":[{"offers":[null]}]}',
 ]) {
   test(`${JSON.stringify(text)} is refused without a crash`, () => {
-    assert.notEqual(faultsOf(text).length, 0);
+    assert.notEqual(errorsOf(text).length, 0);
   });
 }
 
@@ -290,7 +290,7 @@ test('limits names and payouts to what the ledger can store', () => {
   const bands = { '700-749': plainBand({ confirm_rate: 1 }) };
   const largest = catalogOf([plainOffer({ id, payout_usd: bounds.payoutUsdMax, bands })]);
   largest.lenders[0]!.name = name;
-  assert.deepEqual(faultsOf(largest), []);
+  assert.deepEqual(errorsOf(largest), []);
   const compiled = compileCatalog(largest, personalLoans, { mode: 'live', cdnUrl: () => '' });
   const now = 1_785_542_400_000;
   const { lenderName } = compiled.offers[0]!;
@@ -309,14 +309,14 @@ test('rejects too many offers', () => {
   const offers = Array.from({ length: bounds.catalogOffersMax + 1 }, (_, id) =>
     plainOffer({ id: `o${id}`, bands: { '800+': band } }),
   );
-  assert.deepEqual(faultsOf(catalogOf(offers)), [`lenders: must hold at most ${bounds.catalogOffersMax} offers`]);
+  assert.deepEqual(errorsOf(catalogOf(offers)), [`lenders: must hold at most ${bounds.catalogOffersMax} offers`]);
 });
 
 test('rejects too many different terms', () => {
   const offers = [0, 20].map((from) =>
     plainOffer({ id: `o${from}`, term_months: Array.from({ length: 20 }, (_, i) => from + i + 1) }),
   );
-  assert.deepEqual(faultsOf(catalogOf(offers)), [
+  assert.deepEqual(errorsOf(catalogOf(offers)), [
     `lenders: must name at most ${bounds.catalogTermsMax} different terms`,
   ]);
 });
@@ -333,22 +333,22 @@ describe('quotes the file in one short line without control characters', () => {
     ['the excerpt of a longer one', `{"format": 1, "vertical": ${hostile}, "lenders": [${'0,'.repeat(100)}0]}`],
   ] as const) {
     test(name, () => {
-      const faults = faultsOf(text);
-      assert.notEqual(faults.length, 0);
-      for (const fault of faults) assert.match(fault, nothingHidden);
-      assert.ok(faults.some((fault) => fault.includes('\\u001b')));
+      const errors = errorsOf(text);
+      assert.notEqual(errors.length, 0);
+      for (const error of errors) assert.match(error, nothingHidden);
+      assert.ok(errors.some((error) => error.includes('\\u001b')));
     });
   }
   test('a name of a megabyte', () => {
-    const [fault] = faultsOf(changed(['x'.repeat(1e6)], 1));
-    assert.equal(fault, `${'x'.repeat(shownMost)}...: is not a member of the format`);
-    const [hidden] = faultsOf(changed(['\u0000'.repeat(1e6)], 1));
+    const [error] = errorsOf(changed(['x'.repeat(1e6)], 1));
+    assert.equal(error, `${'x'.repeat(shownMost)}...: is not a member of the format`);
+    const [hidden] = errorsOf(changed(['\u0000'.repeat(1e6)], 1));
     assert.equal(hidden, `"${'\\u0000'.repeat(shownMost)}...": is not a member of the format`);
   });
 });
 
 test('reports a byte order mark', () => {
-  assert.deepEqual(faultsOf(`\ufeff${JSON.stringify(catalogOf([plainOffer()]))}`), [
+  assert.deepEqual(errorsOf(`\ufeff${JSON.stringify(catalogOf([plainOffer()]))}`), [
     'catalog: must not begin with a byte order mark',
   ]);
 });
@@ -358,7 +358,7 @@ describe('reports only that a file holds too much', () => {
   const listed = (value: string, times: number) => `[${`${value},`.repeat(times - 1)}${value}]`;
   const members = (count: number) => `{\n${Array.from({ length: count }, (_, at) => `"a${at}":0`).join(',\n')}}`;
   const state = { min_age: 19 };
-  for (const [name, text, fault] of [
+  for (const [name, text, error] of [
     [
       'values',
       `{"format":1,"lenders":${listed('0', catalogValuesMax)}}`,
@@ -410,30 +410,30 @@ describe('reports only that a file holds too much', () => {
       `catalog: must be nested at most ${catalogDepthMax} deep`,
     ],
   ] as const) {
-    test(name, () => assert.deepEqual(faultsOf(text), [fault]));
+    test(name, () => assert.deepEqual(errorsOf(text), [error]));
   }
 
   test('but validates a file at the limits', () => {
-    assert.deepEqual(faultsOf(`${'['.repeat(catalogDepthMax)}${']'.repeat(catalogDepthMax)}`), [
+    assert.deepEqual(errorsOf(`${'['.repeat(catalogDepthMax)}${']'.repeat(catalogDepthMax)}`), [
       'catalog: must be object',
     ]);
     const states = Object.fromEntries(Array.from({ length: catalogObjectMembersMax }, (_, at) => [`S${at}`, state]));
-    const faults = faultsOf(changed(['state_rules'], states));
-    assert.equal(faults.length, catalogObjectMembersMax);
-    for (const fault of faults) assert.match(fault, /^state_rules\.S\d+: is not a value of state$/);
+    const errors = errorsOf(changed(['state_rules'], states));
+    assert.equal(errors.length, catalogObjectMembersMax);
+    for (const error of errors) assert.match(error, /^state_rules\.S\d+: is not a value of state$/);
   });
 
   test('does not count brackets, commas and escaped quotes inside strings', () => {
     const disclosure = '[{,"\\\\",}]'.repeat(40);
-    assert.deepEqual(faultsOf({ ...catalogOf([plainOffer()]), disclosure }), []);
+    assert.deepEqual(errorsOf({ ...catalogOf([plainOffer()]), disclosure }), []);
   });
 });
 
 test('reports errors of the file, of lenders and of offers by their paths', () => {
   const file = catalogOf([plainOffer(), { ...plainOffer({ id: 'b' }), stars: 'x', 'odd/~name': 1 } as never]);
   const [sound] = file.lenders;
-  const faults = faultsOf({ ...file, odd: 1, lenders: [sound, { ...sound, name: '', odd: 1 }] });
-  const paths = faults.map((fault) => fault.slice(0, fault.indexOf(': ')));
+  const errors = errorsOf({ ...file, odd: 1, lenders: [sound, { ...sound, name: '', odd: 1 }] });
+  const paths = errors.map((error) => error.slice(0, error.indexOf(': ')));
   const offerPaths = (lender: number) => ['"odd/~name"', 'stars'].map((name) => `lenders[${lender}].offers[1].${name}`);
   assert.deepEqual(
     paths.sort(),
@@ -442,7 +442,7 @@ test('reports errors of the file, of lenders and of offers by their paths', () =
 });
 
 test('rejects a text over the size limit without parsing it', () => {
-  assert.deepEqual(faultsOf(' '.repeat(bounds.catalogFileBytesMax + 1)), [
+  assert.deepEqual(errorsOf(' '.repeat(bounds.catalogFileBytesMax + 1)), [
     `catalog: must be at most ${bounds.catalogFileBytesMax} bytes long`,
   ]);
 });

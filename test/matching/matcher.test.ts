@@ -22,10 +22,10 @@ import { packed } from './packed.ts';
 const verticals = [personalLoans, equipmentLeases];
 const textOf = (seed: number) => JSON.stringify(generateCatalog(seed, 60));
 
-interface Bench {
+interface Fixture {
   readonly catalogs: CatalogStore;
   readonly matcher: Matcher;
-  readonly faults: unknown[];
+  readonly errors: unknown[];
   /** How many requests each message to a worker carried. */
   readonly batches: number[];
   /** Takes every catalog's file away: whoever was not made ready with a catalog has nowhere to get it. */
@@ -35,7 +35,7 @@ interface Bench {
   close(): Promise<void>;
 }
 
-async function openBench(threads: number): Promise<Bench> {
+async function openFixture(threads: number): Promise<Fixture> {
   const folder = mkdtempSync(join(tmpdir(), 'matcher-'));
   const file = join(folder, 'offers.json');
   writeFileSync(file, textOf(1));
@@ -49,14 +49,14 @@ async function openBench(threads: number): Promise<Bench> {
       { vertical: equipmentLeases, mode: 'live', text: equipmentLeaseCatalog('live') },
     ],
   });
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   const batches: number[] = [];
   const matcher = await startMatcher({
     threads,
     inThreadOffersMax: 0,
     catalogs,
     verticals,
-    onThreadError: (fault) => faults.push(fault),
+    onThreadError: (error) => errors.push(error),
     onBatchSent: (requests) => batches.push(requests),
   });
   const change = (seed: number) => {
@@ -70,14 +70,14 @@ async function openBench(threads: number): Promise<Bench> {
     await matcher.close();
     rmSync(folder, { recursive: true });
   };
-  return { catalogs, matcher, faults, batches, forgetFiles, change, close };
+  return { catalogs, matcher, errors, batches, forgetFiles, change, close };
 }
 
-/** A bench of one test alone. */
-async function benchWith(threads: number, context: TestContext): Promise<Bench> {
-  const bench = await openBench(threads);
-  context.after(() => bench.close());
-  return bench;
+/** A fixture of one test alone. */
+async function fixtureWith(threads: number, context: TestContext): Promise<Fixture> {
+  const fixture = await openFixture(threads);
+  context.after(() => fixture.close());
+  return fixture;
 }
 
 for (const { name, threads } of [
@@ -85,21 +85,21 @@ for (const { name, threads } of [
   { name: 'a pool of two', threads: 2 },
 ]) {
   describe(name, () => {
-    let bench: Bench;
+    let fixture: Fixture;
     before(async () => {
-      bench = await openBench(threads);
+      fixture = await openFixture(threads);
     });
-    after(() => bench.close());
+    after(() => fixture.close());
 
     test('ranks concurrent requests for different catalogs and verticals', async () => {
       const random = seededRandom(threads);
       const requests = Array.from({ length: 300 }, (_, at) => {
-        const catalog = bench.catalogs.findByVersion(bench.catalogs.currentVersions[at % 3]!)!;
+        const catalog = fixture.catalogs.findByVersion(fixture.catalogs.currentVersions[at % 3]!)!;
         return { catalog, borrower: randomBorrower(random, catalog.vertical) };
       });
       const rankings = await Promise.all(
         requests.map(({ catalog, borrower }) =>
-          bench.matcher.match({ catalogVersion: catalog.version, borrower, today }),
+          fixture.matcher.match({ catalogVersion: catalog.version, borrower, today }),
         ),
       );
       for (const [at, { catalog, borrower }] of requests.entries()) {
@@ -112,21 +112,21 @@ for (const { name, threads } of [
     });
 
     test('reads the borrower before it returns', async () => {
-      const catalog = bench.catalogs.current(1, 'live');
+      const catalog = fixture.catalogs.current(1, 'live');
       const borrower = borrowerOf(goodBorrower);
       const expected = packed(rankOffers(catalog.tables, borrower, today));
       assert.ok(expected.total > 0);
-      const answer = bench.matcher.match({ catalogVersion: catalog.version, borrower, today });
+      const answer = fixture.matcher.match({ catalogVersion: catalog.version, borrower, today });
       borrower.fill(-1);
       assert.deepEqual(await answer, { catalogVersion: catalog.version, ...expected });
     });
 
     test('rejects only the request with an unknown version', async () => {
       const borrower = borrowerOf(goodBorrower);
-      const { version } = bench.catalogs.current(1, 'live');
+      const { version } = fixture.catalogs.current(1, 'live');
       const [bad, worse, good] = await Promise.allSettled(
         ['000000000000', '../../secret', version].map(async (catalogVersion) =>
-          bench.matcher.match({ catalogVersion, borrower, today }),
+          fixture.matcher.match({ catalogVersion, borrower, today }),
         ),
       );
       assert.equal(bad!.status, 'rejected');
@@ -136,12 +136,12 @@ for (const { name, threads } of [
 
     test('ranks by the old and the new catalog during a change', async () => {
       const borrower = borrowerOf(goodBorrower);
-      const old = bench.catalogs.current(1, 'live');
-      const change = bench.change(3);
-      const during = await bench.matcher.match({ catalogVersion: old.version, borrower, today });
-      assert.deepEqual(await change, { ok: true, version: bench.catalogs.current(1, 'live').version, changed: true });
-      for (const catalog of [old, bench.catalogs.current(1, 'live')]) {
-        assert.deepEqual(await bench.matcher.match({ catalogVersion: catalog.version, borrower, today }), {
+      const old = fixture.catalogs.current(1, 'live');
+      const change = fixture.change(3);
+      const during = await fixture.matcher.match({ catalogVersion: old.version, borrower, today });
+      assert.deepEqual(await change, { ok: true, version: fixture.catalogs.current(1, 'live').version, changed: true });
+      for (const catalog of [old, fixture.catalogs.current(1, 'live')]) {
+        assert.deepEqual(await fixture.matcher.match({ catalogVersion: catalog.version, borrower, today }), {
           catalogVersion: catalog.version,
           ...packed(rankOffers(catalog.tables, borrower, today)),
         });
@@ -150,30 +150,30 @@ for (const { name, threads } of [
     });
 
     test('has no pending requests after all are settled', async () => {
-      const catalogVersion = bench.catalogs.current(1, 'live').version;
+      const catalogVersion = fixture.catalogs.current(1, 'live').version;
       const borrower = borrowerOf(goodBorrower);
-      await Promise.all(Array.from({ length: 100 }, () => bench.matcher.match({ catalogVersion, borrower, today })));
-      assert.equal(bench.matcher.pendingCount, 0);
-      assert.equal(bench.matcher.readyThreads, threads);
-      assert.deepEqual(bench.faults, []);
+      await Promise.all(Array.from({ length: 100 }, () => fixture.matcher.match({ catalogVersion, borrower, today })));
+      assert.equal(fixture.matcher.pendingCount, 0);
+      assert.equal(fixture.matcher.readyThreads, threads);
+      assert.deepEqual(fixture.errors, []);
     });
 
     test('returns null after it is closed, and does not block a catalog change', async (context) => {
-      const closed = await benchWith(threads, context);
+      const closed = await fixtureWith(threads, context);
       await closed.matcher.close();
       await closed.matcher.close();
       const catalogVersion = closed.catalogs.current(1, 'live').version;
       assert.equal(await closed.matcher.match({ catalogVersion, borrower: borrowerOf(goodBorrower), today }), null);
       assert.equal(closed.matcher.readyThreads, 0);
       assert.ok((await closed.change(4)).ok);
-      assert.deepEqual(closed.faults, []);
+      assert.deepEqual(closed.errors, []);
     });
   });
 }
 
 describe('PoolMatcher', () => {
   test('reports the size of each batch', async (context) => {
-    const { catalogs, matcher, batches } = await benchWith(1, context);
+    const { catalogs, matcher, batches } = await fixtureWith(1, context);
     const count = bounds.matchBatchRequestsMax + 3;
     const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
     await Promise.all(Array.from({ length: count }, () => matcher.match(request)));
@@ -181,20 +181,20 @@ describe('PoolMatcher', () => {
   });
 
   test('returns null if the queue is full, and ranks all queued requests', async (context) => {
-    const bench = await benchWith(1, context);
-    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const fixture = await fixtureWith(1, context);
+    const catalogVersion = fixture.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
-    const answers = Array.from({ length: bounds.matchQueueRequestsMax + 10 }, () =>
-      bench.matcher.match({ catalogVersion, borrower, today }),
+    const pending = Array.from({ length: bounds.matchQueueRequestsMax + 10 }, () =>
+      fixture.matcher.match({ catalogVersion, borrower, today }),
     );
-    assert.equal(bench.matcher.pendingCount, bounds.matchQueueRequestsMax);
-    const rankings = await Promise.all(answers);
+    assert.equal(fixture.matcher.pendingCount, bounds.matchQueueRequestsMax);
+    const rankings = await Promise.all(pending);
     assert.equal(rankings.filter((ranking) => ranking === null).length, 10);
     assert.equal(rankings.slice(bounds.matchQueueRequestsMax).filter((ranking) => ranking === null).length, 10);
   });
 
   test('does not send cancelled requests to a thread', async (context) => {
-    const { catalogs, matcher, batches } = await benchWith(1, context);
+    const { catalogs, matcher, batches } = await fixtureWith(1, context);
     const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
     const signal = { ended: false };
     const first = matcher.match(request);
@@ -213,7 +213,7 @@ describe('PoolMatcher', () => {
   });
 
   test('removes cancelled requests from the head of a full queue', async (context) => {
-    const { catalogs, matcher } = await benchWith(1, context);
+    const { catalogs, matcher } = await fixtureWith(1, context);
     const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
     const signal = { ended: false };
     const cancelled = Array.from({ length: 3 }, () => matcher.match({ ...request, signal }));
@@ -226,71 +226,71 @@ describe('PoolMatcher', () => {
   });
 
   test('returns null to queued requests when it closes, and settles the others', async (context) => {
-    const bench = await benchWith(1, context);
-    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const fixture = await fixtureWith(1, context);
+    const catalogVersion = fixture.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
-    const answers = Array.from({ length: 500 }, () => bench.matcher.match({ catalogVersion, borrower, today }));
-    await answers[0];
-    await bench.matcher.close();
-    const rankings = await Promise.all(answers);
+    const pending = Array.from({ length: 500 }, () => fixture.matcher.match({ catalogVersion, borrower, today }));
+    await pending[0];
+    await fixture.matcher.close();
+    const rankings = await Promise.all(pending);
     assert.ok(rankings[0] !== null && rankings.at(-1) === null);
-    assert.equal(bench.matcher.pendingCount, 0);
+    assert.equal(fixture.matcher.pendingCount, 0);
   });
 
   test('ranks every request although threads exit', async (context) => {
-    const bench = await benchWith(2, context);
-    const pool = bench.matcher as PoolMatcher;
-    const catalog = bench.catalogs.current(1, 'live');
+    const fixture = await fixtureWith(2, context);
+    const pool = fixture.matcher as PoolMatcher;
+    const catalog = fixture.catalogs.current(1, 'live');
     const borrower = borrowerOf(goodBorrower);
     const expected = { catalogVersion: catalog.version, ...packed(rankOffers(catalog.tables, borrower, today)) };
-    const answers = Array.from({ length: 400 }, () => pool.match({ catalogVersion: catalog.version, borrower, today }));
+    const pending = Array.from({ length: 400 }, () => pool.match({ catalogVersion: catalog.version, borrower, today }));
     await new Promise(setImmediate);
     await Promise.all(pool.threads.map((thread) => thread.terminate()));
-    for (const answer of await Promise.all(answers)) assert.deepEqual(answer, expected);
-    assert.ok(bench.faults.length > 0);
+    for (const ranking of await Promise.all(pending)) assert.deepEqual(ranking, expected);
+    assert.ok(fixture.errors.length > 0);
   });
 
   test('returns null to requests whose threads exited twice', async (context) => {
-    const bench = await benchWith(1, context);
-    const pool = bench.matcher as PoolMatcher;
-    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const fixture = await fixtureWith(1, context);
+    const pool = fixture.matcher as PoolMatcher;
+    const catalogVersion = fixture.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
-    const answers = Array.from({ length: 10 }, () => pool.match({ catalogVersion, borrower, today }));
+    const pending = Array.from({ length: 10 }, () => pool.match({ catalogVersion, borrower, today }));
     while (pool.pendingCount > 0) {
       await Promise.all(pool.threads.map((thread) => thread.terminate()));
       await new Promise(setImmediate);
     }
-    assert.deepEqual(await Promise.all(answers), new Array(10).fill(null));
+    assert.deepEqual(await Promise.all(pending), new Array(10).fill(null));
     assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
   });
 
   for (const threads of [1, 2]) {
     test(`with ${threads}, tells of threads that died idle, and gives no batch to one that is not ready`, async (context) => {
-      const bench = await benchWith(threads, context);
-      const pool = bench.matcher as PoolMatcher;
-      bench.forgetFiles();
+      const fixture = await fixtureWith(threads, context);
+      const pool = fixture.matcher as PoolMatcher;
+      fixture.forgetFiles();
       await Promise.all(pool.threads.map((thread) => thread.terminate()));
-      for (const catalog of bench.catalogs.currentCatalogs) {
+      for (const catalog of fixture.catalogs.currentCatalogs) {
         const borrower = randomBorrower(seededRandom(1), catalog.vertical);
         assert.deepEqual(await pool.match({ catalogVersion: catalog.version, borrower, today }), {
           catalogVersion: catalog.version,
           ...packed(rankOffers(catalog.tables, borrower, today)),
         });
       }
-      assert.deepEqual(bench.faults, new Array(threads).fill(new Error('a matching thread exited')));
+      assert.deepEqual(fixture.errors, new Array(threads).fill(new Error('a matching thread exited')));
       // None was sent twice.
-      assert.deepEqual(bench.batches, [1, 1, 1]);
+      assert.deepEqual(fixture.batches, [1, 1, 1]);
     });
   }
 
   test('prepares a new thread with a catalog that came into use meanwhile', async (context) => {
-    const bench = await benchWith(1, context);
-    const pool = bench.matcher as PoolMatcher;
+    const fixture = await fixtureWith(1, context);
+    const pool = fixture.matcher as PoolMatcher;
     await Promise.all(pool.threads.map((thread) => thread.terminate()));
-    const [, { ok }] = await Promise.all([nextWorker(), bench.change(3)]);
+    const [, { ok }] = await Promise.all([nextWorker(), fixture.change(3)]);
     assert.ok(ok);
-    bench.forgetFiles();
-    const catalog = bench.catalogs.current(1, 'live');
+    fixture.forgetFiles();
+    const catalog = fixture.catalogs.current(1, 'live');
     const borrower = borrowerOf(goodBorrower);
     assert.deepEqual(await pool.match({ catalogVersion: catalog.version, borrower, today }), {
       catalogVersion: catalog.version,
@@ -299,9 +299,9 @@ describe('PoolMatcher', () => {
   });
 
   test('rejects a catalog if a thread exits while preparing it', async (context) => {
-    const bench = await benchWith(1, context);
-    const pool = bench.matcher as PoolMatcher;
-    const { tables, version } = bench.catalogs.current(1, 'live');
+    const fixture = await fixtureWith(1, context);
+    const pool = fixture.matcher as PoolMatcher;
+    const { tables, version } = fixture.catalogs.current(1, 'live');
     const next = nextWorker();
     // First, or it might be ready with it before it ends.
     const ended = pool.threads[0]!.terminate();
@@ -309,29 +309,29 @@ describe('PoolMatcher', () => {
     const request = { borrower: borrowerOf(goodBorrower), today };
     assert.notEqual(await pool.match({ ...request, catalogVersion: version }), null);
     await assert.rejects(pool.match({ ...request, catalogVersion: 'unlucky' }), /not a catalog version/);
-    assert.equal(bench.faults.length, 1);
+    assert.equal(fixture.errors.length, 1);
   });
 
   test('rejects a catalog that a thread cannot prepare, and keeps the thread', async (context) => {
-    const bench = await benchWith(1, context);
-    const pool = bench.matcher as PoolMatcher;
-    const { tables, version } = bench.catalogs.current(1, 'live');
+    const fixture = await fixtureWith(1, context);
+    const pool = fixture.matcher as PoolMatcher;
+    const { tables, version } = fixture.catalogs.current(1, 'live');
     const [thread] = pool.threads;
     const damaged = { ...tables, rangeFilters: null } as unknown as LoanTables;
     await assert.rejects(pool.prepare({ version: 'damaged', tables: damaged }), TypeError);
     assert.notEqual(await pool.match({ catalogVersion: version, borrower: borrowerOf(goodBorrower), today }), null);
-    assert.deepEqual(bench.faults, []);
+    assert.deepEqual(fixture.errors, []);
     assert.equal(pool.threads[0], thread);
   });
 
   test('uses the other thread while one cannot be started', async (context) => {
-    const bench = await benchWith(2, context);
-    const pool = bench.matcher as PoolMatcher;
-    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const fixture = await fixtureWith(2, context);
+    const pool = fixture.matcher as PoolMatcher;
+    const catalogVersion = fixture.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
     const startAgain = letNoneStart(context);
     await pool.threads[0]!.terminate();
-    while (bench.faults.length < 3) {
+    while (fixture.errors.length < 3) {
       assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
       assert.equal(pool.readyThreads, 1);
     }
@@ -339,23 +339,23 @@ describe('PoolMatcher', () => {
   });
 
   test('returns null while no thread can be started', async (context) => {
-    const bench = await benchWith(1, context);
-    const pool = bench.matcher as PoolMatcher;
-    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const fixture = await fixtureWith(1, context);
+    const pool = fixture.matcher as PoolMatcher;
+    const catalogVersion = fixture.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
     const startAgain = letNoneStart(context);
     await pool.threads[0]!.terminate();
     assert.equal(await pool.match({ catalogVersion, borrower, today }), null);
-    assert.deepEqual(bench.batches, []);
-    assert.ok(bench.faults.length >= 3);
+    assert.deepEqual(fixture.batches, []);
+    assert.ok(fixture.errors.length >= 3);
     startAgain();
     assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
   });
 
   test('closes while a thread is starting', async (context) => {
-    const bench = await benchWith(1, context);
-    const pool = bench.matcher as PoolMatcher;
-    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const fixture = await fixtureWith(1, context);
+    const pool = fixture.matcher as PoolMatcher;
+    const catalogVersion = fixture.catalogs.current(1, 'live').version;
     const next = nextWorker();
     await pool.threads[0]!.terminate();
     await next;
@@ -363,7 +363,7 @@ describe('PoolMatcher', () => {
     await pool.close();
     assert.equal(await asked, null);
     assert.equal(pool.threads.length, 0);
-    assert.equal(bench.faults.length, 1);
+    assert.equal(fixture.errors.length, 1);
   });
 });
 

@@ -16,7 +16,7 @@ const borrower = borrowerOf(goodBorrower);
 const smallOffers = 60;
 
 /** The live catalog has so many offers as are still small, the test one has one more. */
-async function openBench(context: TestContext) {
+async function openFixture(context: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'split-matcher-'));
   context.after(() => rmSync(folder, { recursive: true }));
   const catalogs = new CatalogStore({
@@ -35,7 +35,7 @@ async function openBench(context: TestContext) {
 }
 
 test('ranks a small catalog in the calling thread and a larger one in a worker', async (context) => {
-  const { matcher, small, large } = await openBench(context);
+  const { matcher, small, large } = await openFixture(context);
   const atOnce = matcher.match({ catalogVersion: small.version, borrower, today });
   assert.deepEqual(atOnce, { catalogVersion: small.version, ...packed(rankOffers(small.tables, borrower, today)) });
   assert.equal(matcher.pendingCount, 0);
@@ -51,7 +51,7 @@ test('ranks a small catalog in the calling thread and a larger one in a worker',
 });
 
 test('returns null after it is closed', async (context) => {
-  const { matcher, small, large } = await openBench(context);
+  const { matcher, small, large } = await openFixture(context);
   await matcher.close();
   assert.equal(await matcher.match({ catalogVersion: small.version, borrower, today }), null);
   assert.equal(await matcher.match({ catalogVersion: large.version, borrower, today }), null);

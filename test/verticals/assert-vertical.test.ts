@@ -25,7 +25,7 @@ const wrong: readonly (readonly [told: RegExp, change: object])[] = [
   [/flag must have values, each once$/, { fields: [...fields, { name: 'flag', kind: 'choice', values: ['a', 'a'] }] }],
   [/flag must have values, each once$/, { fields: [...fields, { name: 'flag', kind: 'integer_choice', values: [] }] }],
   [/flag must have a min up to its max$/, { fields: [...fields, { name: 'flag', kind: 'integer', min: 2, max: 1 }] }],
-  [/values of phone must be kept /, { fields: [...fields, { name: 'phone', kind: 'digits', length: 10 }] }],
+  [/values of phone must be encoded /, { fields: [...fields, { name: 'phone', kind: 'digits', length: 10 }] }],
   [/required must only have names of its fields/, { required: ['flag'] }],
   [/neverMatched must only have names of its fields/, { neverMatched: ['flag'] }],
   [
@@ -78,7 +78,7 @@ it('the largest number there is a bit for can be kept', () => {
 });
 
 for (const { vertical, fields } of allFixtures) {
-  it(`values of ${vertical.segment} are kept as numbers between the least and the largest`, () => {
+  it(`values of ${vertical.segment} are encoded within their range`, () => {
     for (const { name, valid } of fields) {
       const position = vertical.fields.findIndex((field) => field.name === name);
       const [least, largest] = encodedRange(vertical.fields[position]!);
