@@ -1,7 +1,9 @@
 # The four commands a newcomer needs are run, test, demo and bench; each installs what it needs inside this folder.
 WITH_NODE := bin/with-node
 INSTALLED := node_modules/.package-lock.json
-TESTS := $(shell find test -name '*.test.ts' | sort)
+# `make match-test` searches longer than `make test`, and runs the mutants.
+MATCH_TESTS := test/matching/match-reference.test.ts test/matching/match-mutants.test.ts test/matching/fairness.test.ts
+TESTS := $(filter-out test/matching/match-mutants.test.ts,$(shell find test -name '*.test.ts' | sort))
 WIDGET := src/web/widget/dist/widget.js
 WIDGET_SOURCES := bin/build-widget.ts $(shell find src/web/widget -path '*/dist' -prune -o -type f -print)
 
@@ -39,7 +41,7 @@ test: $(INSTALLED) $(WIDGET) ## every test
 	@$(WITH_NODE) node --test --test-reporter=spec --test-concurrency=2 --test-timeout=240000 $(TESTS)
 
 match-test: $(INSTALLED) ## rank BORROWERS=100000 random borrowers and compare with the plain rules; a few minutes
-	@MATCH_BORROWERS=$(or $(BORROWERS),100000) $(WITH_NODE) node --test test/matching/match-reference.test.ts
+	@MATCH_BORROWERS=$(or $(BORROWERS),100000) $(WITH_NODE) node --test $(MATCH_TESTS)
 
 crash-test: $(INSTALLED) $(WIDGET) ## kill the server under load again and again, CYCLES=200 times, and see that nothing is lost or doubled
 	@LOG_LIVES=1000 $(WITH_NODE) node --test test/event-log/log-lives.test.ts

@@ -6,7 +6,7 @@ import type { CatalogCompileJob, CatalogCompileMessage } from '../src/catalogs/c
 import { catalogVersion } from '../src/catalogs/identifiers.ts';
 import { parseCatalog, readCatalogText } from '../src/catalogs/parse-catalog.ts';
 
-/** The thread behind `compileCatalogInThread`: one catalog, then it ends. */
+/** Entry of the thread of `compileCatalogInThread`, which compiles one catalog and exits. */
 
 if (parentPort === null) throw new Error('catalogs are compiled in a worker thread');
 const port = parentPort;
@@ -23,9 +23,9 @@ try {
 function compileJob(job: CatalogCompileJob): CompiledCatalogData | CatalogCompileMessage {
   const { source, vertical, mode, currentVersion, archiveFolder } = job;
   const read = 'text' in source ? ({ ok: true, text: source.text } as const) : readCatalogText(source.file);
-  if (!read.ok) return { kind: 'faulty', faults: [`catalog: ${read.problem}`] };
+  if (!read.ok) return { kind: 'invalid', errors: [`catalog: ${read.problem}`] };
   const parsed = parseCatalog(read.text, vertical);
-  if (!parsed.ok) return { kind: 'faulty', faults: parsed.faults };
+  if (!parsed.ok) return { kind: 'invalid', errors: parsed.errors };
   const { catalog } = parsed;
   if (catalogVersion(catalog, mode) === currentVersion) return { kind: 'unchanged' };
   const parts = compileCatalogData(catalog, vertical, mode);
@@ -33,14 +33,14 @@ function compileJob(job: CatalogCompileJob): CompiledCatalogData | CatalogCompil
   return parts;
 }
 
-/** The next piece goes out when the one before was taken over. */
+/** Sends each chunk after the main thread has confirmed the one before. */
 function sendInChunks({ offers, ...rest }: CompiledCatalogData): void {
   sendMessage({ kind: 'compiled', rest });
   let sent = 0;
   const sendNext = () => {
-    const piece = offers.slice(sent, sent + bounds.catalogTransferOffersPerTurn);
-    sent += piece.length;
-    sendMessage(piece.length === 0 ? { kind: 'whole' } : { kind: 'piece', offers: piece });
+    const chunk = offers.slice(sent, sent + bounds.catalogTransferOffersPerTurn);
+    sent += chunk.length;
+    sendMessage(chunk.length === 0 ? { kind: 'done' } : { kind: 'chunk', offers: chunk });
   };
   port.on('message', sendNext);
   sendNext();

@@ -8,29 +8,29 @@ import type { MatchWorkerData, PreparedTables } from '../src/matching/match-thre
 import { prepareRanking, rankOffers } from '../src/matching/ranker.ts';
 import { productOf } from '../src/verticals/products.ts';
 
-/** The entry of a matching worker: Piscina calls the functions exported here. */
+/** Entry of a matching thread: Piscina calls the exported functions. */
 
 const { archiveFolder, verticals } = workerData as MatchWorkerData;
 const archive = new CatalogArchive(archiveFolder, verticals);
 const tablesByVersion = new LRUCache<string, MatchTables>({ max: bounds.matchWorkerCatalogsMax });
 
-/** Answers a batch. A request that cannot be answered fails alone. */
+/** Ranks a batch. A request that fails does not affect the others. */
 export default function match(batch: Uint8Array): Uint8Array {
   const { requests, unavailable } = decodeBatch(batch);
-  return encodeResults(requests.map((request, at) => rankRequest(request, unavailable[at] ?? null)));
+  return encodeResults(requests.map((request, index) => rankRequest(request, unavailable[index] ?? null)));
 }
 
-/** Takes over the tables of a catalog version. One that was replaced before this thread came is loaded and compiled, if asked for. */
+/** Stores the tables of a catalog version. Other versions are loaded from the archive and compiled when they are requested. */
 export function prepare({ catalogVersion, tables }: PreparedTables): void {
   prepareRanking(tables);
   tablesByVersion.set(catalogVersion, tables);
 }
 
-function rankRequest([catalogVersion, today, ...borrower]: BatchRequest, closed: Int32Array | null): WorkerResult {
+function rankRequest([catalogVersion, today, ...borrower]: BatchRequest, unavailable: Int32Array | null): WorkerResult {
   try {
-    return rankOffers(loadTables(catalogVersion), borrower, today, closed);
-  } catch (fault) {
-    return { failure: String(fault) };
+    return rankOffers(loadTables(catalogVersion), borrower, today, unavailable);
+  } catch (error) {
+    return { failure: String(error) };
   }
 }
 

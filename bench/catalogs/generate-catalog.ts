@@ -9,19 +9,19 @@ interface GenerateCatalogOptions {
   readonly seed: number;
   /** At most `bounds.catalogOffersMax`. */
   readonly offers: number;
-  /** Number of lenders, up to the number of offers. Default: about one per two offers. */
+  /** From 1 to the number of offers; default: one for every two offers. */
   readonly lenders?: number;
   readonly vertical: Vertical;
 }
 
 /**
- * Generates a valid catalog of fictional lenders; the same arguments give the same catalog. It uses every member of the format,
- * about as often as real lenders do: a few lend everywhere, most in some states, and each kind has its own borrowers, prices and
- * fees. It only needs the fields and roles of a vertical.
+ * Generates a valid catalog of fictional lenders; the same arguments give the same catalog. It uses every member of the format, about
+ * as often as real lenders do: a few lend in all states, most only in some, and each kind of lender has its own criteria and prices.
+ * Works for any vertical with the roles of loans.
  */
 export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCatalogOptions): LoanCatalog {
   const random = seededRandom(seed);
-  // Caps have their own random sequence, so that they do not change the rest of the catalog.
+  // Caps have a random sequence of their own, so that the rest of the catalog does not depend on them.
   const capRandom = seededRandom(~seed);
   const count = Math.min(offers, lenders ?? Math.ceil(offers / 2));
   const names = new Set<string>();
@@ -33,7 +33,7 @@ export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCat
     max_apr_percent: 36,
     state_rules: randomStateRules(random, vertical, 0.2, true),
     lenders: Array.from({ length: count }, (_, at) => {
-      // Integers with the sum `offers`, spread evenly.
+      // Integers that add up to `offers`, spread evenly.
       const share = Math.floor(((at + 1) * offers) / count) - Math.floor((at * offers) / count);
       return addDailyCaps(capRandom, randomLender(random, vertical, share, names));
     }),
@@ -114,7 +114,7 @@ interface OfferPricing {
   readonly amount: LoanOffer['amount'];
   readonly term_months: readonly number[];
   readonly perLead: boolean;
-  /** Additional rate of the offer compared with its kind, in percentage points. */
+  /** Rate above the usual one of its kind of lender, in percent a year. */
   readonly base: number;
 }
 
@@ -129,7 +129,7 @@ function randomBand(
   const lowest = Math.max(3.99, roundToHundredths(kind.bestRatePercent + base + 22 * (1 - quality) ** 1.2));
   const width = randomInteger(random, 2, 8) + (1 - quality) * 2;
   const min = Math.min(lowest, 31.99);
-  // A fee raises the APR above the note rate. Most terms should stay below the maximum APR.
+  // A fee raises the APR above the note rate; most terms should stay below the APR cap.
   const max = Math.max(min, Math.min(roundToHundredths(min + width), roundToHundredths(35.99 - fee)));
   const most = Math.round((amount.max * (0.4 + 0.6 * quality)) / 500) * 500;
   return {
@@ -142,7 +142,7 @@ function randomBand(
   };
 }
 
-/** Longer terms often cost more, and some lenders reduce the fee for the shortest term. */
+/** Longer terms often have higher rates, and some lenders charge a lower fee for the shortest. */
 function randomTermPrices(
   random: Random,
   terms: readonly number[],
@@ -195,7 +195,7 @@ function randomTerms(random: Random, vertical: Vertical): number[] {
   return terms.length === 0 ? [36] : terms.sort((one, other) => one - other);
 }
 
-/** Returns the criterion for states: some, all but some, or null for all. */
+/** A criterion on the states that the lender serves; null for all states. */
 function randomStateCriterion(random: Random, { reach }: LenderKind, vertical: Vertical): CatalogCriterion | null {
   const { state: field } = vertical.roles;
   const states = choiceValues(vertical, field);
@@ -231,7 +231,7 @@ function randomStateRules(
   );
 }
 
-/** Returns a minimum score inside the worst band, if bands are score ranges. */
+/** A minimum score inside the worst band that is served, if bands are ranges of scores. */
 function randomCreditMinimum(
   random: Random,
   { creditScores }: Vertical,
@@ -268,7 +268,7 @@ function randomCriteria(random: Random, field: PocketField, vertical: Vertical):
 function randomChoiceCriterion(random: Random, field: string, values: readonly string[]): CatalogCriterion {
   const some = values.filter(() => randomBoolean(random, 0.3));
   const few = some.length === 0 || some.length === values.length ? [randomElement(random, values)] : some;
-  // Lenders that accept employed borrowers accept retired ones (docs/contract.md#fairness).
+  // Criteria that accept employed borrowers also accept retired ones (docs/contract.md#fairness).
   if (values.includes('retired')) return { field, in: [...new Set([...few, 'employed', 'retired'])] };
   return randomBoolean(random, 0.5) || few.length === values.length ? { field, in: few } : { field, not_in: few };
 }

@@ -7,22 +7,21 @@ import type { CatalogFile } from './catalog-schema.ts';
 import { canonicalJson, catalogVersion, catalogVersionPattern } from './identifiers.ts';
 import { parseCatalog } from './parse-catalog.ts';
 
-/** A catalog as archived: its content, and for whom it was. */
 interface ArchivedCatalog {
   readonly vertical: Vertical;
   readonly mode: Mode;
   readonly catalog: CatalogFile;
 }
 
-/** An archived file is missing, damaged, or not what its name says. */
+/** An archived file is missing, damaged, or does not have the content that its name promises. */
 class CatalogArchiveError extends Error {
-  override readonly name = 'CatalogNotArchived';
+  override readonly name = 'CatalogArchiveError';
 }
 
 /**
- * The folder of every catalog version that may still be asked for: `<version>.json` is its content, `<version>.replaced`
- * the wall time in milliseconds at which another took its place; a version in use has none. Matching workers read the
- * same files.
+ * The folder with the catalog versions that are in use or were replaced recently. `<version>.json` has the content of a catalog,
+ * `<version>.replaced` the wall time in milliseconds at which it was replaced; a version in use has no such file. Matching threads read
+ * the same files.
  */
 export class CatalogArchive {
   readonly folder: string;
@@ -37,7 +36,7 @@ export class CatalogArchive {
     createFolderDurably(this.folder);
   }
 
-  /** Versions there are, with the time each was replaced, or null. */
+  /** `replacedMs` is null for versions that were not replaced. */
   listVersions(): { version: string; replacedMs: number | null }[] {
     const names = new Set(readdirSync(this.folder));
     return [...names]
@@ -66,12 +65,12 @@ export class CatalogArchive {
     const vertical = this.#verticals.find(({ segment }) => segment === file?.vertical);
     const mode = file?.mode;
     if (vertical === undefined || (mode !== 'live' && mode !== 'test')) {
-      throw new CatalogArchiveError(`catalog ${version} is of no vertical and mode served`);
+      throw new CatalogArchiveError(`catalog ${version} is for a vertical or mode that is not served`);
     }
     const parsed = parseCatalog(JSON.stringify(file.catalog), vertical);
-    if (!parsed.ok) throw new CatalogArchiveError(`catalog ${version} is not valid: ${parsed.faults[0]}`);
+    if (!parsed.ok) throw new CatalogArchiveError(`catalog ${version} is not valid: ${parsed.errors[0]}`);
     if (catalogVersion(parsed.catalog, mode) !== version) {
-      throw new CatalogArchiveError(`catalog ${version} has another content than its name says`);
+      throw new CatalogArchiveError(`catalog ${version} does not have the content that its name promises`);
     }
     return { vertical, mode, catalog: parsed.catalog };
   }
@@ -101,7 +100,7 @@ export class CatalogArchive {
     }
   }
 
-  /** Null for a mark that cannot be read, which is as good as none. */
+  /** Null if the file does not contain a time. */
   #readReplacedMs(version: string): number | null {
     const text = readFileSync(join(this.folder, `${version}.replaced`), 'utf8');
     return /^\d{1,16}$/.test(text) ? Number(text) : null;

@@ -1,25 +1,25 @@
 import { bounds } from '../bounds.ts';
 import { displayText, escapeInvisible, truncateText } from '../domain/text.ts';
 
-/** Where in a catalog file something is: names of members and indices of arrays, from the outside in. */
+/** Position in a catalog file: names of members and indexes of arrays, from the outside in. */
 export type CatalogPath = readonly (string | number)[];
 
 export interface CatalogError {
   readonly path: CatalogPath;
-  /** One line that a terminal can be shown, whatever of the file it repeats. */
+  /** One line without control characters, even where it quotes the file. */
   readonly problem: string;
 }
 
-/** Collects faults in the order found, up to `bounds.catalogFaultsMax`; the rest are only counted. */
+/** Collects errors in the order found, up to `bounds.catalogErrorsReportedMax`, and counts the rest. */
 export class CatalogErrors {
   readonly listed: CatalogError[] = [];
-  /** There are faults that were never looked for. */
+  /** Validation stopped early, so there may be more errors. */
   isIncomplete = false;
-  /** The text could not be read as JSON, or was too large to be; the one fault says why. */
+  /** The text is not JSON or too large; the only error has the reason. */
   isUnreadable = false;
   #count = 0;
 
-  /** Faults found, named or not. */
+  /** Errors found, including those that are only counted. */
   get count(): number {
     return this.#count;
   }
@@ -30,29 +30,29 @@ export class CatalogErrors {
     this.listed.push({ path, problem: truncateText(escapeInvisible(problem), bounds.catalogErrorCharactersShown) });
   }
 
-  /** The fault of a text that is not looked at any closer. */
+  /** Adds the only error of a text that cannot be parsed. */
   addUnreadable(problem: string): void {
     this.isUnreadable = true;
     this.add([], problem);
   }
 
-  /** One line a fault, e.g. `lenders[0].offers[2].amount.min: must be >= 1`, and one for those that are not named. */
+  /** One line for each error, e.g. `lenders[0].offers[2].amount.min: must be >= 1`, and one for the errors that are only counted. */
   toLines(): string[] {
     const lines = this.listed.map(({ path, problem }) => `${formatPath(path)}: ${problem}`);
-    const rest = this.omittedText();
-    return rest === null ? lines : [...lines, rest];
+    const omitted = this.omittedText();
+    return omitted === null ? lines : [...lines, omitted];
   }
 
-  /** `and 5 more`, or null when every fault is named; `others` are unnamed faults that were found elsewhere. */
+  /** `and 5 more`, or null if every error is listed. `others` is the number of further errors that the caller does not list. */
   omittedText(others = 0): string | null {
-    const unnamed = this.#count - this.listed.length + others;
-    return unnamed === 0 ? null : `and ${this.isIncomplete ? 'at least ' : ''}${unnamed} more`;
+    const unlisted = this.#count - this.listed.length + others;
+    return unlisted === 0 ? null : `and ${this.isIncomplete ? 'at least ' : ''}${unlisted} more`;
   }
 }
 
 /**
- * `['lenders', 0, 'name']` as `lenders[0].name`; the file itself as `catalog`. A member's name is quoted where it holds more
- * than names do, with control characters escaped, and cut where it is long: it comes from the file.
+ * Formats `['lenders', 0, 'name']` as `lenders[0].name`, and the file itself as `catalog`. Unusual names from the file are quoted, with
+ * control characters escaped, and long ones truncated.
  */
 export function formatPath(path: CatalogPath): string {
   if (path.length === 0) return 'catalog';

@@ -8,33 +8,32 @@ import { CompiledCatalog, compileCatalog } from './compile-catalog.ts';
 import { compileCatalogInThread } from './compile-catalog-in-thread.ts';
 import { parseCatalog, readCatalogText } from './parse-catalog.ts';
 
-/** Where the catalog of one vertical and mode comes from. */
+/** Text or file of the catalog for a vertical and mode. */
 export type CatalogSource = { readonly vertical: Vertical; readonly mode: Mode } & (
   | { readonly text: string }
   | { readonly file: string }
 );
 
 interface CatalogStoreOptions {
-  /** Folder of the versions that may still be asked for; created when missing. */
+  /** Folder of the `CatalogArchive`; created if missing. */
   readonly archiveFolder: string;
   readonly clock: Clock;
-  /** Address of the image host, without a slash at its end; asked for when the first answer is written. */
+  /** Base URL of the images, without a trailing slash; called when the first response is rendered. */
   readonly cdnUrl: () => string;
   /** One for each vertical and mode served. */
   readonly catalogs: readonly CatalogSource[];
-  /** An archived catalog could not be read, so clicks on its offers find nothing: for the log. */
+  /** An archived catalog cannot be read, so clicks on its offers will return 404: for the log. */
   readonly onArchiveError?: (problem: string) => void;
 }
 
-/** What came of a change: the version in use now, or why the old one stays, a line each. */
+/** Result of a reload: the version in use now, or the errors, one line each, for which the old version stays in use. */
 export type CatalogChange =
   | { readonly ok: true; readonly version: string; readonly changed: boolean }
-  | { readonly ok: false; readonly faults: readonly string[] };
+  | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Makes a catalog ready wherever it will be needed. The library waits for it before the catalog comes into use. */
 type PrepareCatalog = (compiled: CompiledCatalog) => Promise<void>;
 
-/** A catalog given at the start is missing or not valid; `faults` names everything wrong with it. */
+/** A catalog is missing or invalid at the start; `errors` has one line for each error. */
 export class InvalidCatalogError extends Error {
   override readonly name = 'InvalidCatalogError';
   readonly errors: readonly string[];
@@ -45,9 +44,9 @@ export class InvalidCatalogError extends Error {
   }
 }
 
-/** A catalog that another took the place of, at that wall time. */
 export interface ReplacedCatalog {
   readonly compiled: CompiledCatalog;
+  /** Wall time. */
   readonly replacedMs: number;
 }
 
@@ -57,8 +56,8 @@ interface CatalogSlot {
 }
 
 /**
- * Every catalog version the service may be asked about: for each vertical and mode the one in use, and those replaced less
- * than 28 hours ago (docs/contract.md#replaced-catalogs). Replaced ones survive a restart in the archive folder.
+ * The compiled catalogs of all verticals and modes: those in use, and those replaced less than 28 hours ago
+ * (docs/contract.md#replaced-catalogs), which survive a restart in the archive folder.
  */
 export class CatalogStore {
   readonly archive: CatalogArchive;
@@ -79,7 +78,7 @@ export class CatalogStore {
     this.archive.createFolder();
     for (const source of options.catalogs) {
       const read = this.#parseSource(source);
-      if (!read.ok) throw new InvalidCatalogError(source, read.faults);
+      if (!read.ok) throw new InvalidCatalogError(source, read.errors);
       const current = this.#compileCatalog(read.catalog, source);
       this.archive.store(current.version, { ...source, catalog: read.catalog });
       this.archive.markCurrent(current.version);
@@ -89,12 +88,12 @@ export class CatalogStore {
     this.#restoreReplaced();
   }
 
-  /** The catalog in use. Throws for a vertical and mode that were not given at the start. */
+  /** The catalog in use. Throws for a vertical and mode without a source. */
   current(vertical: number, mode: Mode): CompiledCatalog {
     return this.#slotOf(vertical, mode).current;
   }
 
-  /** A catalog in use, or replaced less than 28 hours ago; null for any other. */
+  /** Null for a version that is not in use and was not replaced in the last 28 hours. */
   findByVersion(version: string): CompiledCatalog | null {
     const current = this.#currentVersions.get(version);
     if (current !== undefined) return current;
@@ -102,24 +101,22 @@ export class CatalogStore {
     return replaced !== undefined && this.#isRetained(replaced.replacedMs) ? replaced.compiled : null;
   }
 
-  /** The versions in use. */
   get currentVersions(): string[] {
     return [...this.#currentVersions.keys()];
   }
 
-  /** The catalogs in use. */
   get currentCatalogs(): CompiledCatalog[] {
     return [...this.#currentVersions.values()];
   }
 
-  /** The catalogs of a vertical and mode that are kept though replaced, in the order in which they were. */
+  /** The retained replaced catalogs of a vertical and mode, the first replaced first. */
   replacedCatalogs(vertical: number, mode: Mode): ReplacedCatalog[] {
     return [...this.#replaced.values()]
       .filter(({ compiled }) => compiled.vertical.number === vertical && compiled.mode === mode)
       .sort((one, other) => one.replacedMs - other.replacedMs);
   }
 
-  /** The lender that makes an offer, by the catalog in use or else by a replaced one that has it; null when none does. */
+  /** The lender of an offer in the catalog in use, or else in a replaced one; null if no catalog has the offer. */
   findLenderName(vertical: number, mode: Mode, offerId: string): string | null {
     const catalogs = [
       ...this.#slots.map(({ current }) => current),
@@ -133,14 +130,14 @@ export class CatalogStore {
     return null;
   }
 
-  /** Has `prepare` called, and waited for, with each catalog before it comes into use. */
+  /** Registers a function that is awaited before each catalog comes into use. */
   onBeforeActivate(prepare: PrepareCatalog): void {
     this.#beforeActivateHooks.push(prepare);
   }
 
-  /** Has `follow` called with each catalog at the moment it comes into use. */
-  onActivate(follow: (compiled: CompiledCatalog) => void): void {
-    this.#activateHooks.push(follow);
+  /** Registers a function that is called with each catalog when it comes into use. */
+  onActivate(hook: (compiled: CompiledCatalog) => void): void {
+    this.#activateHooks.push(hook);
   }
 
   /**
@@ -151,31 +148,31 @@ export class CatalogStore {
     return this.#runSerially(() => this.#reloadSlot(this.#slotOf(vertical, mode)));
   }
 
-  /** Gives up a change that is under way; further ones fail. */
+  /** Aborts a reload in progress. Later reloads fail. */
   async close(): Promise<void> {
     this.#abortController.abort();
     await this.#lastChange;
   }
 
   #slotOf(vertical: number, mode: Mode): CatalogSlot {
-    for (const shelf of this.#slots) {
-      if (shelf.source.vertical.number === vertical && shelf.source.mode === mode) return shelf;
+    for (const slot of this.#slots) {
+      if (slot.source.vertical.number === vertical && slot.source.mode === mode) return slot;
     }
     throw new Error(`no ${mode} catalog for vertical ${vertical}`);
   }
 
-  /** Nothing a catalog file does may end a running service, so even what nobody foresaw is a fault of the change. */
+  /** An unexpected error makes the reload fail instead of ending the service. */
   #runSerially(change: () => Promise<CatalogChange>): Promise<CatalogChange> {
     const turn = this.#lastChange.then(change).catch((error: unknown): CatalogChange => {
       const reason = error instanceof Error ? error.message : String(error);
-      return { ok: false, faults: [`catalog: could not be put in use: ${reason}`] };
+      return { ok: false, errors: [`catalog: cannot be put in use: ${reason}`] };
     });
     this.#lastChange = turn;
     return turn;
   }
 
-  async #reloadSlot(shelf: CatalogSlot): Promise<CatalogChange> {
-    const { source, current: old } = shelf;
+  async #reloadSlot(slot: CatalogSlot): Promise<CatalogChange> {
+    const { source, current: old } = slot;
     const { vertical, mode } = source;
     const compiled = await compileCatalogInThread(
       {
@@ -187,35 +184,35 @@ export class CatalogStore {
       },
       this.#abortController.signal,
     );
-    if (compiled.kind === 'faulty') return { ok: false, faults: compiled.faults };
+    if (compiled.kind === 'invalid') return { ok: false, errors: compiled.errors };
     if (compiled.kind === 'unchanged') return { ok: true, version: old.version, changed: false };
     const { cdnUrl } = this.#options;
-    return await this.#activate(shelf, new CompiledCatalog(compiled.parts, vertical, { mode, cdnUrl }));
+    return await this.#activate(slot, new CompiledCatalog(compiled.parts, vertical, { mode, cdnUrl }));
   }
 
-  /** The catalog is in the archive already; it goes from there again when it does not come into use. */
-  async #activate(shelf: CatalogSlot, compiled: CompiledCatalog): Promise<CatalogChange> {
+  /** Puts an archived catalog in use. Removes it from the archive if that fails. */
+  async #activate(slot: CatalogSlot, compiled: CompiledCatalog): Promise<CatalogChange> {
     const { version } = compiled;
-    const old = shelf.current;
+    const old = slot.current;
     const replacedMs = this.#options.clock.wallMs();
     try {
       this.#deleteExpired();
       if (this.#replaced.size >= bounds.replacedCatalogsMax) {
-        throw new Error(`${this.#replaced.size} replaced catalogs are still kept; try again later`);
+        throw new Error(`${this.#replaced.size} replaced catalogs are still retained; try again later`);
       }
       for (const prepare of this.#beforeActivateHooks) await prepare(compiled);
       this.archive.markReplaced(old.version, replacedMs);
       this.archive.markCurrent(version);
-    } catch (fault) {
+    } catch (error) {
       if (!this.#replaced.has(version) && !this.#currentVersions.has(version)) this.archive.remove(version);
-      throw fault;
+      throw error;
     }
-    shelf.current = compiled;
+    slot.current = compiled;
     this.#currentVersions.delete(old.version);
     this.#currentVersions.set(version, compiled);
     this.#replaced.delete(version);
     this.#replaced.set(old.version, { compiled: old, replacedMs });
-    for (const follow of this.#activateHooks) follow(compiled);
+    for (const hook of this.#activateHooks) hook(compiled);
     return { ok: true, version, changed: true };
   }
 
@@ -244,7 +241,7 @@ export class CatalogStore {
     const nowMs = this.#options.clock.wallMs();
     for (const { version, replacedMs: markedMs } of this.archive.listVersions()) {
       if (this.#currentVersions.has(version)) continue;
-      // Without a mark it was in use when the service last stopped: it is replaced now.
+      // Not marked: it was in use when the service last stopped, so it is replaced now.
       const replacedMs = markedMs ?? nowMs;
       if (!this.#isRetained(replacedMs)) {
         this.archive.remove(version);
@@ -261,8 +258,8 @@ export class CatalogStore {
   }
 }
 
-function readSourceText(source: CatalogSource): { ok: true; text: string } | { ok: false; faults: readonly string[] } {
+function readSourceText(source: CatalogSource): { ok: true; text: string } | { ok: false; errors: readonly string[] } {
   if ('text' in source) return { ok: true, text: source.text };
   const read = readCatalogText(source.file);
-  return read.ok ? read : { ok: false, faults: [`catalog: ${read.problem}`] };
+  return read.ok ? read : { ok: false, errors: [`catalog: ${read.problem}`] };
 }

@@ -5,12 +5,11 @@ import type { CompiledOffer } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CompiledCatalogData } from './compile-catalog.ts';
 
-/** What the thread is started with: where a catalog is, whom it is for, and where it is to be kept. */
 export interface CatalogCompileJob {
   readonly source: { readonly text: string } | { readonly file: string };
   readonly vertical: Vertical;
   readonly mode: Mode;
-  /** The version in use, which need not be compiled again. */
+  /** The version in use, which is not compiled again. */
   readonly currentVersion: string;
   readonly archiveFolder: string;
 }
@@ -18,26 +17,25 @@ export interface CatalogCompileJob {
 type CatalogCompileResult =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'compiled'; readonly parts: CompiledCatalogData }
-  /** The text is no catalog; a line each. */
-  | { readonly kind: 'faulty'; readonly faults: readonly string[] };
+  /** The text is not a valid catalog; one line for each error. */
+  | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
 /**
- * What the thread sends. A piece is answered by a message of any content, which asks for the next:
+ * Messages of the thread. After each chunk it waits for a message, of any content, before it sends the next:
  *
- *     unchanged | faulty | failed | compiled, piece, piece, ..., whole
+ *     unchanged | invalid | failed | compiled, chunk, chunk, ..., done
  */
 export type CatalogCompileMessage =
   | Exclude<CatalogCompileResult, { kind: 'compiled' }>
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'compiled'; readonly rest: Omit<CompiledCatalogData, 'offers'> }
-  | { readonly kind: 'piece'; readonly offers: readonly CompiledOffer[] }
-  | { readonly kind: 'whole' };
+  | { readonly kind: 'chunk'; readonly offers: readonly CompiledOffer[] }
+  | { readonly kind: 'done' };
 
 /**
- * Reads, checks, compiles and archives a catalog in a thread of its own, which ends with it: for ten thousand offers that
- * takes more than a second, in which the calling thread has requests to answer. What comes back is taken in small pieces, one
- * a turn of the event loop. A catalog for which the thread's memory is too small is faulty. Rejects when the archive cannot be
- * written, or the thread dies of anything else or is told to stop.
+ * Reads, validates, compiles and archives a catalog in a new thread, because 10,000 offers take more than a second. The result comes in
+ * small chunks, one for each turn of the event loop. A catalog that needs more memory than the thread has is invalid. Rejects if the
+ * archive cannot be written, if the thread fails otherwise, or if `stop` is aborted.
  */
 export function compileCatalogInThread(
   job: CatalogCompileJob,
@@ -54,8 +52,8 @@ export function compileCatalogInThread(
     worker.on('message', (message: CatalogCompileMessage) => {
       if (message.kind === 'failed') reject(new Error(message.reason));
       else if (message.kind === 'compiled') rest = message.rest;
-      else if (message.kind === 'whole') resolve({ kind: 'compiled', parts: { ...rest, offers } });
-      else if (message.kind !== 'piece') resolve(message);
+      else if (message.kind === 'done') resolve({ kind: 'compiled', parts: { ...rest, offers } });
+      else if (message.kind !== 'chunk') resolve(message);
       else {
         for (const offer of message.offers) offers.push(offer);
         setImmediate(() => worker.postMessage('next'));
@@ -63,9 +61,9 @@ export function compileCatalogInThread(
     });
     worker.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') reject(error);
-      else resolve({ kind: 'faulty', faults: [`catalog: takes more than ${heapMegabytes} MB of memory to read`] });
+      else resolve({ kind: 'invalid', errors: [`catalog: needs more than ${heapMegabytes} MB of memory`] });
     });
-    worker.on('exit', () => reject(new Error('the thread that reads catalogs ended')));
+    worker.on('exit', () => reject(new Error('catalog compiler thread exited')));
     const end = () => void worker.terminate();
     if (stop.aborted) end();
     else stop.addEventListener('abort', end, { once: true });

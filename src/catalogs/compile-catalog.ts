@@ -6,8 +6,8 @@ import type { CatalogFile } from './catalog-schema.ts';
 import { catalogVersion } from './identifiers.ts';
 
 /**
- * The same value with every array of numbers in memory that threads share, so that sending it to another thread copies no
- * numbers. For plain objects, arrays, maps and typed arrays; anything else would arrive as something else, and is refused.
+ * Copies a value with all its typed arrays in memory that threads share, so that messages to other threads copy no numbers. Accepts
+ * plain objects, arrays, maps and typed arrays; throws a TypeError for other objects, which would lose their class.
  */
 export function shareTypedArrays<Value>(value: Value): Value {
   return toShared(value) as Value;
@@ -37,23 +37,23 @@ interface CompileCatalogOptions {
   /** A test catalog books no revenue whatever its payouts say (docs/contract.md#test-keys-and-the-sandbox). */
   readonly mode: Mode;
   /**
-   * Address of the image host, without a slash at its end; logo file names and hashes are appended to it. Asked for when the first
-   * answer is written, since it may follow from a port that is bound after the catalogs are ready.
+   * Base URL of the images, without a trailing slash. Called when the first response is rendered, because it may depend on a port that
+   * is bound after the catalogs are compiled.
    */
   readonly cdnUrl: () => string;
 }
 
-/** What compiling makes of a catalog: plain values, so that another thread may make them. */
+/** Compiled catalog as plain values, which another thread can send. */
 export interface CompiledCatalogData {
   readonly version: string;
   /** The short advertiser disclosure. */
   readonly disclosure: string;
-  /** In the order of their ids; a ranking names an offer by its place here. */
+  /** In the order of their ids; rankings refer to offers by their index here. */
   readonly offers: readonly CompiledOffer[];
   readonly tables: ProductTables;
 }
 
-/** One version of a catalog, ready to be matched, answered from, and clicked on. Immutable but for its logos. */
+/** One version of a catalog, compiled for matching, responses and clicks. Immutable except for the logo hashes. */
 export class CompiledCatalog implements CompiledCatalogData {
   readonly version: string;
   readonly vertical: Vertical;
@@ -61,7 +61,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly disclosure: string;
   readonly offers: readonly CompiledOffer[];
   readonly tables: ProductTables;
-  /** By offer id: booked clicks in a UTC day, of the offers that have such a cap (docs/contract.md#daily-caps). */
+  /** By offer id: daily cap in clicks, of the offers that have one (docs/contract.md#daily-caps). */
   readonly dailyCaps: ReadonlyMap<string, number>;
   readonly #cdnUrl: () => string;
   #logoHashes: ReadonlyMap<string, string> = new Map();
@@ -84,33 +84,28 @@ export class CompiledCatalog implements CompiledCatalogData {
     this.#indexById = new Map(offers.map(({ id }, index) => [id, index]));
   }
 
-  /** What answers are put together from. */
   get offerFragments(): OfferFragments {
     this.#fragments ??= productOf(this.vertical).createOfferFragments(this, this.#cdnUrl(), this.#logoHashes);
     return this.#fragments;
   }
 
-  /** Who makes the offers, each lender once, with the file name of its logo. */
+  /** Each lender once, with the file name of its logo. */
   get lenders(): { name: string; logo: string }[] {
     const logos = new Map(this.offers.map(({ lenderName, logo }) => [lenderName, logo]));
     return [...logos].map(([name, logo]) => ({ name, logo }));
   }
 
-  /**
-   * Takes the hashes of the logos, by the lender's name. A logo is no part of a version: when one changes, what answers are put
-   * together from is written anew, slot by slot as it is needed, and everything else stays.
-   */
+  /** Sets the hash of each lender's logo, by lender name. Logos are not part of the version; only fragments of responses change. */
   setLogoHashes(hashes: ReadonlyMap<string, string>): void {
     this.#logoHashes = hashes;
     this.#fragments = null;
   }
 
-  /** Place of an offer in `offers`, or -1. */
+  /** Index of an offer in `offers`, or -1. */
   offerIndex(id: string): number {
     return this.#indexById.get(id) ?? -1;
   }
 
-  /** Where a click on the offer goes, with its click id filled in. */
   landingUrl(offerIndex: number, clickId: string): string {
     return this.offers[offerIndex]!.landingUrlParts.join(encodeURIComponent(clickId));
   }

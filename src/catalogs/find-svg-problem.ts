@@ -9,20 +9,19 @@ const openTag = new RegExp(
 );
 const attribute = new RegExp(`(${xmlName})[ \\t\\r\\n]*=[ \\t\\r\\n]*(${attributeValue})`, 'gu');
 const closeTag = new RegExp(`</(${xmlName})[ \\t\\r\\n]*>`, 'uy');
-/** No internal part: what declares entities of its own can be blown up by them. */
+/** Without an internal subset, whose entities could expand to any size. */
 const documentType = /<!DOCTYPE[ \t\r\n][^[\]<>]*>/y;
 const invalidXmlCharacter = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 interface OpenElement {
   readonly name: string;
-  /** What each prefix stands for here; the empty one is the default. */
+  /** Namespace of each prefix; the empty prefix has the default namespace. */
   readonly namespaces: ReadonlyMap<string, string>;
 }
 
 /**
- * Why a text is no SVG document that browsers show, or null. It must be well-formed XML with an `svg` root: browsers show a
- * broken image for anything less. What it would do when run is not judged: in an image nothing runs, and the face that
- * sends it forbids the rest. The problem repeats nothing of the text, and says in which line it is.
+ * Returns the reason, with its line, why browsers would not show a text as an SVG image, or null. The text must be well-formed XML with
+ * an `svg` root element. Scripts are not checked: browsers run none in an image, and the response headers of logos forbid them.
  */
 export function findSvgProblem(text: string): string | null {
   const scan = new SvgParser(text);
@@ -43,9 +42,9 @@ class SvgParser {
   }
 
   parse(): string | null {
-    const strange = this.#text.search(invalidXmlCharacter);
-    if (strange >= 0) {
-      this.offset = strange;
+    const invalidIndex = this.#text.search(invalidXmlCharacter);
+    if (invalidIndex >= 0) {
+      this.offset = invalidIndex;
       return 'holds a character that XML does not know';
     }
     while (this.offset < this.#text.length) {
@@ -109,21 +108,21 @@ class SvgParser {
     const prefixed = [name];
     const declared = new Map<string, string>();
     const seen = new Set<string>();
-    for (const [, attributeName, quoted] of attributes.matchAll(attribute) as Iterable<[string, string, string]>) {
+    for (const [, attributeName, quotedValue] of attributes.matchAll(attribute) as Iterable<[string, string, string]>) {
       if (seen.has(attributeName)) return 'has an attribute twice in one tag';
-      if (!hasOnlyKnownReferences(quoted)) return unknownReference;
+      if (!hasOnlyKnownReferences(quotedValue)) return unknownReference;
       seen.add(attributeName);
-      if (attributeName === 'xmlns') declared.set('', quoted.slice(1, -1));
-      else if (attributeName.startsWith('xmlns:')) declared.set(attributeName.slice(6), quoted.slice(1, -1));
+      if (attributeName === 'xmlns') declared.set('', quotedValue.slice(1, -1));
+      else if (attributeName.startsWith('xmlns:')) declared.set(attributeName.slice(6), quotedValue.slice(1, -1));
       else if (attributeName.includes(':')) prefixed.push(attributeName);
     }
     this.#namespaceCount += declared.size;
     if (this.#namespaceCount > bounds.logoNamespaceDeclarationsMax) {
       return `declares more than ${bounds.logoNamespaceDeclarationsMax} namespaces`;
     }
-    const around = this.#open.at(-1)?.namespaces ?? predeclaredPrefixes;
-    // Only a tag that declares some gets a table of its own, so that tables cost what the bound on declarations lets them.
-    const namespaces = declared.size === 0 ? around : new Map([...around, ...declared]);
+    const inherited = this.#open.at(-1)?.namespaces ?? predeclaredPrefixes;
+    // Copied only if the tag declares namespaces, so the limit on declarations also limits the copies.
+    const namespaces = declared.size === 0 ? inherited : new Map([...inherited, ...declared]);
     if (!prefixed.every((one) => namespaces.has(prefixOf(one)))) return 'has a namespace prefix that is not declared';
     if (!this.#hasRoot && (localName(name) !== 'svg' || namespaces.get(prefixOf(name)) !== svgNamespace)) {
       return `has no svg element of ${svgNamespace} at its root`;
@@ -153,7 +152,7 @@ class SvgParser {
 
 const textOutsideRoot = 'has text outside its svg element';
 const unknownReference = 'has a reference to an entity that XML does not know';
-/** An element may have no namespace at all; `xml` is always declared. */
+/** Elements may have no namespace; `xml` is always declared. */
 const predeclaredPrefixes: ReadonlyMap<string, string> = new Map([
   ['', ''],
   ['xml', 'http://www.w3.org/XML/1998/namespace'],

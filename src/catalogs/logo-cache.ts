@@ -1,16 +1,16 @@
 import { bounds } from '../bounds.ts';
 import { contentHash } from '../domain/content-hash.ts';
 
-/** Whoever stands behind offers: the name borrowers read, and the name of its logo's file. */
 export interface Lender {
   readonly name: string;
+  /** File name. */
   readonly logo: string;
 }
 
-/** One image as it is sent. Immutable: another content under the same file name is another logo. */
+/** An image as it is sent. Another content with the same file name is another logo. */
 export interface Logo {
   readonly file: string;
-  /** Names the content: the head of its SHA-256, in hexadecimal. */
+  /** First characters of the SHA-256 of the content, in hexadecimal. */
   readonly hash: string;
   readonly svg: Uint8Array;
 }
@@ -20,35 +20,35 @@ export function createLogo(file: string, svg: Uint8Array): Logo {
 }
 
 /**
- * The logos that can be asked for, in memory: those of the catalogs in use, and some that no catalog in use names any more but
- * a page somewhere may still show. Two catalogs may mean different images by one file name, so a name may have several.
+ * The logos that can be requested, in memory: those of the catalogs in use, and some that only pages rendered earlier still show. A
+ * file name may have several images, because each catalog has a folder of its own.
  */
 export class LogoCache {
-  /** Of each catalog in use, by the place it has. */
+  /** The logos of each catalog in use, by the key of its source. */
   readonly #catalogs = new Map<string, readonly Logo[]>();
   #active: ReadonlyMap<string, readonly Logo[]> = new Map();
   /** Oldest first. */
   readonly #retained = new Map<string, readonly Logo[]>();
 
-  /** Puts the logos of a catalog in the place of those it replaces. */
-  replaceCatalog(place: string, logos: Iterable<Logo>): void {
-    this.#catalogs.set(place, [...logos]);
+  /** Replaces the logos of the catalog with that key. */
+  replaceCatalog(key: string, logos: Iterable<Logo>): void {
+    this.#catalogs.set(key, [...logos]);
     const before = this.#active;
     this.#active = groupByFile([...this.#catalogs.values()].flat());
-    for (const [file, gone] of before) if (!this.#active.has(file)) this.#retain(file, gone);
+    for (const [file, unused] of before) if (!this.#active.has(file)) this.#retain(file, unused);
     for (const file of this.#retained.keys()) if (this.#active.has(file)) this.#retained.delete(file);
   }
 
-  /** Keeps logos that only a replaced catalog names. */
+  /** Adds logos that only a replaced catalog has. */
   addRetained(logos: Iterable<Logo>): void {
-    for (const [file, kept] of groupByFile(logos)) if (!this.has(file)) this.#retain(file, kept);
+    for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retain(file, retained);
   }
 
   has(file: string): boolean {
     return this.#active.has(file) || this.#retained.has(file);
   }
 
-  /** The logo of that file name with this hash, or else the one in use by that name; null for a name nobody has. */
+  /** The logo with that file name and hash, or else the current one with that name; null for an unknown name. */
   find(file: string, hash: string | undefined): Logo | null {
     const logos = this.#active.get(file) ?? this.#retained.get(file);
     if (logos === undefined) return null;
@@ -63,7 +63,7 @@ export class LogoCache {
   }
 }
 
-/** Each content once, in the order given. */
+/** Groups logos by file name, each content once. */
 function groupByFile(logos: Iterable<Logo>): Map<string, Logo[]> {
   const files = new Map<string, Logo[]>();
   for (const logo of logos) {

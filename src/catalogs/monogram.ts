@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto';
 
-/**
- * Grounds of monograms: muted, each dark enough for white letters (at least 4.5 to 1) and light enough to stand out from a dark
- * page (at least 3 to 1).
- */
+/** Background colors, with a contrast of at least 4.5 to 1 to the white letters and of at least 3 to 1 to a dark page. */
 export const monogramColors = [
   '#55677f',
   '#616196',
@@ -22,21 +19,21 @@ export const monogramColors = [
 const fonts = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
 /**
- * What stands in for a logo that cannot be shown: the initials of the lender's name on a ground that follows from the name, so
- * that it looks the same on every machine and after every start. Any text makes a well-formed and inert image.
+ * Renders an SVG image that replaces a missing logo: the initials of the lender on a color that depends only on its name. Every name
+ * gives a well-formed image without scripts.
  */
 export function renderMonogram(lenderName: string): string {
   const letters = initials(lenderName);
-  const drawn = Number.parseInt(hash('sha256', lenderName, 'hex').slice(0, 8), 16);
-  const colour = monogramColors[drawn % monogramColors.length];
+  const nameHash = Number.parseInt(hash('sha256', lenderName, 'hex').slice(0, 8), 16);
+  const color = monogramColors[nameHash % monogramColors.length];
   const mark =
     letters === ''
       ? '<circle cx="32" cy="32" r="9" fill="#fff"/>'
       : `<text x="32" y="32" dy=".35em" fill="#fff" font-family="${fonts}" font-size="${[...letters].length > 1 ? 24 : 32}" font-weight="600" text-anchor="middle">${escapeXml(letters)}</text>`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64" role="img"><title>${escapeXml(lenderName)}</title><rect width="64" height="64" rx="14" fill="${colour}"/>${mark}</svg>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64" role="img"><title>${escapeXml(lenderName)}</title><rect width="64" height="64" rx="14" fill="${color}"/>${mark}</svg>`;
 }
 
-/** The first letters of the first two words, in capitals; empty for a name that has neither letter nor digit. */
+/** The first letters of the first two words, in upper case; empty for a name without letters and digits. */
 export function initials(name: string): string {
   const words = name.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’.-]*/gu) ?? [];
   return words
@@ -45,7 +42,7 @@ export function initials(name: string): string {
     .join('');
 }
 
-/** A text between tags. What no XML document may hold, however it is written, is replaced. */
+/** Escapes text between tags. Characters that XML does not allow are replaced. */
 function escapeXml(text: string): string {
   return text
     .replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

@@ -8,33 +8,30 @@ import type { CatalogFile } from './catalog-schema.ts';
 import { catalogValidators } from './catalog-validators.ts';
 import { validateSemantics } from './validate-semantics.ts';
 
-/**
- * The text of a catalog file, or why there is none. A text in another encoding is refused: decoded leniently, a lender would
- * be shown under a name full of replacement characters.
- */
+/** Reads the text of a catalog file, which must be UTF-8. */
 export function readCatalogText(file: string): { ok: true; text: string } | { ok: false; problem: string } {
   try {
-    // Looked at first, so that a mistaken path to something huge is not read, and one to a pipe not waited for.
+    // Checked before reading, because the path may be a huge file or a pipe.
     const stats = statSync(file);
     if (!stats.isFile()) return { ok: false, problem: 'must be a file' };
     if (stats.size > bounds.catalogFileBytesMax) {
       return { ok: false, problem: `must be at most ${bounds.catalogFileBytesMax} bytes long` };
     }
     const bytes = readFileSync(file);
-    // The file may have grown since.
+    // The file may have grown since `stat`.
     if (bytes.length > bounds.catalogFileBytesMax) {
       return { ok: false, problem: `must be at most ${bounds.catalogFileBytesMax} bytes long` };
     }
     if (!isUtf8(bytes))
       return { ok: false, problem: `must be UTF-8, which line ${firstInvalidUtf8Line(bytes)} is not` };
-    // A byte order mark stays, to be named as what is wrong.
+    // `parseCatalogJson` reports a byte order mark.
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (error) {
     return { ok: false, problem: `cannot be read: ${(error as Error).message}` };
   }
 }
 
-/** The first line, from 1, that is not UTF-8. No character of several bytes contains one that looks like a line's end. */
+/** Number of the first line, from 1, that is not UTF-8. No byte of a multi-byte character equals a line feed. */
 function firstInvalidUtf8Line(bytes: Buffer): number {
   let line = 1;
   for (let start = 0; ; line++) {
@@ -45,26 +42,26 @@ function firstInvalidUtf8Line(bytes: Buffer): number {
 }
 
 /**
- * Why a text is too large to be read as a catalog, or null. It is looked at character by character, before anything is made
- * of it: a value takes up to a hundred times its text once it is read, and an object with millions of members a quarter of a minute. An empty list or object counts as two values.
+ * Returns why a text is too large to be parsed, or null. A parsed value takes up to a hundred times the memory of its text, and an
+ * object with millions of members 15 seconds, so the text is scanned before it is parsed. An empty list or object counts as two values.
  */
 function textSizeProblem(text: string): string | null {
   if (Buffer.byteLength(text) > bounds.catalogFileBytesMax) {
     return `must be at most ${bounds.catalogFileBytesMax} bytes long`;
   }
   let values = 1;
-  // Of each list or object that is open, from the outside in: the members so far, or null in a list.
+  // For each open list or object, from the outside in: the number of members so far, or null for a list.
   const members: (number | null)[] = [];
-  for (let at = 0; at < text.length; at++) {
-    const character = text.charCodeAt(at);
-    if (character === quote) at = findStringEnd(text, at);
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charCodeAt(index);
+    if (character === quote) index = findStringEnd(text, index);
     else if (character === comma) {
       values++;
       const seen = members.at(-1) ?? null;
       if (seen === null) continue;
       members[members.length - 1] = seen + 1;
       if (seen === bounds.catalogObjectMembersMax) {
-        return `must hold at most ${bounds.catalogObjectMembersMax} members in one object, which line ${lineNumberAt(text, at)} exceeds`;
+        return `must hold at most ${bounds.catalogObjectMembersMax} members in one object, which line ${lineNumberAt(text, index)} exceeds`;
       }
     } else if (character === openBracket || character === openBrace) {
       values++;
@@ -86,22 +83,21 @@ const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace
   character.charCodeAt(0),
 );
 
-/** The index of the quote that ends a string, or of the text's end. */
+/** Index of the closing quote, or of the end of the text. */
 function findStringEnd(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    const character = text.charCodeAt(at);
-    if (character === quote) return at;
-    if (character === backslash) at++;
+  for (let index = start + 1; index < text.length; index++) {
+    const character = text.charCodeAt(index);
+    if (character === quote) return index;
+    if (character === backslash) index++;
   }
   return text.length;
 }
 
 /**
- * Finds lists that hold more than any catalog needs, and too many offers. Meant to come before anything that
- * tells what is wrong with each value. The text must have passed `textSizeProblem`, whose bound on nesting is what lets
- * this walk call itself.
+ * Reports lists that are too long and too many offers, before each value is validated. Recursive: `textSizeProblem` has limited the
+ * depth.
  */
-function checkListSizes(value: unknown, faults: CatalogErrors): void {
+function checkListSizes(value: unknown, errors: CatalogErrors): void {
   const { catalogOffersMax: offersMax, catalogListItemsMax: listMax } = bounds;
   const path: (string | number)[] = [];
   let offers = 0;
@@ -110,13 +106,13 @@ function checkListSizes(value: unknown, faults: CatalogErrors): void {
     if (Array.isArray(part)) {
       const kind = listKind(path);
       if (kind === 'offers') offers += part.length;
-      const most = kind === 'other' ? listMax : offersMax;
-      // Too many offers are told once, of all lenders together.
-      if (part.length > most && kind !== 'offers') {
-        faults.add([...path], `must hold at most ${most} ${kind === 'lenders' ? 'lenders' : 'values'}`);
+      const maxLength = kind === 'other' ? listMax : offersMax;
+      // Too many offers are reported once, for all lenders together.
+      if (part.length > maxLength && kind !== 'offers') {
+        errors.add([...path], `must hold at most ${maxLength} ${kind === 'lenders' ? 'lenders' : 'values'}`);
       }
-      if (part.length > most) return;
-      for (let at = 0; at < part.length; at++) step(at, part[at]);
+      if (part.length > maxLength) return;
+      for (let index = 0; index < part.length; index++) step(index, part[index]);
       return;
     }
     for (const [name, member] of Object.entries(part)) step(name, member);
@@ -127,7 +123,7 @@ function checkListSizes(value: unknown, faults: CatalogErrors): void {
     path.pop();
   };
   walk(value);
-  if (offers > offersMax) faults.add(['lenders'], `must hold at most ${offersMax} offers`);
+  if (offers > offersMax) errors.add(['lenders'], `must hold at most ${offersMax} offers`);
 }
 
 function listKind(path: readonly (string | number)[]): 'lenders' | 'offers' | 'other' {
@@ -138,28 +134,28 @@ function listKind(path: readonly (string | number)[]): 'lenders' | 'offers' | 'o
 
 type ValidatedCatalog =
   | { readonly ok: true; readonly catalog: CatalogFile }
-  | { readonly ok: false; readonly faults: CatalogErrors };
+  | { readonly ok: false; readonly errors: CatalogErrors };
 
 type ParsedCatalog =
   | { readonly ok: true; readonly catalog: CatalogFile }
-  /** One line a fault, `path: what is wrong`, e.g. `lenders[0].offers[2].amount.min: must be >= 1`. */
-  | { readonly ok: false; readonly faults: readonly string[] };
+  /** One line for each error, e.g. `lenders[0].offers[2].amount.min: must be >= 1`. */
+  | { readonly ok: false; readonly errors: readonly string[] };
 
 /** Parses and validates the text of a catalog file. A catalog that passes can be compiled without further checks. */
 export function parseCatalog(text: string, vertical: Vertical): ParsedCatalog {
   const parsed = parseCatalogJson(text);
   const validated = parsed.ok ? validateCatalogValue(parsed.value, vertical) : parsed;
-  return validated.ok ? validated : { ok: false, faults: validated.faults.toLines() };
+  return validated.ok ? validated : { ok: false, errors: validated.errors.toLines() };
 }
 
 /** Parses the text of a catalog file without validating it. Fails with one error if the text is too large or not JSON. */
 export function parseCatalogJson(
   text: string,
-): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly faults: CatalogErrors } {
+): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly errors: CatalogErrors } {
   const unread = (problem: string) => {
-    const faults = new CatalogErrors();
-    faults.addUnreadable(problem);
-    return { ok: false, faults } as const;
+    const errors = new CatalogErrors();
+    errors.addUnreadable(problem);
+    return { ok: false, errors } as const;
   };
   const tooLarge = textSizeProblem(text);
   if (tooLarge !== null) return unread(tooLarge);
@@ -177,24 +173,24 @@ export function parseCatalogJson(
  * error reported.
  */
 export function validateCatalogValue(value: unknown, vertical: Vertical): ValidatedCatalog {
-  const faults = new CatalogErrors();
-  checkListSizes(value, faults);
-  if (faults.count > 0) return { ok: false, faults };
+  const errors = new CatalogErrors();
+  checkListSizes(value, errors);
+  if (errors.count > 0) return { ok: false, errors };
   const hasValidShape = catalogValidators(vertical).catalogValidator.Check(value);
-  if (!hasValidShape) checkShape(value, vertical, faults);
-  validateSemantics(value, vertical, faults);
-  return hasValidShape && faults.count === 0 ? { ok: true, catalog: value as CatalogFile } : { ok: false, faults };
+  if (!hasValidShape) checkShape(value, vertical, errors);
+  validateSemantics(value, vertical, errors);
+  return hasValidShape && errors.count === 0 ? { ok: true, catalog: value as CatalogFile } : { ok: false, errors };
 }
 
 /** Stops when more errors were found than are reported. */
-function checkShape(value: unknown, vertical: Vertical, faults: CatalogErrors): void {
+function checkShape(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
   // The library stops at eight errors by default, and its limit can only be set for the whole process.
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: shapeErrorsMax });
   try {
     for (const { part, path, validator } of schemaParts(value, vertical)) {
-      if (!validator.Check(part)) addShapeErrors(part, path, validator, faults);
-      if (faults.isIncomplete) break;
+      if (!validator.Check(part)) addShapeErrors(part, path, validator, errors);
+      if (errors.isIncomplete) break;
     }
   } finally {
     Settings.Set({ maxErrors });
@@ -226,17 +222,17 @@ function arrayMember(value: unknown, member: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-function addShapeErrors(part: unknown, path: CatalogPath, validator: PartValidator, faults: CatalogErrors): void {
-  const errors = validator.Errors(part);
-  for (const error of errors) {
+function addShapeErrors(part: unknown, path: CatalogPath, validator: PartValidator, errors: CatalogErrors): void {
+  const shapeErrors = validator.Errors(part);
+  for (const error of shapeErrors) {
     if (error.keyword === 'additionalProperties') continue;
     const problem = error.keyword === 'boolean' ? 'is not a member of the format' : error.message;
-    faults.add([...path, ...pathFromPointer(error.instancePath, part)], problem);
+    errors.add([...path, ...pathFromPointer(error.instancePath, part)], problem);
   }
-  faults.isIncomplete = errors.length >= shapeErrorsMax || faults.count >= shapeErrorsMax;
+  errors.isIncomplete = shapeErrors.length >= shapeErrorsMax || errors.count >= shapeErrorsMax;
 }
 
-/** The path of a JSON pointer into the value, which alone tells an index from a member of that name. */
+/** Converts a JSON pointer. The value is needed to distinguish an array index from a member name. */
 function pathFromPointer(pointer: string, value: unknown): CatalogPath {
   const path: (string | number)[] = [];
   let part = value;

@@ -10,14 +10,14 @@ import { renderMonogram } from './monogram.ts';
 
 type ReadLogoResult =
   | { readonly ok: true; readonly svg: Uint8Array }
-  /** What is wrong with the file, to follow its name: `does not exist`. */
+  /** Follows the name of the file in messages: `does not exist`. */
   | { readonly ok: false; readonly problem: string };
 
-/** Reads one logo file. It never rejects: whatever is wrong with a logo, its lender gets a monogram. */
+/** Reads a logo file. Never rejects. */
 async function readLogo(path: string): Promise<ReadLogoResult> {
   let file: FileHandle | null = null;
   try {
-    // Not to be waited for, should a pipe stand there.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
     if (!stats.isFile()) return { ok: false, problem: 'is no file' };
@@ -29,7 +29,7 @@ async function readLogo(path: string): Promise<ReadLogoResult> {
     return problem === null ? { ok: true, svg } : { ok: false, problem: `is no SVG: it ${problem}` };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return { ok: false, problem: code === 'ENOENT' ? 'does not exist' : `cannot be read: ${code ?? 'unknown fault'}` };
+    return { ok: false, problem: code === 'ENOENT' ? 'does not exist' : `cannot be read: ${code ?? 'unknown error'}` };
   } finally {
     await file?.close().catch(() => {});
   }
@@ -37,44 +37,42 @@ async function readLogo(path: string): Promise<ReadLogoResult> {
 
 const tooLargeResult: ReadLogoResult = { ok: false, problem: `is larger than ${bounds.logoFileBytesMax} bytes` };
 
-/** The file may have grown since it was looked at. */
-async function readUpTo(file: FileHandle, most: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(most);
+/** Reads at most `maxBytes`, because the file may have grown since `stat`. */
+async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(maxBytes);
   let length = 0;
-  while (length < most) {
-    const { bytesRead } = await file.read(bytes, length, most - length, length);
+  while (length < maxBytes) {
+    const { bytesRead } = await file.read(bytes, length, maxBytes - length, length);
     if (bytesRead === 0) break;
     length += bytesRead;
   }
   return Buffer.from(bytes.subarray(0, length));
 }
 
-/** A lender that is shown by a monogram though its catalog has a folder of logos. */
+/** A lender that gets a monogram although its catalog is a file. */
 interface LogoProblem {
-  /** Its place among the lenders asked for. */
   readonly lenderIndex: number;
   readonly file: string;
   /** Follows the file's name: `does not exist`. */
   readonly problem: string;
 }
 
-/** An image for every lender asked for, whatever there is of them on disk. */
+/** An image for every lender: its logo or a monogram. */
 export interface LogoSet {
   /** By the lender's name. */
   readonly logos: ReadonlyMap<string, Logo>;
   readonly problems: readonly LogoProblem[];
-  /** False where there is no folder of logos at all. */
   readonly folderFound: boolean;
 }
 
-/** Where the logos of a catalog file are: in the folder `logos` beside it. */
+/** Folder of the logos of a catalog file. */
 export function logoFolder(catalogFile: string): string {
   return join(dirname(catalogFile), 'logos');
 }
 
 /**
- * Reads the logos of these lenders, or makes monograms for those that have none; a catalog that is no file has no folder, which
- * is no problem of its lenders. It takes its time: file by file, and no turn of the event loop has more than a little of it.
+ * Reads the logos of lenders, and renders monograms for those without a valid file. Without a folder, which a catalog that is not a
+ * file does not have, all lenders get monograms and no problems are reported. Yields to the event loop between files.
  */
 export async function readLogos(folder: string | null, lenders: readonly Lender[]): Promise<LogoSet> {
   const logos = new Map<string, Logo>();
@@ -102,7 +100,7 @@ export async function readLogos(folder: string | null, lenders: readonly Lender[
 
 const tooManyFiles = {
   ok: false,
-  problem: `is not looked at: a catalog has at most ${bounds.logoFilesPerCatalogMax} logo files`,
+  problem: `is ignored: a catalog has at most ${bounds.logoFilesPerCatalogMax} logo files`,
 } as const;
 
 async function loadLogo(folder: string, file: string) {

@@ -3,34 +3,33 @@ import { bounds } from '../bounds.ts';
 import { packOrderBytes, type RankedOffers, type Ranking, sortOrders } from './matcher.ts';
 
 /**
- * What crosses between the front end and a matching worker: many requests in one message, and their answers in one.
+ * Messages between the main thread and a matching thread, in msgpack: many requests in one message, and their results in one.
  *
- *     batch   [[[version, today, field, field, ...], ...], [closed offers as bytes, ...], [place among those, or -1, ...]]
- *     answers [rankings as bytes, [[place in the batch, message], ...]]
+ *     batch   [[[version, today, field, field, ...], ...], [unavailable offers as bytes, ...], [index into those, or -1, ...]]
+ *     results [rankings as bytes, [[index in the batch, message], ...]]
  *
- * The bytes of the answers are 16-bit numbers, little-endian: for each request its total, the length of its orders (plus
- * `availableOnlyBit`) and the orders, or `failed` alone. Closed offers are sent once for all requests of a batch with the same ones; while
- * none are closed, both lists are empty.
+ * The bytes of the rankings are 16-bit little-endian numbers: for each request its total, the length of its orders (plus
+ * `availableOnlyBit`) and the orders; for a failed request only `failureMarker`. Requests with the same unavailable offers share one
+ * entry; without unavailable offers both lists are empty.
  */
 export type BatchRequest = readonly [catalogVersion: string, today: number, ...borrower: number[]];
 
-/** Requests, and for each of them the closed offers, or null; none at all when nothing is closed anywhere. */
+/** Requests, and for each its unavailable offers or null. `unavailable` may be empty if all are null. */
 export interface MatchBatch {
   readonly requests: readonly BatchRequest[];
   readonly unavailable: readonly (Int32Array | null)[];
 }
 
-/** What a worker answers one request, or why it cannot. */
 export type WorkerResult = RankedOffers | MatchFailure;
 
-/** The same as the front end gets it: a ranking without its version. */
+/** A `WorkerResult` as decoded in the main thread. */
 export type MatchResult = Omit<Ranking, 'catalogVersion'> | MatchFailure;
 
 interface MatchFailure {
   readonly failure: string;
 }
 
-/** Stands where a total would, which the bound on offers keeps below it. */
+/** Replaces the total of a failed request; the bound on offers keeps every total below it. */
 const failureMarker = 0xffff;
 const failureCharactersMax = 500;
 const uint16Bytes = Uint16Array.BYTES_PER_ELEMENT;
@@ -56,23 +55,23 @@ export function encodeBatch({ requests, unavailable }: MatchBatch): Uint8Array {
 
 export function decodeBatch(message: Uint8Array): MatchBatch {
   const [requests, bytes, places] = decoder.decode(message) as [BatchRequest[], Uint8Array[], number[]];
-  // Copied, since 32-bit numbers must start at a fourth address.
+  // Copied, because an Int32Array must start at a multiple of 4 bytes.
   const sets = bytes.map((set) => new Int32Array(set.slice().buffer));
   return { requests, unavailable: places.map((place) => sets[place] ?? null) };
 }
 
-export function encodeResults(answers: readonly WorkerResult[]): Uint8Array {
-  const bytes = Buffer.allocUnsafe(answers.length * resultNumbersMax * uint16Bytes);
+export function encodeResults(results: readonly WorkerResult[]): Uint8Array {
+  const bytes = Buffer.allocUnsafe(results.length * resultNumbersMax * uint16Bytes);
   const failures: [number, string][] = [];
   let end = 0;
-  for (const [place, answer] of answers.entries()) {
-    if ('failure' in answer) {
+  for (const [place, result] of results.entries()) {
+    if ('failure' in result) {
       end = bytes.writeUInt16LE(failureMarker, end);
-      failures.push([place, answer.failure.slice(0, failureCharactersMax)]);
+      failures.push([place, result.failure.slice(0, failureCharactersMax)]);
     } else {
-      end = bytes.writeUInt16LE(answer.total, end);
-      end = bytes.writeUInt16LE(answer.orders.length + (answer.availableOnly ? availableOnlyBit : 0), end);
-      for (const offer of answer.orders) end = bytes.writeUInt16LE(offer, end);
+      end = bytes.writeUInt16LE(result.total, end);
+      end = bytes.writeUInt16LE(result.orders.length + (result.availableOnly ? availableOnlyBit : 0), end);
+      for (const offer of result.orders) end = bytes.writeUInt16LE(offer, end);
     }
   }
   return encoder.encode([bytes.subarray(0, end), failures]);

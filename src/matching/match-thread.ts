@@ -5,96 +5,94 @@ import type { Vertical } from '../verticals/vertical.ts';
 import { decodeResults, encodeBatch, type MatchBatch, type MatchResult } from './match-batch.ts';
 import type { MatchTables } from './match-tables.ts';
 
-/** What a matching thread is started with. */
 export interface MatchWorkerData {
-  /** Where it finds a catalog that it was not made ready with. */
+  /** Folder from which the thread loads catalogs that it was not prepared with. */
   readonly archiveFolder: string;
   readonly verticals: readonly Vertical[];
 }
 
-/** What a matching thread is made ready with. */
 export interface PreparedTables {
   readonly catalogVersion: string;
   readonly tables: MatchTables;
 }
 
 /**
- * One matching thread from its start to its end, in a Piscina of its own: whoever comes after it starts with nothing, and has to
- * be made ready before it is given work, so the pool must not put another thread in its place unseen.
+ * One matching thread, in a Piscina of its own. A new thread has no catalogs and must be prepared before it gets work, so the pool must
+ * not replace the thread by itself.
  */
 export class MatchThread {
   readonly #pool: Piscina;
-  readonly #onEnd: (fault: unknown) => void;
+  readonly #onExit: (error: unknown) => void;
   #workerExited = false;
-  #ended = false;
+  #exited = false;
   #destroyed: Promise<void> | null = null;
 
-  /** `onExit` is called once, if the thread ends before `close`, whether it had work or not; it rejects what it was at, too. */
-  constructor(workerData: MatchWorkerData, onEnd: (fault: unknown) => void) {
-    this.#onEnd = onEnd;
+  /** Calls `onExit` once if the thread exits before `close`. Pending calls are rejected too. */
+  constructor(workerData: MatchWorkerData, onExit: (error: unknown) => void) {
+    this.#onExit = onExit;
     this.#pool = new Piscina({
       filename: new URL('../../workers/match.ts', import.meta.url).href,
       workerData,
       minThreads: 1,
       maxThreads: 1,
-      // A batch, and a catalog that is made ready behind it: both wait with the thread, so both hear why it ended.
+      // One batch and one `prepare`: both wait in the thread, so both are rejected with the reason of its exit.
       concurrentTasksPerWorker: 2,
       recordTiming: false,
-      // Piscina tries `require` before `import`. Node.js (22.23) loads a module for it in one go, and a thread that is ended in the
-      // midst of that takes the whole process along ("IsGraphAsync must be used on an instantiated module").
+      // Piscina tries `require` before `import`. If a thread is terminated while Node.js 22.23 loads a module by `require`, the whole
+      // process crashes ("IsGraphAsync must be used on an instantiated module").
       execArgv: ['--no-experimental-require-module'],
     });
-    this.#pool.on('error', (fault) => this.#handleEnd(fault));
+    this.#pool.on('error', (error) => this.#handleExit(error));
     this.#pool.on('workerDestroy', () => {
       this.#workerExited = true;
-      // Told within Piscina's handling of the end: a pool under destruction starts no thread afterwards. It may wait for ever for
-      // the exit that it is being told of.
+      // Must be called here, because a pool that is being destroyed starts no other thread. The promise is ignored, because it may wait
+      // forever for the exit that this event reports.
       if (this.#destroyed === null) {
         this.#destroyed = Promise.resolve();
         void this.#pool.destroy();
       }
-      // An exception tells its reason after this, a thread that was terminated or has left has none.
-      setImmediate(() => this.#handleEnd(new Error('a matching thread ended')));
+      // An exception is reported after this event; a thread that was terminated has no other reason.
+      setImmediate(() => this.#handleExit(new Error('a matching thread exited')));
     });
   }
 
-  /** False from the moment the thread is known to have ended, which is a little before `onExit`. */
+  /** False as soon as the thread is known to have exited, a little before `onExit`. */
   get isAlive(): boolean {
-    return !this.#workerExited && !this.#ended;
+    return !this.#workerExited && !this.#exited;
   }
 
-  /** The worker behind it; none once it has ended. */
+  /** Empty after the thread has exited. */
   get workers(): Worker[] {
     return this.#pool.threads;
   }
 
-  /** Rejects when the thread ended, and when it could not take the catalog over; then it goes on. */
-  async prepare(prepared: PreparedTables): Promise<void> {
+  /** Rejects if the thread exits, or if preparing fails, after which the thread can still be used. */
+  async prepare(tables: PreparedTables): Promise<void> {
     try {
-      await this.#pool.run(prepared, { name: 'prepare' });
-    } catch (fault) {
-      if (this.#workerExited) this.#handleEnd(fault);
-      throw fault;
+      await this.#pool.run(tables, { name: 'prepare' });
+    } catch (error) {
+      if (this.#workerExited) this.#handleExit(error);
+      throw error;
     }
   }
 
-  /** Rejects once the thread has ended. A thread whose answer makes no sense is ended. */
+  /** Rejects if the thread exits. A result that cannot be decoded also closes the thread. */
   async match(batch: MatchBatch): Promise<MatchResult[]> {
     try {
       return decodeResults(await this.#pool.run(encodeBatch(batch)));
-    } catch (fault) {
-      this.#handleEnd(fault);
-      throw fault;
+    } catch (error) {
+      this.#handleExit(error);
+      throw error;
     }
   }
 
-  /** Ends it at once; what it is at is rejected. */
+  /** Terminates the thread. Pending calls are rejected. */
   async close(): Promise<void> {
-    this.#ended = true;
+    this.#exited = true;
     await this.#destroyPool();
   }
 
-  /** Once alone: a second destruction would be over before the first one, and the pool start a thread again. */
+  /** Must destroy only once: a second call resolves before the first has finished, and the pool would start another thread. */
   #destroyPool(): Promise<void> {
     if (this.#destroyed === null) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -104,32 +102,32 @@ export class MatchThread {
     return this.#destroyed;
   }
 
-  #handleEnd(fault: unknown): void {
-    if (this.#ended) return;
-    this.#ended = true;
+  #handleExit(error: unknown): void {
+    if (this.#exited) return;
+    this.#exited = true;
     void this.#destroyPool();
-    this.#onEnd(fault);
+    this.#onExit(error);
   }
 }
 
 interface SupervisedMatchThreadOptions {
   readonly workerData: MatchWorkerData;
-  /** The catalogs a thread needs before it may be given borrowers. */
+  /** The catalogs that a thread needs before it is ready. */
   readonly requiredTables: () => readonly PreparedTables[];
-  /** The first thread, or another in its place (`replaced`), can be given work. */
+  /** A thread is ready: the first one, or a replacement (`replaced`). */
   readonly onReady: (replaced: boolean) => void;
-  /** A thread ended that nobody ended, before it was ready or after; another is on its way. */
-  readonly onExit: (fault: unknown, wasReady: boolean) => void;
+  /** A thread exited unexpectedly, before it was ready or after. Another one is being started. */
+  readonly onExit: (error: unknown, wasReady: boolean) => void;
 }
 
 /**
- * A matching thread that is there again after it ended:
+ * A matching thread that is replaced after it exits:
  *
- *     starting, made ready with each catalog needed -> ready
+ *     starting, prepared with each required catalog -> ready
  *          ^                                             |
- *          +-- at once, then after a growing pause ------+-- ended
+ *          +-- at once, then after a growing delay ------+-- exited
  *
- * The pause grows while threads end without having answered anything, so that what cannot work is not tried without rest.
+ * The delay grows while threads exit without having ranked anything.
  */
 export class SupervisedMatchThread {
   readonly #options: SupervisedMatchThreadOptions;
@@ -147,32 +145,31 @@ export class SupervisedMatchThread {
     return this.#ready && this.#thread!.isAlive;
   }
 
-  /** The worker there is at present, if any. */
   get workers(): Worker[] {
     return this.#thread?.workers ?? [];
   }
 
-  /** Resolves when a thread is ready. Rejects, and leaves it at that, when it cannot be made so. */
+  /** Resolves when the thread is ready. Rejects, without another attempt, if it cannot be prepared. */
   async start(): Promise<void> {
-    const thread = new MatchThread(this.#options.workerData, (fault) => this.#handleExit(fault));
+    const thread = new MatchThread(this.#options.workerData, (error) => this.#handleExit(error));
     this.#thread = thread;
     try {
       await this.#prepareRequiredTables(thread);
-    } catch (fault) {
+    } catch (error) {
       await thread.close();
-      throw fault;
+      throw error;
     }
     if (this.#closed) return;
     this.#ready = true;
     this.#options.onReady(this.#restartTimer !== null);
   }
 
-  /** For a thread that is ready; one on its way asks what is needed itself. */
-  async prepare(prepared: PreparedTables): Promise<void> {
-    if (this.ready) await this.#thread!.prepare(prepared);
+  /** Does nothing for a thread that is not ready: it reads `requiredTables` itself. */
+  async prepare(tables: PreparedTables): Promise<void> {
+    if (this.ready) await this.#thread!.prepare(tables);
   }
 
-  /** For a thread that is ready. Rejects once it has ended. */
+  /** The thread must be ready. Rejects if it exits. */
   async match(batch: MatchBatch): Promise<MatchResult[]> {
     const results = await this.#thread!.match(batch);
     this.#restartDelayMs = 0;
@@ -186,32 +183,32 @@ export class SupervisedMatchThread {
     await this.#thread?.close();
   }
 
-  /** Asks again after each, since a catalog may have come up meanwhile. */
+  /** Reads `requiredTables` again after each catalog, because another one may have been added meanwhile. */
   async #prepareRequiredTables(thread: MatchThread): Promise<void> {
-    const made = new Set<string>();
+    const prepared = new Set<string>();
     for (;;) {
-      const next = this.#options.requiredTables().find(({ catalogVersion }) => !made.has(catalogVersion));
+      const next = this.#options.requiredTables().find(({ catalogVersion }) => !prepared.has(catalogVersion));
       if (next === undefined) return;
       await thread.prepare(next);
-      made.add(next.catalogVersion);
+      prepared.add(next.catalogVersion);
     }
   }
 
-  #handleExit(fault: unknown): void {
-    // Before, its end fails `start`.
+  #handleExit(error: unknown): void {
+    // Until then the exit rejects `start`.
     if (!this.#ready) return;
     this.#ready = false;
     this.#scheduleRestart();
-    this.#options.onExit(fault, true);
+    this.#options.onExit(error, true);
   }
 
   #scheduleRestart(): void {
     if (this.#closed) return;
     this.#restartTimer = setTimeout(() => {
-      this.start().catch((fault: unknown) => {
+      this.start().catch((error: unknown) => {
         if (this.#closed) return;
         this.#scheduleRestart();
-        this.#options.onExit(fault, false);
+        this.#options.onExit(error, false);
       });
     }, this.#restartDelayMs);
     this.#restartDelayMs = Math.min(

@@ -1,7 +1,4 @@
-/**
- * Sets of offers as bits: offer `n` is bit `n & 31` of word `n >>> 5`. Rules that many offers share are kept as such sets, so
- * that 32 offers are decided by one instruction.
- */
+/** A set of offers: offer `n` is bit `n & 31` of word `n >>> 5`. One instruction applies a rule to 32 offers. */
 export type OfferSet = Int32Array;
 
 export function emptyOfferSet(offerCount: number): OfferSet {
@@ -20,7 +17,7 @@ export function hasOffer(bits: OfferSet, offer: number): boolean {
   return (bits[offer >>> 5]! & (1 << (offer & 31))) !== 0;
 }
 
-/** The place of the lowest bit set in a word that is not 0. */
+/** Position of the lowest bit that is set. The word must not be 0. */
 export function lowestBitIndex(word: number): number {
   return 31 - Math.clz32(word & -word);
 }
@@ -31,17 +28,14 @@ export function countOffers(offers: OfferSet): number {
   return count;
 }
 
-/** Leaves in `offers` those that are among `others`, too. */
 export function intersectOffers(offers: OfferSet, others: OfferSet): void {
   for (let word = 0; word < offers.length; word++) offers[word]! &= others[word]!;
 }
 
-/** Leaves in `offers` those that are not among `others`. */
 export function subtractOffers(offers: OfferSet, others: OfferSet): void {
   for (let word = 0; word < offers.length; word++) offers[word]! &= ~others[word]!;
 }
 
-/** How many bits of one word are set. */
 function bitCount(word: number): number {
   const pairs = word - ((word >>> 1) & 0x5555_5555);
   const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);

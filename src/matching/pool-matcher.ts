@@ -9,7 +9,7 @@ import type { MatchWorkerData, PreparedTables } from './match-thread.ts';
 import { SupervisedMatchThread } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
-/** What a worker says went wrong: a class of its own, so that a log can tell that the words are not ours. */
+/** An error message from a worker thread. */
 class MatchWorkerError extends Error {}
 
 type VersionedTables = Pick<CompiledCatalog, 'version' | 'tables'>;
@@ -17,16 +17,16 @@ type VersionedTables = Pick<CompiledCatalog, 'version' | 'tables'>;
 interface PoolMatcherOptions {
   /** Matching threads, at least 1. */
   readonly threads: number;
-  /** Where workers find a catalog by its version, should they be asked about one that is no longer in use. */
+  /** Folder from which workers load catalogs that are no longer in use. */
   readonly archiveFolder: string;
   readonly verticals: readonly Vertical[];
-  /** The catalogs in use now: what a thread is made ready with, the first ones and those that replace them. */
+  /** The catalogs in use now, with which each new thread is prepared. */
   readonly currentTables: () => readonly VersionedTables[];
-  /** A thread ended that nobody ended, at work or idle, or could not be made ready: for the log. It is replaced. */
-  readonly onThreadError?: (fault: unknown) => void;
-  /** A thread that ended has been replaced by one that is ready. */
+  /** A thread exited unexpectedly or could not be prepared, and is being replaced: for the log. */
+  readonly onThreadError?: (error: unknown) => void;
+  /** A thread that exited has been replaced by one that is ready. */
   readonly onThreadReplaced?: () => void;
-  /** How many requests travelled to a worker together. */
+  /** Called with the number of requests in each batch. */
   readonly onBatchSent?: (requests: number) => void;
 }
 
@@ -35,42 +35,41 @@ interface PendingRequest {
   readonly closed: Int32Array | null;
   readonly signal: CancelSignal | null;
   readonly resolve: (ranking: Ranking | null) => void;
-  readonly reject: (fault: Error) => void;
+  readonly reject: (error: Error) => void;
   retried: boolean;
 }
 
-/** One thread and the batch it is at, or null while it idles. */
 interface ThreadSlot {
   readonly thread: SupervisedMatchThread;
+  /** The batch in progress; null if the thread is idle. */
   batch: readonly PendingRequest[] | null;
-  /** Resolves when the last batch was answered or taken back. */
+  /** Resolves when the last batch was settled or put back into the queue. */
   settled: Promise<void>;
 }
 
 /**
- * Matches in worker threads. A request waits in one queue:
+ * Matches in worker threads. All requests wait in one queue:
  *
- *     queued -> (a lane is ready and idle) -> in a batch -> answered
- *        ^   \-> cancelled -> null               | thread ended
- *        +---------------- once -----------------+-- the second time -> null
+ *     queued -> (a thread is ready and idle) -> in a batch -> settled
+ *        ^   \-> cancelled -> null                 | thread exited
+ *        +---------------- once -------------------+-- the second time -> null
  *
- * Requests that arrive while all threads are busy travel together, as one message each way, since a message costs the
- * front end more than ranking does. A cancelled request never reaches a worker: it is removed when a batch is formed, or when the
- * queue is full and the request is at its head, where requests past their deadline are.
+ * Requests that arrive while all threads are busy are sent as one batch, because a message costs the main thread more than ranking
+ * does. A cancelled request is not sent: it is removed when a batch is formed, or from the head of a full queue.
  *
- * A thread that ended is replaced at once, and gets no batch before it has every catalog in use; the other threads answer
- * meanwhile. Where there is no other, requests wait: with two catalogs of 20,000 offers the new thread takes some 0.8 seconds on a
- * busy machine, which is within every request's deadline and holds up nobody but who asks for offers. Ranking in the calling thread
- * would hold up everybody: cold indexes of that size take it 1.1 seconds for the first hundred borrowers, 190 ms for some one.
- * That a thread cannot be started is no reason for it either, since what ends threads may be what it would be given.
+ * A thread that exited is replaced at once and gets no batch before it has every catalog in use. Without another thread, requests
+ * wait: with two catalogs of 20,000 offers the new thread takes about 0.8 seconds on a busy machine, which is within the deadline of
+ * every request. Ranking in the main thread instead would block all other requests: with cold indexes of that size it takes 1.1
+ * seconds for the first hundred borrowers, up to 190 ms for one. It is not done even if no thread can be started, because the same
+ * input might end the main thread too.
  */
 export class PoolMatcher implements Matcher {
   readonly #slots: readonly ThreadSlot[];
   readonly #currentTables: () => readonly VersionedTables[];
-  readonly #onThreadError: (fault: unknown) => void;
+  readonly #onThreadError: (error: unknown) => void;
   readonly #onBatchSent: (requests: number) => void;
   readonly #queue: PendingRequest[] = [];
-  /** Made ready last: in use from then on, or about to be. */
+  /** The catalog prepared last, which is about to come into use. */
   #activating: VersionedTables | null = null;
   #dispatchHandle: NodeJS.Immediate | null = null;
   #closing: Promise<void> | null = null;
@@ -89,14 +88,14 @@ export class PoolMatcher implements Matcher {
           if (replaced) onThreadReplaced?.();
           this.#dispatchQueue();
         },
-        onExit: (fault, wasReady) => this.#handleThreadExit(fault, wasReady),
+        onExit: (error, wasReady) => this.#handleThreadExit(error, wasReady),
       }),
       batch: null,
       settled: Promise.resolve(),
     }));
   }
 
-  /** Resolves when every thread is ready with the catalogs in use. Rejects when one cannot be: then close it. */
+  /** Resolves when every thread is prepared with the catalogs in use. Rejects if one cannot be; the caller must then call `close`. */
   async start(): Promise<void> {
     await Promise.all(this.#slots.map(({ thread }) => thread.start()));
   }
@@ -119,23 +118,23 @@ export class PoolMatcher implements Matcher {
     return new Promise((resolve, reject) => {
       const request: BatchRequest = [catalogVersion, today, ...borrower];
       this.#queue.push({ request, closed: unavailable, signal, resolve, reject, retried: false });
-      // Not at once: the other requests of this turn of the event loop can share the message.
+      // Deferred, so that the other requests of this turn of the event loop share the batch.
       this.#dispatchHandle ??= setImmediate(() => this.#dispatchQueue());
     });
   }
 
   /**
-   * Gives every thread the tables of a catalog that is about to come into use; they are compiled once for all of them. One thread
-   * after the other, so that the rest go on. Rejects when one cannot take it over, or ended over it.
+   * Sends the tables of a catalog that is about to come into use to every thread, one thread after the other, so that the others
+   * continue to rank. Rejects if a thread fails or exits.
    */
   async prepare(compiled: VersionedTables): Promise<void> {
     this.#activating = compiled;
     try {
       for (const { thread } of this.#slots)
         if (this.#closing === null) await thread.prepare(toPreparedTables(compiled));
-    } catch (fault) {
+    } catch (error) {
       this.#activating = null;
-      if (this.#closing === null) throw fault;
+      if (this.#closing === null) throw error;
     }
   }
 
@@ -163,80 +162,80 @@ export class PoolMatcher implements Matcher {
   #dispatchQueue(): void {
     this.#dispatchHandle = null;
     const idle = this.#slots.filter(({ thread, batch }) => batch === null && thread.ready);
-    for (const [at, lane] of idle.entries()) {
+    for (const [at, slot] of idle.entries()) {
       const share = Math.ceil(this.#queue.length / (idle.length - at));
       const batch = this.#takeBatch(Math.min(share, bounds.matchBatchRequestsMax));
-      if (batch.length > 0) this.#sendBatch(lane, batch);
+      if (batch.length > 0) this.#sendBatch(slot, batch);
     }
   }
 
-  /** Takes up to `most` requests from the head of the queue, and answers null to cancelled ones before and between them. */
-  #takeBatch(most: number): PendingRequest[] {
+  /** Removes up to `maxCount` requests from the head of the queue. Resolves cancelled ones among them with null. */
+  #takeBatch(maxCount: number): PendingRequest[] {
     const batch: PendingRequest[] = [];
     let taken = 0;
-    while (taken < this.#queue.length && batch.length < most) {
-      const waiting = this.#queue[taken++]!;
-      if (waiting.signal?.ended) waiting.resolve(null);
-      else batch.push(waiting);
+    while (taken < this.#queue.length && batch.length < maxCount) {
+      const pending = this.#queue[taken++]!;
+      if (pending.signal?.ended) pending.resolve(null);
+      else batch.push(pending);
     }
     this.#queue.splice(0, taken);
     return batch;
   }
 
-  /** Cancelled requests at the head of a full queue make room. */
+  /** Removes cancelled requests from the head of a full queue first. */
   #isFull(): boolean {
     if (this.#queue.length < bounds.matchQueueRequestsMax) return false;
     while (this.#queue[0]?.signal?.ended) this.#queue.shift()!.resolve(null);
     return this.#queue.length >= bounds.matchQueueRequestsMax;
   }
 
-  #sendBatch(lane: ThreadSlot, batch: readonly PendingRequest[]): void {
-    lane.batch = batch;
+  #sendBatch(slot: ThreadSlot, batch: readonly PendingRequest[]): void {
+    slot.batch = batch;
     this.#onBatchSent(batch.length);
-    lane.settled = lane.thread.match(toMatchBatch(batch)).then(
-      (answers) => this.#settleBatch(lane, batch, answers),
-      () => this.#requeueBatch(lane, batch), // Why it ended is told by the thread.
+    slot.settled = slot.thread.match(toMatchBatch(batch)).then(
+      (results) => this.#settleBatch(slot, batch, results),
+      () => this.#requeueBatch(slot, batch), // The thread reports the reason.
     );
   }
 
-  #settleBatch(lane: ThreadSlot, batch: readonly PendingRequest[], answers: readonly MatchResult[]): void {
-    lane.batch = null;
-    // The next batch goes first, so that the worker is busy while this one is handed out.
+  #settleBatch(slot: ThreadSlot, batch: readonly PendingRequest[], results: readonly MatchResult[]): void {
+    slot.batch = null;
+    // Sends the next batch first, so that the thread is busy while these promises resolve.
     this.#dispatchQueue();
     for (const [at, { request, resolve, reject }] of batch.entries()) {
-      const answer = answers[at]!;
-      if ('failure' in answer) {
-        reject(new MatchWorkerError(answer.failure));
+      const result = results[at]!;
+      if ('failure' in result) {
+        reject(new MatchWorkerError(result.failure));
         continue;
       }
-      const { total, availableOnly, orders } = answer;
+      const { total, availableOnly, orders } = result;
       resolve({ catalogVersion: request[0], total, availableOnly, orders });
     }
   }
 
-  #requeueBatch(lane: ThreadSlot, batch: readonly PendingRequest[]): void {
-    lane.batch = null;
+  #requeueBatch(slot: ThreadSlot, batch: readonly PendingRequest[]): void {
+    slot.batch = null;
     this.#queue.unshift(...this.#filterRetryable(batch));
     this.#dispatchQueue();
   }
 
-  #handleThreadExit(fault: unknown, wasReady: boolean): void {
-    this.#onThreadError(fault);
-    // While no thread can be started, whoever waits is told so before long.
+  #handleThreadExit(error: unknown, wasReady: boolean): void {
+    this.#onThreadError(error);
+    // While no thread can be started, requests must not wait for their deadline.
     if (!wasReady && this.#slots.every(({ thread }) => !thread.ready)) {
       this.#queue.push(...this.#filterRetryable(this.#queue.splice(0)));
     }
   }
 
-  /** Those that may try again; null to those that have done so. */
+  /** Returns the requests that were not retried yet, and resolves the others with null. */
   #filterRetryable(failed: readonly PendingRequest[]): PendingRequest[] {
     const again: PendingRequest[] = [];
-    for (const waiting of failed) {
-      if (waiting.retried || this.#closing !== null) {
-        waiting.resolve(null);
+    for (const pending of failed) {
+      if (pending.retried || this.#closing !== null) {
+        pending.resolve(null);
       } else {
-        waiting.retried = true;
-        again.push(waiting);
+        pending.retried = true;
+        again.push(pending);
       }
     }
     return again;
@@ -247,10 +246,10 @@ function toPreparedTables({ version, tables }: VersionedTables): PreparedTables 
   return { catalogVersion: version, tables };
 }
 
-function toMatchBatch(waiting: readonly PendingRequest[]): MatchBatch {
-  const anyClosed = waiting.some(({ closed }) => closed !== null);
+function toMatchBatch(pending: readonly PendingRequest[]): MatchBatch {
+  const anyUnavailable = pending.some(({ closed }) => closed !== null);
   return {
-    requests: waiting.map(({ request }) => request),
-    unavailable: anyClosed ? waiting.map(({ closed }) => closed) : [],
+    requests: pending.map(({ request }) => request),
+    unavailable: anyUnavailable ? pending.map(({ closed }) => closed) : [],
   };
 }

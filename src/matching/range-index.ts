@@ -1,27 +1,26 @@
 import { bounds } from '../bounds.ts';
 import { addOffer, emptyOfferSet, hasOffer, intersectOffers, type OfferSet, removeOffer } from './offer-set.ts';
 
-/** The offers that some value between two neighbouring cuts may pass, and those among them that not every such value does. */
+/** The offers whose range overlaps the bucket, and those of them whose range does not contain the whole bucket. */
 interface Bucket {
   readonly candidates: OfferSet;
   readonly undecided: Uint16Array;
 }
 
 /**
- * Answers for a whole number which offers' ranges it lies in. The numbers are cut into at most `matchIndexBucketsMax` buckets where
- * ranges begin or end. With more beginnings and ends than that some lie inside a bucket, and the offers they belong to,
- * few in each, are looked at one by one. A bucket is made when a value first falls into it, and its bytes are told to
- * `reckon` before it is kept.
+ * Finds the offers whose range contains an integer. Numbers are divided into at most `matchIndexBucketsMax` buckets, cut where ranges
+ * begin or end. If there are more of these edges, some are inside a bucket, and their few offers are compared one by one. A bucket is
+ * built at its first use, after its size is reported to `reserveBytes`.
  */
 export class RangeIndex {
   readonly #min: Float64Array;
   readonly #max: Float64Array;
-  /** Where each bucket but the first begins. */
+  /** Start of each bucket but the first. */
   readonly #cuts: Float64Array;
   readonly #buckets: (Bucket | undefined)[];
   readonly #reserveBytes: (bytes: number) => void;
 
-  /** `min` and `max` by offer, both inclusive; they may be infinite, and a range that ends before it begins holds nothing. */
+  /** `min` and `max` by offer, both inclusive; they may be infinite. A range with `max` below `min` is empty. */
   constructor(min: Float64Array, max: Float64Array, reserveBytes: (bytes: number) => void = () => {}) {
     this.#min = min;
     this.#max = max;
@@ -30,17 +29,17 @@ export class RangeIndex {
     this.#reserveBytes = reserveBytes;
   }
 
-  /** What is held without any bucket, and without the ranges, which are the caller's. */
+  /** Size without buckets and without the ranges, which belong to the caller. */
   get byteLength(): number {
     return this.#cuts.byteLength;
   }
 
-  /** Lets go of all buckets. */
+  /** Drops all buckets. */
   clear(): void {
     this.#buckets.fill(undefined);
   }
 
-  /** Leaves in `eligible` the offers whose range holds the value. */
+  /** Removes from `eligible` the offers whose range does not contain the value. */
   filter(eligible: OfferSet, value: number): void {
     const at = this.#bucketOf(value);
     const bucket = this.#buckets[at] ?? this.#buildBucket(at);
@@ -68,16 +67,16 @@ export class RangeIndex {
   }
 
   #buildBucket(at: number): Bucket {
-    const least = at === 0 ? Number.NEGATIVE_INFINITY : this.#cuts[at - 1]!;
+    const start = at === 0 ? Number.NEGATIVE_INFINITY : this.#cuts[at - 1]!;
     const end = at === this.#cuts.length ? Number.POSITIVE_INFINITY : this.#cuts[at]!;
     const candidates = emptyOfferSet(this.#min.length);
     const undecided: number[] = [];
     for (let offer = 0; offer < this.#min.length; offer++) {
       const min = this.#min[offer]!;
       const max = this.#max[offer]!;
-      if (min >= end || max < least || min > max) continue;
+      if (min >= end || max < start || min > max) continue;
       addOffer(candidates, offer);
-      if (min > least || max + 1 < end) undecided.push(offer);
+      if (min > start || max + 1 < end) undecided.push(offer);
     }
     const bucket: Bucket = { candidates, undecided: Uint16Array.from(undecided) };
     this.#reserveBytes(bucket.candidates.byteLength + bucket.undecided.byteLength);
@@ -85,13 +84,13 @@ export class RangeIndex {
   }
 }
 
-/** Where ranges begin and where they have just ended; of too many, some with as many ranges between each two of them. */
+/** The values where ranges begin or have just ended. If there are too many, evenly spaced ones of them. */
 function chooseCuts(min: Float64Array, max: Float64Array): Float64Array {
   const edges = new Float64Array(min.length + max.length);
   edges.set(min);
   for (let offer = 0; offer < max.length; offer++) edges[min.length + offer] = max[offer]! + 1;
   edges.sort();
-  // Behind the last of each run of equal edges comes another one; infinite ones cut nothing.
+  // Takes the last of equal edges, and no infinite ones.
   const cuts = edges.filter((edge, at) => edge !== edges[at + 1] && Number.isFinite(edge));
   if (cuts.length < bounds.matchIndexBucketsMax) return cuts;
   const step = edges.length / bounds.matchIndexBucketsMax;

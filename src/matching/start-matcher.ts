@@ -5,7 +5,7 @@ import { type Matcher, type MatchRequest, packOrders, type Ranking } from './mat
 import { PoolMatcher } from './pool-matcher.ts';
 import { rankOffers } from './ranker.ts';
 
-/** Matches at once, in the calling thread: for tests, small embedded uses, and wherever a worker is not worth the way. */
+/** Ranks in the calling thread. */
 class InThreadMatcher implements Matcher {
   readonly pendingCount = 0;
   readonly readyThreads = 0;
@@ -33,13 +33,13 @@ interface RoutingMatcherOptions {
   readonly catalogs: CatalogStore;
   readonly inThread: Matcher;
   readonly pool: Matcher;
-  /** Catalogs of at most so many offers are ranked in the calling thread. */
+  /** Size of the largest catalog that is ranked in the calling thread, in offers. */
   readonly inThreadOffersMax: number;
 }
 
 /**
- * Ranks a small catalog where it is asked, and hands a large one to the workers: below some size the way to a worker and back costs
- * the calling thread more than ranking does, however many requests share it (docs/contributing/benchmarks.md has the crossover).
+ * Ranks small catalogs in the calling thread and large ones in worker threads. For a small catalog, messages to a worker cost the
+ * calling thread more than ranking does (docs/contributing/benchmarks.md has the crossover).
  */
 class RoutingMatcher implements Matcher {
   readonly #options: RoutingMatcherOptions;
@@ -69,25 +69,22 @@ class RoutingMatcher implements Matcher {
 }
 
 interface StartMatcherOptions {
-  /** Matching worker threads; 0 matches in the calling thread. */
+  /** Worker threads; 0 ranks in the calling thread. */
   readonly threads: number;
-  /** Catalogs of at most so many offers are matched in the calling thread whatever there is of workers. */
+  /** Size of the largest catalog that is ranked in the calling thread even if there are worker threads, in offers. */
   readonly inThreadOffersMax?: number;
   readonly catalogs: CatalogStore;
   /** The verticals of those catalogs. */
   readonly verticals: readonly Vertical[];
-  /** A worker ended that nobody ended, or could not be made ready: for the log. */
-  readonly onThreadError?: (fault: unknown) => void;
-  /** A worker that ended has been replaced by one that is ready. */
+  /** A worker thread exited unexpectedly or could not be prepared: for the log. */
+  readonly onThreadError?: (error: unknown) => void;
+  /** A worker thread that exited has been replaced by one that is ready. */
   readonly onThreadReplaced?: () => void;
-  /** How many requests travelled to a worker together. */
+  /** Called with the number of requests in each batch. */
   readonly onBatchSent?: (requests: number) => void;
 }
 
-/**
- * Starts the matcher of a service, with every catalog in use ready in all of its threads, also in those that replace others; later
- * ones are made ready before use.
- */
+/** Starts the matcher of a service. Its threads are prepared with every catalog before the catalog comes into use. */
 export async function startMatcher(options: StartMatcherOptions): Promise<Matcher> {
   const { threads, inThreadOffersMax = bounds.matchInThreadOffersMax, catalogs, verticals } = options;
   const { onThreadError, onThreadReplaced, onBatchSent } = options;
@@ -104,9 +101,9 @@ export async function startMatcher(options: StartMatcherOptions): Promise<Matche
   });
   try {
     await pool.start();
-  } catch (fault) {
+  } catch (error) {
     await pool.close();
-    throw fault;
+    throw error;
   }
   catalogs.onBeforeActivate((compiled) => pool.prepare(compiled));
   return inThreadOffersMax === 0 ? pool : new RoutingMatcher({ catalogs, inThread, pool, inThreadOffersMax });

@@ -3,21 +3,21 @@ import { assertInteger, assertKnownNames, assertObject } from '../domain/assert-
 import { productNames } from './products.ts';
 import type { PocketField, PricingRoles, Vertical } from './vertical.ts';
 
-/** Sessions keep every value as one number of 32 bits, less than 0 where there is none. */
+/** Sessions encode every value as a 32-bit integer, and an absent one as a negative number. */
 const encodedMax = 2 ** 31 - 1;
 
-/** Throws a RangeError that names the first field of a vertical with values that no session could keep. */
+/** Throws a RangeError for the first field with values that sessions cannot encode. */
 export function assertEncodable({ segment, fields }: Vertical): void {
   for (const field of fields) {
     const [least, largest] = encodedRange(field);
     if (Number.isInteger(least) && Number.isInteger(largest) && least >= 0 && largest <= encodedMax) continue;
     throw new RangeError(
-      `vertical ${segment}: values of ${field.name} must be kept as whole numbers from 0 to ${encodedMax}`,
+      `vertical ${segment}: values of ${field.name} must be encoded as whole numbers from 0 to ${encodedMax}`,
     );
   }
 }
 
-/** The least and the largest number that a value of the field is kept as. */
+/** Smallest and largest encoded value of the field. */
 export function encodedRange(field: PocketField): readonly [least: number, largest: number] {
   switch (field.kind) {
     case 'integer':
@@ -37,7 +37,7 @@ export function encodedRange(field: PocketField): readonly [least: number, large
 
 type FieldKind = PocketField['kind'];
 
-/** Which kind of field may play each part, and whether the vertical can do without. */
+/** The kind of field that each role requires, and whether the role is optional. */
 const roleKinds: Readonly<Record<keyof PricingRoles, { readonly kind: FieldKind; readonly optional?: true }>> = {
   amount: { kind: 'integer' },
   creditBand: { kind: 'choice' },
@@ -73,10 +73,7 @@ const fieldKinds: readonly string[] = [
   'digits',
 ] satisfies readonly FieldKind[];
 
-/**
- * Throws a RangeError that names the first thing in a vertical that could not be served, or only to be found wrong by the requests
- * of its borrowers. Programs without types hand one over too.
- */
+/** Throws a RangeError for the first error in a vertical, which may come from a program without type checks. */
 export function assertVertical(vertical: Vertical): void {
   assertObject('a vertical', vertical);
   const { verticalSegmentCharactersMax, apiKeyPrefixCharactersMax } = bounds;
@@ -85,61 +82,61 @@ export function assertVertical(vertical: Vertical): void {
       `the segment of a vertical must be up to ${verticalSegmentCharactersMax} lower-case letters, digits and -`,
     );
   }
-  const within = `vertical ${vertical.segment}`;
-  const refuse = (problem: string): never => {
-    throw new RangeError(`${within}: ${problem}`);
+  const context = `vertical ${vertical.segment}`;
+  const fail = (problem: string): never => {
+    throw new RangeError(`${context}: ${problem}`);
   };
   assertKnownNames('vertical', vertical, verticalMembers);
-  assertInteger(`${within}: number`, vertical.number, 1, bounds.verticalNumberMax);
+  assertInteger(`${context}: number`, vertical.number, 1, bounds.verticalNumberMax);
   if (!matchesText(vertical.keyPrefix, /^[A-Za-z0-9_-]+$/, apiKeyPrefixCharactersMax)) {
-    refuse(`keyPrefix must be 1 to ${apiKeyPrefixCharactersMax} letters, digits, _ and -`);
+    fail(`keyPrefix must be 1 to ${apiKeyPrefixCharactersMax} letters, digits, _ and -`);
   }
   if (!['cost_per_lead', 'cost_per_click'].includes(vertical.revenueModel)) {
-    refuse('revenueModel must be cost_per_lead or cost_per_click');
+    fail('revenueModel must be cost_per_lead or cost_per_click');
   }
-  if (!['stable', 'beta'].includes(vertical.status)) refuse('status must be stable or beta');
+  if (!['stable', 'beta'].includes(vertical.status)) fail('status must be stable or beta');
   if (vertical.product !== undefined && !productNames.includes(vertical.product)) {
-    refuse(`product must be one of ${productNames.join(', ')}`);
+    fail(`product must be one of ${productNames.join(', ')}`);
   }
   for (const list of ['fields', 'required', 'conditional'] as const) {
-    if (!Array.isArray(vertical[list])) refuse(`${list} must be a list`);
+    if (!Array.isArray(vertical[list])) fail(`${list} must be a list`);
   }
 
   const fields = new Map<string, PocketField>();
-  for (const [at, field] of vertical.fields.entries()) {
-    assertObject(`${within}: fields[${at}]`, field);
-    if (typeof field.name !== 'string' || field.name === '') refuse(`fields[${at}].name must be a text`);
-    if (fields.has(field.name)) refuse(`two fields have the name ${field.name}`);
-    if (!fieldKinds.includes(field.kind)) refuse(`the kind of ${field.name} must be one of ${fieldKinds.join(', ')}`);
-    if ('values' in field && !hasUniqueValues(field.values)) refuse(`${field.name} must have values, each once`);
-    if (field.kind === 'integer' && field.min > field.max) refuse(`${field.name} must have a min up to its max`);
+  for (const [index, field] of vertical.fields.entries()) {
+    assertObject(`${context}: fields[${index}]`, field);
+    if (typeof field.name !== 'string' || field.name === '') fail(`fields[${index}].name must be a text`);
+    if (fields.has(field.name)) fail(`two fields have the name ${field.name}`);
+    if (!fieldKinds.includes(field.kind)) fail(`the kind of ${field.name} must be one of ${fieldKinds.join(', ')}`);
+    if ('values' in field && !hasUniqueValues(field.values)) fail(`${field.name} must have values, each once`);
+    if (field.kind === 'integer' && field.min > field.max) fail(`${field.name} must have a min up to its max`);
     fields.set(field.name, field);
   }
   assertEncodable(vertical);
 
   const fieldNamed = (list: string, name: string): PocketField =>
-    fields.get(name) ?? refuse(`${list} must name its fields, and one it names is none of them`);
+    fields.get(name) ?? fail(`${list} must only have names of its fields`);
   for (const name of vertical.required) fieldNamed('required', name);
   for (const name of vertical.neverMatched ?? []) fieldNamed('neverMatched', name);
   for (const { field, when } of vertical.conditional) {
     fieldNamed('conditional', field);
-    const decisive = fieldNamed('conditional', when?.field);
-    if (decisive.kind !== 'choice' || !decisive.values.includes(when.is)) {
-      refuse(`a condition on ${decisive.name} must be one of the values of a choice`);
+    const conditionField = fieldNamed('conditional', when?.field);
+    if (conditionField.kind !== 'choice' || !conditionField.values.includes(when.is)) {
+      fail(`a condition on ${conditionField.name} must be one of the values of a choice`);
     }
   }
-  assertObject(`${within}: roles`, vertical.roles);
+  assertObject(`${context}: roles`, vertical.roles);
   assertKnownNames('vertical.roles', vertical.roles, Object.keys(roleKinds));
   for (const role of Object.keys(roleKinds) as (keyof PricingRoles)[]) {
     const { kind, optional = false } = roleKinds[role];
     const name = vertical.roles[role];
     if (name === undefined && optional) continue;
-    if (fields.get(name ?? '')?.kind !== kind) refuse(`roles.${role} must name a field of the kind ${kind}`);
+    if (fields.get(name ?? '')?.kind !== kind) fail(`roles.${role} must name a field of the kind ${kind}`);
   }
   const bands = fields.get(vertical.roles.creditBand);
   const { creditScores } = vertical;
   if (creditScores !== undefined && bands?.kind === 'choice' && creditScores.length !== bands.values.length) {
-    refuse(`creditScores must have one range for each value of ${bands.name}`);
+    fail(`creditScores must have one range for each value of ${bands.name}`);
   }
 }
 

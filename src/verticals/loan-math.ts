@@ -1,23 +1,23 @@
 /**
- * Loan arithmetic (docs/contract.md#prices): level monthly payments, and the actuarial APR with the origination fee taken
- * out of the proceeds. Rates are yearly, in percent; nothing is rounded here.
+ * Loan arithmetic (docs/contract.md#prices): level monthly payments, and the actuarial APR of a loan whose origination fee is deducted
+ * from the amount paid out. Rates are yearly, in percent. Results are not rounded.
  */
 
-/** The level monthly payment that repays 1 over `months` at a yearly note rate: the same for every amount. */
+/** The level monthly payment for each dollar of principal. */
 export function paymentFactor(noteRatePercent: number, months: number): number {
   const rate = noteRatePercent / 1_200;
   if (rate === 0) return 1 / months;
-  // 1 - (1 + rate) ** -months, without cancelling digits away at very low rates.
+  // 1 - (1 + rate) ** -months, without loss of precision at very low rates.
   return rate / -Math.expm1(-months * Math.log1p(rate));
 }
 
 /**
- * The yearly rate, twelve times the monthly one, at which `months` payments of `payment` are worth `net` today. 0 when the
- * payments do not exceed what was received.
+ * Returns the yearly rate, twelve times the monthly one, at which the present value of `months` payments of `payment` is `net`; 0 if
+ * the payments do not exceed `net`.
  *
- * Newton's method on `net x rate - payment x (1 - (1 + rate) ^ -months)`, which is convex in the rate, has one root at 0 and
- * the one sought above it. At the first rate the interest alone eats the whole payment, so it lies above the root, and from
- * there every step of a convex function lands nearer and still above: it can neither overshoot nor cycle.
+ * Newton's method on `net x rate - payment x (1 - (1 + rate) ^ -months)`. This function is convex, with one root at 0 and the wanted
+ * root above it. The first rate, at which the interest alone equals the payment, is above the root, so every step gets nearer from
+ * above and cannot overshoot.
  */
 export function solveAprPercent(net: number, payment: number, months: number): number {
   if (payment * months <= net) return 0;
@@ -34,8 +34,8 @@ export function solveAprPercent(net: number, payment: number, months: number): n
 }
 
 /**
- * The APR of a loan whose note rate amortises the gross principal and whose origination fee is kept back from it: it
- * depends on the two rates and the term alone, so it is computed once for an offer, never for a request.
+ * The APR of a loan that is amortised at the note rate and whose origination fee, a percentage of the principal, is deducted from the
+ * amount paid out. It does not depend on the amount, so it is computed when a catalog is compiled.
  */
 export function aprPercent(noteRatePercent: number, feePercent: number, months: number): number {
   if (feePercent === 0) return noteRatePercent;

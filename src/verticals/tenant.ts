@@ -1,7 +1,7 @@
 import type { Mode } from '../domain/mode.ts';
 import type { Vertical } from './vertical.ts';
 
-/** Owner of sessions and figures (docs/contract.md#tenants). Another mode of the same account is another tenant. */
+/** Owner of sessions and statistics (docs/contract.md#tenants). Each mode of an account is a tenant of its own. */
 export interface Tenant {
   readonly account: number;
   readonly vertical: Vertical;

@@ -3,17 +3,17 @@ import type { InvalidField } from '../domain/outcome.ts';
 import { absentValue, fieldIndex } from './field-vector.ts';
 import type { PocketField, Vertical } from './vertical.ts';
 
-/** What one submission of pocket fields comes to (docs/contract.md#submitting-fields). Names keep the order of submission. */
+/** Result of a submission of pocket fields (docs/contract.md#submitting-fields), in the order of submission. */
 interface FieldValidation {
   readonly accepted: readonly string[];
   readonly unknown: readonly string[];
-  /** Not empty: the whole submission is refused and nothing merges. */
+  /** If not empty, the whole submission is rejected. */
   readonly invalid: readonly InvalidField[];
-  /** Positions and values to write into the session's vector, pairwise: position, value, position, value. */
+  /** Changes of the session's vector: position, value, position, value and so on. */
   readonly changes: readonly number[];
 }
 
-/** Judges submitted values against the vertical's fields. No coercion; `null` clears a field. */
+/** Validates submitted values without coercion; `null` clears a field. `today` is a compact date (YYYYMMDD). */
 export function validateFields(vertical: Vertical, submitted: object, today: number): FieldValidation {
   const accepted: string[] = [];
   const unknown: string[] = [];
@@ -38,7 +38,7 @@ export function validateFields(vertical: Vertical, submitted: object, today: num
   return { accepted, unknown, invalid, changes };
 }
 
-/** The value as its number in the vector, or what is wrong with it. */
+/** Returns the value as encoded in the vector, or the error. */
 function encodeValue(field: PocketField, value: unknown, today: number): number | InvalidField {
   switch (field.kind) {
     case 'integer':
@@ -65,7 +65,7 @@ function encodeInteger({ name, min, max }: FieldOfKind<'integer'>, value: unknow
   if (integer < min || integer > max) {
     return { field: name, code: 'range', message: `must be between ${min} and ${max}`, min, max };
   }
-  return integer + 0; // -0 is a whole number too, but not one to keep
+  return integer + 0; // Converts -0 to 0.
 }
 
 function encodeChoice({ name, values }: FieldOfKind<'choice'>, value: unknown): number | InvalidField {

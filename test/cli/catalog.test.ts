@@ -6,7 +6,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { catalogVersion } from '../../src/catalogs/identifiers.ts';
 import type { LoanCatalog as CatalogFile } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { image } from '../logos/logo-folder.ts';
+import { image } from '../catalogs/logo-folder.ts';
 import { catalogOf, plainBand, plainOffer } from '../matching/one-offer-catalog.ts';
 import { runMarketplace } from './run-marketplace.ts';
 

@@ -98,7 +98,7 @@ test('a faulty file changes nothing, and the next good one is taken and logged',
   const subId = await caller.sessionWith('faulty', complete);
   exchange({ ...after, format: 2 as never });
   const [change] = await market.marketplace.reloadCatalogs();
-  assert.deepEqual(change, { ok: false, faults: ['format: must be equal to constant'] });
+  assert.deepEqual(change, { ok: false, errors: ['format: must be equal to constant'] });
   assertShows(await caller.offers(subId, { max_offers: 20 }), expectedBefore);
   exchange(after);
   const recoveries = () => logged.filter((message) => message === 'catalog file is valid again').length;
@@ -117,5 +117,5 @@ test('a service closes while it reads a catalog', async (t) => {
   await market.marketplace.close();
   const [live] = await change;
   assert.ok(live !== undefined && !live.ok);
-  assert.match(live.faults[0]!, /^catalog: could not be put in use: /);
+  assert.match(live.errors[0]!, /^catalog: cannot be put in use: /);
 });

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { renderMonogram } from '../../src/catalogs/monogram.ts';
 import type { MarketplaceView } from '../../src/index.ts';
-import { image } from '../logos/logo-folder.ts';
+import { image } from '../catalogs/logo-folder.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';
 import { onEveryEngine } from '../support/doors.ts';

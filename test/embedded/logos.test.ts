@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { renderMonogram } from '../../src/catalogs/monogram.ts';
 import { createMarketplace } from '../../src/index.ts';
-import { image } from '../logos/logo-folder.ts';
+import { image } from '../catalogs/logo-folder.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
 import { HttpClient } from '../support/http-client.ts';

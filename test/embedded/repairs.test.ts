@@ -61,7 +61,7 @@ test('a matching thread that dies idle is told of, and whoever asks next gets of
   assert.deepEqual(
     logged.map(({ msg, err }) => [msg, err?.message]),
     [
-      ['matcher thread exited; restarting', 'a matching thread ended'],
+      ['matcher thread exited; restarting', 'a matching thread exited'],
       ['matcher thread replaced', undefined],
     ],
   );

@@ -31,7 +31,7 @@ async function against(
 }
 
 describe('an offer', () => {
-  test('that matches has nothing against it', async () => {
+  test('that matches has no reasons', async () => {
     assert.deepEqual(await against({}), []);
   });
 
@@ -58,12 +58,12 @@ describe('an offer', () => {
     });
   }
 
-  test('that is not made to the credit band names the band, and nothing of what it would cost there', async () => {
+  test('that does not serve the credit band has the reason of the band and none of its prices', async () => {
     const offer = { bands: { '800+': plainBand({ max_amount: 1_000 }) }, max_debt_to_income_percent: 1 };
     assert.deepEqual(await against(offer), ['not_accepted credit_score_range']);
   });
 
-  test('names the amount where it is below or above what is lent', async () => {
+  test('has a reason for an amount below or above its range', async () => {
     assert.deepEqual(await against({ amount: { min: 20_000, max: 50_000 } }), ['amount_too_low loan_amount']);
     assert.deepEqual(await against({ amount: { min: 1_000, max: 9_000 } }), ['amount_too_high loan_amount']);
     assert.deepEqual(await against({ bands: { '700-749': plainBand({ max_amount: 14_999 }) } }), [
@@ -71,7 +71,7 @@ describe('an offer', () => {
     ]);
   });
 
-  test('names the state where its least amount or its cap stands in the way', async () => {
+  test('has a reason for the minimum amount or APR cap of a state', async () => {
     assert.deepEqual(await against({}, {}, { state_rules: { CA: { min_amount: 15_001 } } }), [
       'amount_too_low_in_state state',
     ]);
@@ -80,21 +80,21 @@ describe('an offer', () => {
     ]);
   });
 
-  test('names debt where the payment does not fit, or where debt or income is not told', async () => {
+  test('has a reason for too much debt, and for unknown debt or income', async () => {
     const offer = { max_debt_to_income_percent: 20 };
     assert.deepEqual(await against(offer), ['debt_to_income monthly_debt_payments']);
     assert.deepEqual(await against(offer, { monthly_debt_payments: null }), ['not_told monthly_debt_payments']);
     assert.deepEqual(await against(offer, { annual_income: null }), ['not_told annual_income']);
   });
 
-  test('names debt only where no term has a payment that fits', async () => {
+  test('has the reason debt only if no term is affordable', async () => {
     // 30 % leave 625 a month for the new payment: enough over 36 months (491.08), not over 24 (699.12).
     const offer = { max_debt_to_income_percent: 30 };
     assert.deepEqual(await against({ ...offer, term_months: [24, 36] }), []);
     assert.deepEqual(await against({ ...offer, term_months: [12, 24] }), ['debt_to_income monthly_debt_payments']);
   });
 
-  test('names debt beside the cap where both stand in the way of every term', async () => {
+  test('has reasons for debt and APR cap if both exclude every term', async () => {
     const capped = { state_rules: { CA: { max_apr_percent: 5 } } };
     assert.deepEqual(await against({ max_debt_to_income_percent: 30 }, {}, capped), ['apr_above_cap state']);
     assert.deepEqual(await against({ max_debt_to_income_percent: 20 }, {}, capped), [
@@ -103,7 +103,7 @@ describe('an offer', () => {
     ]);
   });
 
-  test('names everything that keeps it away, each once', async () => {
+  test('has every reason once', async () => {
     const offer = {
       criteria: [
         { field: 'state', in: ['NY'] },
@@ -116,7 +116,7 @@ describe('an offer', () => {
   });
 });
 
-test('an offer counts under each reason, and alone where it has but one; the commonest reason comes first', async () => {
+test('counts an offer under each of its reasons, the most common reason first', async () => {
   const inNewYork = { field: 'state', in: ['NY'] };
   const adults = { field: 'birthdate', min_age: 21 };
   const catalog = catalogOf([
@@ -137,7 +137,7 @@ test('an offer counts under each reason, and alone where it has but one; the com
   } satisfies Explanation);
 });
 
-test('an offer at its daily cap is kept away by that, and by nothing a field could change', async () => {
+test('reports a daily cap without a field', async () => {
   const tables = compileLoanTables(catalogOf([plainOffer({ id: 'a' }), plainOffer({ id: 'b' })]), personalLoans);
   const { matched, reasons } = await explainOffers(
     tables,
@@ -150,7 +150,7 @@ test('an offer at its daily cap is kept away by that, and by nothing a field cou
   assert.deepEqual(reasons, [{ reason: 'daily_cap', field: null, offers: 1, alone: 1 }]);
 });
 
-test('a borrower whose amount, band or state is missing has every offer against it', async () => {
+test('excludes all offers for a borrower without amount, band or state', async () => {
   const catalog = generateCatalog(4, 30);
   for (const missing of ['loan_amount', 'credit_score_range', 'state']) {
     const fields = Object.fromEntries(Object.entries(goodBorrower).filter(([name]) => name !== missing));
@@ -191,7 +191,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
   });
 }
 
-test('an offer has a reason exactly when it does not match, and a catalog the reasons of its offers together', async () => {
+test('gives reasons exactly for the offers that do not match', async () => {
   const random = seededRandom(2_026);
   for (let seed = 0; seed < 15; seed++) {
     const catalog = generateCatalog(seed, 40);
@@ -218,7 +218,7 @@ test('an offer has a reason exactly when it does not match, and a catalog the re
   }
 });
 
-test('of a large catalog, others get their turn every few hundred offers', async () => {
+test('yields to the event loop in a large catalog', async () => {
   const offers = 10 * bounds.explainedOffersPerTurn;
   const tables = compileLoanTables(generateCatalog(1, offers), personalLoans);
   let turns = 0;

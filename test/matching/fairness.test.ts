@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import process from 'node:process';
 import { describe, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
@@ -207,23 +208,26 @@ function marketWithSurchargeFor(trait: string): Market {
   };
 }
 
+/** Whether the score is `ordered` in checks that unfair scores are found. Only `make match-test` runs all of them. */
+const selfChecks = process.env['MATCH_BORROWERS'] === undefined ? [] : [false, true];
+
 for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'education_level', 'address_zip']) {
   for (const size of sizes) {
     describe(`${trait}, in a ${size} market,`, () => {
-      test('changes no price of the offers that stay', () => {
+      test('does not change prices', () => {
         const compared = assertSamePrices(fairMarket, trait, size);
         assert.ok(compared > 300, `only ${compared} offers were compared`);
       });
 
-      test('changes no order of the offers that stay', () => assertSameOrders(fairMarket, trait, size));
+      test('does not change orders', () => assertSameOrders(fairMarket, trait, size));
 
-      test('would be found out if it had a part in the price', () => {
+      test('is detected if it changes a price', () => {
         const unfair = marketWithSurchargeFor(trait);
         assert.throws(() => assertSamePrices(unfair, trait, size), new RegExp(`a price depends on ${trait}`));
         assert.throws(() => assertSameOrders(unfair, trait, size), new RegExp(`the order \\w+ depends on ${trait}`));
       });
 
-      for (const ordered of [false, true]) {
+      for (const ordered of selfChecks) {
         test(`would be found out if it had a weight in the score, ${ordered ? 'walked by it' : 'worked out for all'}`, () => {
           const unfair = marketWithWeightFor(trait, ordered);
           const found = new RegExp(`the order recommended depends on ${trait}`);
@@ -234,7 +238,7 @@ for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'ed
   }
 }
 
-test('in a large market most borrowers get more than an answer holds, found by walking the orders made beforehand', () => {
+test('uses the prebuilt orders for most borrowers of a large market', () => {
   const walked = { small: 0, large: 0 };
   for (const size of sizes) {
     const rank = createRanker(recommendedScore, { ordered: true });
@@ -279,7 +283,7 @@ for (const trait of ['education_level', 'address_zip']) {
         assertNoDifference(fairMarket, trait, size));
     }
 
-    test('would be found out if it decided who may have an offer', async () => {
+    test('is detected if it decides who gets an offer', async () => {
       const position = fieldIndex(personalLoans, trait);
       const picky: Market = {
         ...fairMarket,
@@ -308,7 +312,7 @@ function scoresOf(score: ScoreOffer, catalog: CompiledCatalog, borrower: FieldVe
   return scores;
 }
 
-describe('the retired', () => {
+describe('retired borrowers', () => {
   const position = fieldIndex(personalLoans, 'employment_status');
   const { values } = personalLoans.fields[position] as { values: readonly string[] };
   const [employed, retired] = [values.indexOf('employed'), values.indexOf('retired')];
@@ -332,12 +336,12 @@ describe('the retired', () => {
     return compared;
   }
 
-  test('are never scored below the employed of the same income', () => {
+  test('are never scored below employed ones of the same income', () => {
     const compared = assertNeverBelow(() => recommendedScore);
     assert.ok(compared > 300, `only ${compared} offers were compared`);
   });
 
-  test('would be seen to be, if employment had a weight', () => {
+  test('are detected to be if employment has a weight', () => {
     const favouring =
       (employment: number): ScoreOffer =>
       (tables, offer, applicant, price) =>
@@ -387,7 +391,7 @@ describe('a payout', () => {
       assert.ok(revenueDiffered > markets[size].catalogs, `revenue ordered otherwise only ${revenueDiffered} times`);
     });
 
-    for (const ordered of [false, true]) {
+    for (const ordered of size === 'small' ? [true] : selfChecks) {
       test(`would be found out in a ${size} market if it had a weight in the score${ordered ? ' that is walked' : ''}`, () => {
         const paid = createRanker(
           (tables, offer, applicant, price) =>

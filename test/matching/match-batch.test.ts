@@ -41,7 +41,7 @@ const batch = fc
     unavailable: sets.length === 0 ? [] : requests.map((_, at) => sets[at % sets.length]!),
   }));
 
-test('a batch arrives as it was sent', () => {
+test('decodes an encoded batch', () => {
   fc.assert(
     fc.property(batch, (sent) => {
       assert.deepEqual(decodeBatch(encodeBatch(sent)), sent);
@@ -49,7 +49,7 @@ test('a batch arrives as it was sent', () => {
   );
 });
 
-test('offers that are closed to a whole batch cross once, and nothing does while none are', () => {
+test('sends the same unavailable offers once for a batch', () => {
   const requests = Array.from(
     { length: bounds.matchBatchRequestsMax },
     (): BatchRequest => ['version', 20_260_520, 1, 2],
@@ -61,7 +61,7 @@ test('offers that are closed to a whole batch cross once, and nothing does while
   assert.equal(open, encode([requests, [], []]).length);
 });
 
-test('answers arrive as they were sent, rankings and failures mixed', () => {
+test('decodes encoded rankings and failures', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(ranking, failure), { maxLength: bounds.matchBatchRequestsMax }), (answers) => {
       const arrived = answers.map((answer) => ('failure' in answer ? answer : packed(answer)));
@@ -70,14 +70,14 @@ test('answers arrive as they were sent, rankings and failures mixed', () => {
   );
 });
 
-test('a message sent is not overwritten by the next', () => {
+test('does not overwrite an earlier message', () => {
   const batch = { requests: [['one', 1, 2, 3] as BatchRequest], unavailable: [] };
   const first = encodeBatch(batch);
   encodeBatch({ requests: [['two', 4, 5, 6]], unavailable: [] });
   assert.deepEqual(decodeBatch(first), batch);
 });
 
-test('an overlong failure is cut rather than refused', () => {
+test('truncates a long failure message', () => {
   const [answer] = decodeResults(encodeResults([{ failure: '\u{1F4A5}'.repeat(100_000) }])) as { failure: string }[];
   assert.ok(answer!.failure.length <= 500 && answer!.failure.startsWith('\u{1F4A5}'));
 });

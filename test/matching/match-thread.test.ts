@@ -7,7 +7,7 @@ import { plainEnvironment } from '../support/plain-environment.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
 // That it must not is a matter of milliseconds in a thread's start: tried at random, one of some hundred ends took the process along.
-test('a matching thread is loaded by import alone, since one that is ended within `require` takes the process along', (t) => {
+test('loads the thread without `require`, which can crash the process when the thread is terminated', (t) => {
   const archiveFolder = temporaryFolder();
   t.after(() => rmSync(archiveFolder, { recursive: true }));
   const told =

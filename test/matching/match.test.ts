@@ -18,7 +18,7 @@ import { referenceMatches, referenceOrder } from './reference-matcher.ts';
 
 function compiled(catalog: LoanCatalog): CompiledCatalog {
   const parsed = parseCatalog(JSON.stringify(catalog), personalLoans);
-  assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
+  assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
   return compileCatalog(parsed.catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example' });
 }
 
@@ -44,21 +44,21 @@ const meets = (criterion: CatalogCriterion, fields: object, on = today) =>
   matches({ criteria: [criterion] }, fields, {}, on);
 
 describe('eligibility', () => {
-  test('an offer without criteria is made', () => {
+  test('includes an offer without criteria', () => {
     assert.ok(matches({}));
   });
 
-  test('a listed value is met, and no other', () => {
+  test('includes only listed values', () => {
     assert.ok(meets({ field: 'state', in: ['CA', 'NY'] }, {}));
     assert.ok(!meets({ field: 'state', in: ['NY'] }, {}));
   });
 
-  test('an excluded value is not met', () => {
+  test('excludes listed values of not_in', () => {
     assert.ok(!meets({ field: 'state', not_in: ['CA'] }, {}));
     assert.ok(meets({ field: 'state', not_in: ['NY'] }, {}));
   });
 
-  test('several criteria on one field must all be met', () => {
+  test('requires all criteria on a field', () => {
     const criteria = [
       { field: 'state', in: ['CA', 'NY'] },
       { field: 'state', not_in: ['NY'] },
@@ -67,7 +67,7 @@ describe('eligibility', () => {
     assert.ok(!matches({ criteria }, { state: 'NY' }));
   });
 
-  test('a least and a greatest value include themselves', () => {
+  test('includes the limits of a range', () => {
     const criterion = { field: 'annual_income', min: 50_000, max: 60_000 };
     const incomes = [49_999, 50_000, 60_000, 60_001];
     assert.deepEqual(
@@ -76,7 +76,7 @@ describe('eligibility', () => {
     );
   });
 
-  test('an age is reached on the birthday', () => {
+  test('reaches an age on the birthday', () => {
     const criterion = { field: 'birthdate', min_age: 21 };
     assert.ok(meets(criterion, { birthdate: '2005-08-01' }, 20260801));
     assert.ok(!meets(criterion, { birthdate: '2005-08-02' }, 20260801));
@@ -95,7 +95,7 @@ describe('eligibility', () => {
     });
   }
 
-  test('a criterion on the co-borrower is no different from any other', () => {
+  test('applies criteria on the co-borrower', () => {
     const criterion = { field: 'co_borrower', in: [true] };
     assert.ok(meets(criterion, { co_borrower: true }));
     assert.ok(!meets(criterion, { co_borrower: false }));
@@ -116,7 +116,7 @@ describe('eligibility', () => {
     });
   }
 
-  test('a least credit score leaves bands out that lie wholly below it', () => {
+  test('excludes bands below the minimum credit score', () => {
     const bands = Object.fromEntries(
       ['620-659', '660-699', '700-749', '750-799', '800+'].map((name) => [name, plainBand()]),
     );
@@ -128,7 +128,7 @@ describe('eligibility', () => {
     assert.deepEqual(servedFrom(850), ['800+']);
   });
 
-  test('the age of contract of a state keeps out who is known to be younger, in that state alone', () => {
+  test('applies the age of contract of a state', () => {
     const rules = { state_rules: { CA: { min_age: 21 } } };
     const at20 = { birthdate: '2005-08-02' };
     assert.ok(!matches({}, at20, rules));
@@ -136,7 +136,7 @@ describe('eligibility', () => {
     assert.ok(matches({}, { ...at20, state: 'NY' }, rules));
   });
 
-  test('a birthdate nobody told is not taken for that of a minor', () => {
+  test('does not exclude a borrower without a birthdate by the age of contract', () => {
     assert.ok(matches({}, {}, { state_rules: { CA: { min_age: 21 } } }));
   });
 
@@ -154,11 +154,11 @@ describe('eligibility', () => {
     });
   }
 
-  test('a band without a price has no offer', () => {
+  test('excludes a band without a price', () => {
     assert.ok(!matches({}, { credit_score_range: '660-699' }));
   });
 
-  test('the amount must lie within the range of the offer and of the band', () => {
+  test('requires an amount within the ranges of offer and band', () => {
     const offer = { amount: { min: 5_000, max: 40_000 }, bands: { '700-749': plainBand({ max_amount: 20_000 }) } };
     assert.deepEqual(
       [4_999, 5_000, 20_000, 20_001].map((loan_amount) => matches(offer, { loan_amount })),
@@ -166,7 +166,7 @@ describe('eligibility', () => {
     );
   });
 
-  test('an amount below the least of the state is not shown', () => {
+  test('excludes amounts below the minimum of the state', () => {
     const rules = { state_rules: { CA: { min_amount: 15_001 } } };
     assert.ok(!matches({}, {}, rules));
     assert.ok(matches({}, { loan_amount: 15_001 }, rules));
@@ -181,7 +181,7 @@ describe('eligibility', () => {
     return rankOffers(compiled(catalog).tables, borrowerOf({ ...goodBorrower, ...fields }), today).total === 1;
   }
 
-  test('of the least amounts of catalog, lender and offer in a state the greatest holds', () => {
+  test('applies the highest minimum amount of catalog, lender and offer', () => {
     const [small, large] = [{ CA: { min_amount: 5_000 } }, { CA: { min_amount: 15_001 } }];
     assert.ok(shownUnder([small, small, small]));
     for (const rules of [
@@ -195,7 +195,7 @@ describe('eligibility', () => {
     }
   });
 
-  test('of the caps of catalog, lender and offer in a state the least holds', () => {
+  test('applies the lowest APR cap of catalog, lender and offer', () => {
     const [high, low] = [{ CA: { max_apr_percent: 30 } }, { CA: { max_apr_percent: 11.99 } }];
     assert.ok(shownUnder([high, high, high]));
     for (const rules of [
@@ -208,7 +208,7 @@ describe('eligibility', () => {
     }
   });
 
-  test('rules of one lender in a state are none of the others', () => {
+  test('applies the rules of a lender only to its offers', () => {
     const catalog = catalogOf([
       plainOffer({ id: 'a', state_rules: { CA: { min_amount: 20_000 } } }),
       plainOffer({ id: 'b' }),
@@ -224,13 +224,13 @@ describe('eligibility', () => {
     assert.deepEqual(shown('NY'), ['a', 'b', 'c']);
   });
 
-  test('the upper end of the APR range must stay within the cap of the state', () => {
+  test('compares the upper end of the APR range with the cap of the state', () => {
     assert.ok(matches({}, {}, { state_rules: { CA: { max_apr_percent: 12 } } }));
     assert.ok(!matches({}, {}, { state_rules: { CA: { max_apr_percent: 11.99 } } }));
     assert.ok(matches({}, { state: 'NY' }, { state_rules: { CA: { max_apr_percent: 5 } } }));
   });
 
-  test('a fee that lifts the APR over 36 % keeps the offer from being shown', () => {
+  test('excludes an offer whose fee raises the APR above 36 %', () => {
     const at = (origination_fee_percent: number) =>
       matches({
         bands: { '700-749': plainBand({ note_rate_percent: { min: 30, max: 35 }, origination_fee_percent }) },
@@ -239,7 +239,7 @@ describe('eligibility', () => {
     assert.ok(!at(2));
   });
 
-  test('an offer at exactly the cap is shown', () => {
+  test('includes an offer at exactly the cap', () => {
     assert.ok(matches({ bands: { '700-749': plainBand({ note_rate_percent: { min: 36, max: 36 } }) } }));
   });
 
@@ -250,13 +250,13 @@ describe('eligibility', () => {
     assert.ok(!matches(offer, { monthly_debt_payments: 1_634 }));
   });
 
-  test('an offer with a debt-to-income limit is skipped when the debt is not known', () => {
+  test('excludes an offer with a debt-to-income limit if the debt is unknown', () => {
     const { monthly_debt_payments: _, ...fields } = goodBorrower;
     const catalog = compiled(catalogOf([plainOffer({ max_debt_to_income_percent: 90 })]));
     assert.equal(rankOffers(catalog.tables, borrowerOf(fields), today).total, 0);
   });
 
-  test('a borrower without an amount, a band or a state matches nothing', () => {
+  test('matches nothing without amount, band or state', () => {
     const catalog = compiled(catalogOf([plainOffer()]));
     for (const missing of ['loan_amount', 'credit_score_range', 'state']) {
       const fields = Object.fromEntries(Object.entries(goodBorrower).filter(([name]) => name !== missing));
@@ -271,20 +271,20 @@ describe('orders', () => {
     plainOffer({ id, bands: { '700-749': plainBand({ note_rate_percent: { min, max } }) }, ...changes });
   const borrower = borrowerOf(goodBorrower);
 
-  test('lowest_apr goes by the lower end, then by the upper end, then by id', () => {
+  test('lowest_apr sorts by lower end, upper end and id', () => {
     const catalog = compiled(
       catalogOf([priced('d', 9, 20), priced('b', 8, 12), priced('c', 8, 11), priced('a', 8, 12)]),
     );
     assert.deepEqual(orderOf(catalog, borrower, 'lowest_apr'), ['c', 'a', 'b', 'd']);
   });
 
-  test('lowest_apr compares rates as they are answered', () => {
+  test('lowest_apr compares rates as shown', () => {
     // Both start at 8.00 %, so the upper end decides, though one begins a hair lower.
     const catalog = compiled(catalogOf([priced('a', 8.0001, 12), priced('b', 8.0002, 11)]));
     assert.deepEqual(orderOf(catalog, borrower, 'lowest_apr'), ['b', 'a']);
   });
 
-  test('highest_amount goes by what the borrower can get, then by APR', () => {
+  test('highest_amount sorts by the available amount, then by APR', () => {
     const upTo = (max: number) => ({ amount: { min: 1_000, max } });
     const catalog = compiled(
       catalogOf([
@@ -296,7 +296,7 @@ describe('orders', () => {
     assert.deepEqual(orderOf(catalog, borrower, 'highest_amount'), ['c', 'b', 'a']);
   });
 
-  test('highest_amount knows that debt limits what the borrower can get', () => {
+  test('highest_amount applies debt limits', () => {
     const catalog = compiled(
       catalogOf([
         priced('a', 9, 20),
@@ -307,14 +307,14 @@ describe('orders', () => {
     assert.equal(quote(catalog, 1, borrower)!.loan_amount_range.max, 30_567);
   });
 
-  test('svc_revenue goes by payout times the chance that a click is confirmed', () => {
+  test('svc_revenue sorts by payout times confirm rate', () => {
     const paid = (id: string, payout_usd: number, confirm_rate: number) =>
       plainOffer({ id, payout_usd, bands: { '700-749': plainBand({ confirm_rate }) } });
     const catalog = compiled(catalogOf([paid('a', 100, 0.01), paid('b', 50, 0.05), paid('c', 20, 0.1)]));
     assert.deepEqual(orderOf(catalog, borrower, 'svc_revenue'), ['b', 'c', 'a']);
   });
 
-  test('svc_revenue of an offer paid by the click is its payout', () => {
+  test('svc_revenue sorts a cost-per-click offer by its payout', () => {
     const lead = plainOffer({ id: 'a', payout_usd: 60, bands: { '700-749': plainBand({ confirm_rate: 0.05 }) } });
     const click = (payout_usd: number) =>
       plainOffer({
@@ -327,7 +327,7 @@ describe('orders', () => {
     assert.deepEqual(orderOf(compiled(catalogOf([lead, click(3.01)])), borrower, 'svc_revenue'), ['b', 'a']);
   });
 
-  test('recommended counts the approval of a cut band by the share of its scores that is taken', () => {
+  test('recommended scales the approval likelihood by the accepted share of a band', () => {
     // 725 to 749 is half of the fifty scores from 700 on.
     const half = plainOffer({
       id: 'b',
@@ -341,7 +341,7 @@ describe('orders', () => {
     assert.deepEqual(orderOf(compiled(catalogOf([half, whole(0.4)])), borrower, 'recommended'), ['a', 'b']);
   });
 
-  test('recommended takes no notice of the payout', () => {
+  test('recommended ignores the payout', () => {
     const order = (payouts: readonly number[]) =>
       orderOf(
         compiled(catalogOf(payouts.map((payout_usd, at) => priced(`o${at}`, 8 + at, 12 + at, { payout_usd })))),

@@ -22,10 +22,10 @@ import { packed } from './packed.ts';
 const verticals = [personalLoans, equipmentLeases];
 const textOf = (seed: number) => JSON.stringify(generateCatalog(seed, 60));
 
-interface Bench {
+interface Fixture {
   readonly catalogs: CatalogStore;
   readonly matcher: Matcher;
-  readonly faults: unknown[];
+  readonly errors: unknown[];
   /** How many requests each message to a worker carried. */
   readonly batches: number[];
   /** Takes every catalog's file away: whoever was not made ready with a catalog has nowhere to get it. */
@@ -35,7 +35,7 @@ interface Bench {
   close(): Promise<void>;
 }
 
-async function openBench(threads: number): Promise<Bench> {
+async function openFixture(threads: number): Promise<Fixture> {
   const folder = mkdtempSync(join(tmpdir(), 'matcher-'));
   const file = join(folder, 'offers.json');
   writeFileSync(file, textOf(1));
@@ -49,14 +49,14 @@ async function openBench(threads: number): Promise<Bench> {
       { vertical: equipmentLeases, mode: 'live', text: equipmentLeaseCatalog('live') },
     ],
   });
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   const batches: number[] = [];
   const matcher = await startMatcher({
     threads,
     inThreadOffersMax: 0,
     catalogs,
     verticals,
-    onThreadError: (fault) => faults.push(fault),
+    onThreadError: (error) => errors.push(error),
     onBatchSent: (requests) => batches.push(requests),
   });
   const change = (seed: number) => {
@@ -70,37 +70,36 @@ async function openBench(threads: number): Promise<Bench> {
     await matcher.close();
     rmSync(folder, { recursive: true });
   };
-  return { catalogs, matcher, faults, batches, forgetFiles, change, close };
+  return { catalogs, matcher, errors, batches, forgetFiles, change, close };
 }
 
-/** A bench of one test alone. */
-async function benchWith(threads: number, context: TestContext): Promise<Bench> {
-  const bench = await openBench(threads);
-  context.after(() => bench.close());
-  return bench;
+/** A fixture of one test alone. */
+async function fixtureWith(threads: number, context: TestContext): Promise<Fixture> {
+  const fixture = await openFixture(threads);
+  context.after(() => fixture.close());
+  return fixture;
 }
 
 for (const { name, threads } of [
   { name: 'the matcher in the calling thread', threads: 0 },
-  { name: 'a pool of one', threads: 1 },
   { name: 'a pool of two', threads: 2 },
 ]) {
   describe(name, () => {
-    let bench: Bench;
+    let fixture: Fixture;
     before(async () => {
-      bench = await openBench(threads);
+      fixture = await openFixture(threads);
     });
-    after(() => bench.close());
+    after(() => fixture.close());
 
-    test('answers what the rules say, for every borrower, catalog and vertical asked about at once', async () => {
+    test('ranks concurrent requests for different catalogs and verticals', async () => {
       const random = seededRandom(threads);
       const requests = Array.from({ length: 300 }, (_, at) => {
-        const catalog = bench.catalogs.findByVersion(bench.catalogs.currentVersions[at % 3]!)!;
+        const catalog = fixture.catalogs.findByVersion(fixture.catalogs.currentVersions[at % 3]!)!;
         return { catalog, borrower: randomBorrower(random, catalog.vertical) };
       });
       const rankings = await Promise.all(
         requests.map(({ catalog, borrower }) =>
-          bench.matcher.match({ catalogVersion: catalog.version, borrower, today }),
+          fixture.matcher.match({ catalogVersion: catalog.version, borrower, today }),
         ),
       );
       for (const [at, { catalog, borrower }] of requests.entries()) {
@@ -113,21 +112,21 @@ for (const { name, threads } of [
     });
 
     test('reads the borrower before it returns', async () => {
-      const catalog = bench.catalogs.current(1, 'live');
+      const catalog = fixture.catalogs.current(1, 'live');
       const borrower = borrowerOf(goodBorrower);
       const expected = packed(rankOffers(catalog.tables, borrower, today));
       assert.ok(expected.total > 0);
-      const answer = bench.matcher.match({ catalogVersion: catalog.version, borrower, today });
+      const answer = fixture.matcher.match({ catalogVersion: catalog.version, borrower, today });
       borrower.fill(-1);
       assert.deepEqual(await answer, { catalogVersion: catalog.version, ...expected });
     });
 
-    test('a version that does not exist fails alone', async () => {
+    test('rejects only the request with an unknown version', async () => {
       const borrower = borrowerOf(goodBorrower);
-      const { version } = bench.catalogs.current(1, 'live');
+      const { version } = fixture.catalogs.current(1, 'live');
       const [bad, worse, good] = await Promise.allSettled(
         ['000000000000', '../../secret', version].map(async (catalogVersion) =>
-          bench.matcher.match({ catalogVersion, borrower, today }),
+          fixture.matcher.match({ catalogVersion, borrower, today }),
         ),
       );
       assert.equal(bad!.status, 'rejected');
@@ -135,14 +134,14 @@ for (const { name, threads } of [
       assert.equal(good!.status, 'fulfilled');
     });
 
-    test('goes on with the old catalog and the new one through a change', async () => {
+    test('ranks by the old and the new catalog during a change', async () => {
       const borrower = borrowerOf(goodBorrower);
-      const old = bench.catalogs.current(1, 'live');
-      const change = bench.change(3);
-      const during = await bench.matcher.match({ catalogVersion: old.version, borrower, today });
-      assert.deepEqual(await change, { ok: true, version: bench.catalogs.current(1, 'live').version, changed: true });
-      for (const catalog of [old, bench.catalogs.current(1, 'live')]) {
-        assert.deepEqual(await bench.matcher.match({ catalogVersion: catalog.version, borrower, today }), {
+      const old = fixture.catalogs.current(1, 'live');
+      const change = fixture.change(3);
+      const during = await fixture.matcher.match({ catalogVersion: old.version, borrower, today });
+      assert.deepEqual(await change, { ok: true, version: fixture.catalogs.current(1, 'live').version, changed: true });
+      for (const catalog of [old, fixture.catalogs.current(1, 'live')]) {
+        assert.deepEqual(await fixture.matcher.match({ catalogVersion: catalog.version, borrower, today }), {
           catalogVersion: catalog.version,
           ...packed(rankOffers(catalog.tables, borrower, today)),
         });
@@ -150,52 +149,52 @@ for (const { name, threads } of [
       assert.equal(during!.total, rankOffers(old.tables, borrower, today).total);
     });
 
-    test('has nothing waiting once all is answered', async () => {
-      const catalogVersion = bench.catalogs.current(1, 'live').version;
+    test('has no pending requests after all are settled', async () => {
+      const catalogVersion = fixture.catalogs.current(1, 'live').version;
       const borrower = borrowerOf(goodBorrower);
-      await Promise.all(Array.from({ length: 100 }, () => bench.matcher.match({ catalogVersion, borrower, today })));
-      assert.equal(bench.matcher.pendingCount, 0);
-      assert.equal(bench.matcher.readyThreads, threads);
-      assert.deepEqual(bench.faults, []);
+      await Promise.all(Array.from({ length: 100 }, () => fixture.matcher.match({ catalogVersion, borrower, today })));
+      assert.equal(fixture.matcher.pendingCount, 0);
+      assert.equal(fixture.matcher.readyThreads, threads);
+      assert.deepEqual(fixture.errors, []);
     });
 
-    test('once it is closed, answers null, closes again, and does not stand in the way of a catalog change', async (context) => {
-      const closed = await benchWith(threads, context);
+    test('returns null after it is closed, and does not block a catalog change', async (context) => {
+      const closed = await fixtureWith(threads, context);
       await closed.matcher.close();
       await closed.matcher.close();
       const catalogVersion = closed.catalogs.current(1, 'live').version;
       assert.equal(await closed.matcher.match({ catalogVersion, borrower: borrowerOf(goodBorrower), today }), null);
       assert.equal(closed.matcher.readyThreads, 0);
       assert.ok((await closed.change(4)).ok);
-      assert.deepEqual(closed.faults, []);
+      assert.deepEqual(closed.errors, []);
     });
   });
 }
 
-describe('the pool', () => {
-  test('tells how many requests travelled together', async (context) => {
-    const { catalogs, matcher, batches } = await benchWith(1, context);
+describe('PoolMatcher', () => {
+  test('reports the size of each batch', async (context) => {
+    const { catalogs, matcher, batches } = await fixtureWith(1, context);
     const count = bounds.matchBatchRequestsMax + 3;
     const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
     await Promise.all(Array.from({ length: count }, () => matcher.match(request)));
     assert.deepEqual(batches, [bounds.matchBatchRequestsMax, 3]);
   });
 
-  test('answers null at once when its queue is full, and everything that was in it', async (context) => {
-    const bench = await benchWith(1, context);
-    const catalogVersion = bench.catalogs.current(1, 'live').version;
+  test('returns null if the queue is full, and ranks all queued requests', async (context) => {
+    const fixture = await fixtureWith(1, context);
+    const catalogVersion = fixture.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
-    const answers = Array.from({ length: bounds.matchQueueRequestsMax + 10 }, () =>
-      bench.matcher.match({ catalogVersion, borrower, today }),
+    const pending = Array.from({ length: bounds.matchQueueRequestsMax + 10 }, () =>
+      fixture.matcher.match({ catalogVersion, borrower, today }),
     );
-    assert.equal(bench.matcher.pendingCount, bounds.matchQueueRequestsMax);
-    const rankings = await Promise.all(answers);
+    assert.equal(fixture.matcher.pendingCount, bounds.matchQueueRequestsMax);
+    const rankings = await Promise.all(pending);
     assert.equal(rankings.filter((ranking) => ranking === null).length, 10);
     assert.equal(rankings.slice(bounds.matchQueueRequestsMax).filter((ranking) => ranking === null).length, 10);
   });
 
-  test('sends no request to a worker that was cancelled while it waited, and serves those behind it sooner', async (context) => {
-    const { catalogs, matcher, batches } = await benchWith(1, context);
+  test('does not send cancelled requests to a thread', async (context) => {
+    const { catalogs, matcher, batches } = await fixtureWith(1, context);
     const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
     const signal = { ended: false };
     const first = matcher.match(request);
@@ -213,8 +212,8 @@ describe('the pool', () => {
     assert.equal(matcher.pendingCount, 0);
   });
 
-  test('gives the places of cancelled requests at the head of a full queue to others', async (context) => {
-    const { catalogs, matcher } = await benchWith(1, context);
+  test('removes cancelled requests from the head of a full queue', async (context) => {
+    const { catalogs, matcher } = await fixtureWith(1, context);
     const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
     const signal = { ended: false };
     const cancelled = Array.from({ length: 3 }, () => matcher.match({ ...request, signal }));
@@ -226,72 +225,72 @@ describe('the pool', () => {
     assert.deepEqual(await Promise.all([refused, ...cancelled]), [null, null, null, null]);
   });
 
-  test('answers null to what still waits when it closes, and the rest in full', async (context) => {
-    const bench = await benchWith(1, context);
-    const catalogVersion = bench.catalogs.current(1, 'live').version;
+  test('returns null to queued requests when it closes, and settles the others', async (context) => {
+    const fixture = await fixtureWith(1, context);
+    const catalogVersion = fixture.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
-    const answers = Array.from({ length: 500 }, () => bench.matcher.match({ catalogVersion, borrower, today }));
-    await answers[0];
-    await bench.matcher.close();
-    const rankings = await Promise.all(answers);
+    const pending = Array.from({ length: 500 }, () => fixture.matcher.match({ catalogVersion, borrower, today }));
+    await pending[0];
+    await fixture.matcher.close();
+    const rankings = await Promise.all(pending);
     assert.ok(rankings[0] !== null && rankings.at(-1) === null);
-    assert.equal(bench.matcher.pendingCount, 0);
+    assert.equal(fixture.matcher.pendingCount, 0);
   });
 
-  test('answers every request though its workers die under it', async (context) => {
-    const bench = await benchWith(2, context);
-    const pool = bench.matcher as PoolMatcher;
-    const catalog = bench.catalogs.current(1, 'live');
+  test('ranks every request although threads exit', async (context) => {
+    const fixture = await fixtureWith(2, context);
+    const pool = fixture.matcher as PoolMatcher;
+    const catalog = fixture.catalogs.current(1, 'live');
     const borrower = borrowerOf(goodBorrower);
     const expected = { catalogVersion: catalog.version, ...packed(rankOffers(catalog.tables, borrower, today)) };
-    const answers = Array.from({ length: 400 }, () => pool.match({ catalogVersion: catalog.version, borrower, today }));
+    const pending = Array.from({ length: 400 }, () => pool.match({ catalogVersion: catalog.version, borrower, today }));
     await new Promise(setImmediate);
     await Promise.all(pool.threads.map((thread) => thread.terminate()));
-    for (const answer of await Promise.all(answers)) assert.deepEqual(answer, expected);
-    assert.ok(bench.faults.length > 0);
+    for (const ranking of await Promise.all(pending)) assert.deepEqual(ranking, expected);
+    assert.ok(fixture.errors.length > 0);
   });
 
-  test('answers null to requests whose worker died twice, and goes on', async (context) => {
-    const bench = await benchWith(1, context);
-    const pool = bench.matcher as PoolMatcher;
-    const catalogVersion = bench.catalogs.current(1, 'live').version;
+  test('returns null to requests whose threads exited twice', async (context) => {
+    const fixture = await fixtureWith(1, context);
+    const pool = fixture.matcher as PoolMatcher;
+    const catalogVersion = fixture.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
-    const answers = Array.from({ length: 10 }, () => pool.match({ catalogVersion, borrower, today }));
+    const pending = Array.from({ length: 10 }, () => pool.match({ catalogVersion, borrower, today }));
     while (pool.pendingCount > 0) {
       await Promise.all(pool.threads.map((thread) => thread.terminate()));
       await new Promise(setImmediate);
     }
-    assert.deepEqual(await Promise.all(answers), new Array(10).fill(null));
+    assert.deepEqual(await Promise.all(pending), new Array(10).fill(null));
     assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
   });
 
   for (const threads of [1, 2]) {
     test(`with ${threads}, tells of threads that died idle, and gives no batch to one that is not ready`, async (context) => {
-      const bench = await benchWith(threads, context);
-      const pool = bench.matcher as PoolMatcher;
-      bench.forgetFiles();
+      const fixture = await fixtureWith(threads, context);
+      const pool = fixture.matcher as PoolMatcher;
+      fixture.forgetFiles();
       await Promise.all(pool.threads.map((thread) => thread.terminate()));
-      for (const catalog of bench.catalogs.currentCatalogs) {
+      for (const catalog of fixture.catalogs.currentCatalogs) {
         const borrower = randomBorrower(seededRandom(1), catalog.vertical);
         assert.deepEqual(await pool.match({ catalogVersion: catalog.version, borrower, today }), {
           catalogVersion: catalog.version,
           ...packed(rankOffers(catalog.tables, borrower, today)),
         });
       }
-      assert.deepEqual(bench.faults, new Array(threads).fill(new Error('a matching thread ended')));
+      assert.deepEqual(fixture.errors, new Array(threads).fill(new Error('a matching thread exited')));
       // None was sent twice.
-      assert.deepEqual(bench.batches, [1, 1, 1]);
+      assert.deepEqual(fixture.batches, [1, 1, 1]);
     });
   }
 
-  test('makes a thread ready with a catalog that came into use while there was none', async (context) => {
-    const bench = await benchWith(1, context);
-    const pool = bench.matcher as PoolMatcher;
+  test('prepares a new thread with a catalog that came into use meanwhile', async (context) => {
+    const fixture = await fixtureWith(1, context);
+    const pool = fixture.matcher as PoolMatcher;
     await Promise.all(pool.threads.map((thread) => thread.terminate()));
-    const [, { ok }] = await Promise.all([nextWorker(), bench.change(3)]);
+    const [, { ok }] = await Promise.all([nextWorker(), fixture.change(3)]);
     assert.ok(ok);
-    bench.forgetFiles();
-    const catalog = bench.catalogs.current(1, 'live');
+    fixture.forgetFiles();
+    const catalog = fixture.catalogs.current(1, 'live');
     const borrower = borrowerOf(goodBorrower);
     assert.deepEqual(await pool.match({ catalogVersion: catalog.version, borrower, today }), {
       catalogVersion: catalog.version,
@@ -299,10 +298,10 @@ describe('the pool', () => {
     });
   });
 
-  test('refuses a catalog that a thread ended over, and goes on without it', async (context) => {
-    const bench = await benchWith(1, context);
-    const pool = bench.matcher as PoolMatcher;
-    const { tables, version } = bench.catalogs.current(1, 'live');
+  test('rejects a catalog if a thread exits while preparing it', async (context) => {
+    const fixture = await fixtureWith(1, context);
+    const pool = fixture.matcher as PoolMatcher;
+    const { tables, version } = fixture.catalogs.current(1, 'live');
     const next = nextWorker();
     // First, or it might be ready with it before it ends.
     const ended = pool.threads[0]!.terminate();
@@ -310,53 +309,53 @@ describe('the pool', () => {
     const request = { borrower: borrowerOf(goodBorrower), today };
     assert.notEqual(await pool.match({ ...request, catalogVersion: version }), null);
     await assert.rejects(pool.match({ ...request, catalogVersion: 'unlucky' }), /not a catalog version/);
-    assert.equal(bench.faults.length, 1);
+    assert.equal(fixture.errors.length, 1);
   });
 
-  test('refuses a catalog that a thread cannot take over, and keeps the thread', async (context) => {
-    const bench = await benchWith(1, context);
-    const pool = bench.matcher as PoolMatcher;
-    const { tables, version } = bench.catalogs.current(1, 'live');
+  test('rejects a catalog that a thread cannot prepare, and keeps the thread', async (context) => {
+    const fixture = await fixtureWith(1, context);
+    const pool = fixture.matcher as PoolMatcher;
+    const { tables, version } = fixture.catalogs.current(1, 'live');
     const [thread] = pool.threads;
     const damaged = { ...tables, rangeFilters: null } as unknown as LoanTables;
     await assert.rejects(pool.prepare({ version: 'damaged', tables: damaged }), TypeError);
     assert.notEqual(await pool.match({ catalogVersion: version, borrower: borrowerOf(goodBorrower), today }), null);
-    assert.deepEqual(bench.faults, []);
+    assert.deepEqual(fixture.errors, []);
     assert.equal(pool.threads[0], thread);
   });
 
-  test('goes on with the other thread while one cannot be started', async (context) => {
-    const bench = await benchWith(2, context);
-    const pool = bench.matcher as PoolMatcher;
-    const catalogVersion = bench.catalogs.current(1, 'live').version;
+  test('uses the other thread while one cannot be started', async (context) => {
+    const fixture = await fixtureWith(2, context);
+    const pool = fixture.matcher as PoolMatcher;
+    const catalogVersion = fixture.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
     const startAgain = letNoneStart(context);
     await pool.threads[0]!.terminate();
-    while (bench.faults.length < 3) {
+    while (fixture.errors.length < 3) {
       assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
       assert.equal(pool.readyThreads, 1);
     }
     startAgain();
   });
 
-  test('answers null to who waits while no thread can be started, and goes on when one can', async (context) => {
-    const bench = await benchWith(1, context);
-    const pool = bench.matcher as PoolMatcher;
-    const catalogVersion = bench.catalogs.current(1, 'live').version;
+  test('returns null while no thread can be started', async (context) => {
+    const fixture = await fixtureWith(1, context);
+    const pool = fixture.matcher as PoolMatcher;
+    const catalogVersion = fixture.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
     const startAgain = letNoneStart(context);
     await pool.threads[0]!.terminate();
     assert.equal(await pool.match({ catalogVersion, borrower, today }), null);
-    assert.deepEqual(bench.batches, []);
-    assert.ok(bench.faults.length >= 3);
+    assert.deepEqual(fixture.batches, []);
+    assert.ok(fixture.errors.length >= 3);
     startAgain();
     assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
   });
 
-  test('closes while a thread is on its way', async (context) => {
-    const bench = await benchWith(1, context);
-    const pool = bench.matcher as PoolMatcher;
-    const catalogVersion = bench.catalogs.current(1, 'live').version;
+  test('closes while a thread is starting', async (context) => {
+    const fixture = await fixtureWith(1, context);
+    const pool = fixture.matcher as PoolMatcher;
+    const catalogVersion = fixture.catalogs.current(1, 'live').version;
     const next = nextWorker();
     await pool.threads[0]!.terminate();
     await next;
@@ -364,7 +363,7 @@ describe('the pool', () => {
     await pool.close();
     assert.equal(await asked, null);
     assert.equal(pool.threads.length, 0);
-    assert.equal(bench.faults.length, 1);
+    assert.equal(fixture.errors.length, 1);
   });
 });
 

@@ -15,7 +15,7 @@ const ranges = fc.integer({ min: 3, max: 400 }).chain((spread) => {
   return fc.array(range, { minLength: 1, maxLength: 3 * bounds.matchIndexBucketsMax, size: 'max' });
 });
 
-test('leaves exactly the offers whose range holds the value, of those that were there', () => {
+test('keeps exactly the offers whose range contains the value', () => {
   fc.assert(
     fc.property(
       ranges,

@@ -82,7 +82,7 @@ describe('a whole number', () => {
     assert.equal(kept('loan_amount', JSON.parse('1e4')), 10_000);
   });
 
-  it('is kept as 0 when it is minus zero', () => {
+  it('encodes -0 as 0', () => {
     assert(Object.is(kept('annual_income', JSON.parse('-0')), 0));
   });
 });

@@ -34,7 +34,7 @@ function readCatalogFile(file: string): CatalogReadResult {
   const validated = parsed.ok ? validateCatalogValue(parsed.value, vertical) : parsed;
   return validated.ok
     ? { text, vertical, catalog: validated.catalog, errors: null }
-    : { text, vertical, catalog: null, errors: validated.faults };
+    : { text, vertical, catalog: null, errors: validated.errors };
 }
 
 /** Vertical that a catalog names; the first one if it names none that is served, which is an error in the catalog. */

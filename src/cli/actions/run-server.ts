@@ -232,7 +232,7 @@ async function reloadCatalogs(service: Service, logger: Logger, stopSignal: Abor
       if (change.changed) logger.info({ version: change.version }, 'catalog reloaded');
     } else if (!stopSignal.aborted) {
       // After a stop signal, an error only means that the reload was canceled.
-      logger.error({ errors: change.faults }, 'catalog reload failed; keeping the current catalog');
+      logger.error({ errors: change.errors }, 'catalog reload failed; keeping the current catalog');
     }
   }
 }

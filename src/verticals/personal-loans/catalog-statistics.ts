@@ -6,7 +6,6 @@ import { compileLoanTables, type LoanTables } from './loan-tables.ts';
 import { offerPayoutModel } from './offer-rules.ts';
 import type { LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
 
-/** The least, the middle and the greatest of some numbers; null of none. */
 export interface NumberSummary {
   readonly min: number;
   readonly median: number;
@@ -18,15 +17,15 @@ export interface BandStatistics {
   /** Offers that serve the band. */
   readonly offers: number;
   readonly note_rate_percent: NumberSummary | null;
-  /** Over every term that may be shown somewhere. */
+  /** Of every term that is within the APR cap of the catalog. */
   readonly apr_percent: NumberSummary | null;
   readonly origination_fee_percent: NumberSummary | null;
   readonly approval_likelihood: NumberSummary | null;
-  /** What a click by a borrower of the band is worth. */
+  /** Expected revenue of a click by a borrower of the band. */
   readonly click_usd: NumberSummary | null;
 }
 
-/** How many offers are open to borrowers with each value of a field, and to those who have not told it. */
+/** Number of offers for borrowers with each value of a field, and without a value. */
 export interface FieldCoverage {
   readonly field: string;
   readonly offers: Readonly<Record<string, number>>;
@@ -38,14 +37,14 @@ export interface CatalogStatistics {
   readonly offers: number;
   readonly term_months: readonly number[];
   readonly bands: readonly BandStatistics[];
-  /** Every field of few values that offers may be matched by; a state with the rules that hold there. */
+  /** For every field with enumerable values that criteria may use. Counts for a state apply its rules. */
   readonly coverage: readonly FieldCoverage[];
   readonly payouts: Readonly<
     Record<Vertical['revenueModel'], { readonly offers: number; readonly usd: NumberSummary | null }>
   >;
-  /** Offers that use a member, by its name. */
+  /** Number of offers that use a member of the catalog format, by its name. */
   readonly using: Readonly<Record<string, number>>;
-  /** Ids of the offers that no state's rules let anybody see. */
+  /** Ids of the offers that the rules of all states exclude. */
   readonly never_shown: readonly string[];
 }
 
@@ -73,7 +72,7 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
       .filter((field) => isCoverageField(field, vertical))
       .map((field) => {
         const position = fieldIndex(vertical, field.name);
-        // Without a filter on the field, no offer asks for it.
+        // Without a filter, no offer has a criterion on the field.
         const filter = tables.choiceFilters.find((candidate) => candidate.field === position);
         const open = (code: number, shown: (at: number) => boolean) =>
           count((_offer, at) => shown(at) && (filter === undefined || hasOffer(filter.allowed.get(code)!, at)));
@@ -146,13 +145,13 @@ function computeBandStatistics(
   };
 }
 
-/** Whether the rules of a state leave the offer at least one term and amount in a band it serves. */
+/** Whether the rules of a state allow at least one term and amount of the offer in any band. */
 function stateRulesAllowOffer(tables: LoanTables, offer: number, state: number): boolean {
   const rule = tables.stateRuleSet[offer]! * tables.stateCount + state;
-  const least = Math.max(tables.amountMin[offer]!, tables.stateAmountMin[rule]!);
+  const amountMin = Math.max(tables.amountMin[offer]!, tables.stateAmountMin[rule]!);
   const termCount = tables.termMonths.length;
   for (let row = offer * tables.bandCount; row < (offer + 1) * tables.bandCount; row++) {
-    if (tables.amountMax[row]! < least) continue;
+    if (tables.amountMax[row]! < amountMin) continue;
     for (let slot = row * termCount; slot < (row + 1) * termCount; slot++) {
       if (tables.aprMaxPercent[slot]! <= tables.stateAprCap[rule]!) return true;
     }

@@ -6,53 +6,53 @@ import type { LoanTables } from './loan-tables.ts';
 import { type Applicant, emptyApplicant, emptyOfferPrice, priceOffer } from './price-offer.ts';
 import { aprKey, revenueKey, type ScoreOffer } from './sort-keys.ts';
 
-/** What matching knows beforehand of one credit band. */
+/** Index of the offers for one credit band. */
 export interface BandIndex {
-  /** The offers made to the band, whatever is asked of its borrowers besides, in the order of their numbers. */
+  /** The offers that serve the band, in the order of their numbers. */
   readonly offers: Uint16Array;
   readonly amounts: RangeIndex;
-  /** By offer: the largest amount, 0 where the offer is not made to the band. */
+  /** By offer: the largest amount; 0 if the offer does not serve the band. */
   readonly amountMax: Float64Array;
-  /** By offer: the terms that stay within the highest cap of any state, as bits. No more are ever open. */
+  /** By offer: the terms within the highest APR cap of all states, as bits. No other term is open to anybody. */
   readonly terms: Int32Array;
-  /** By offer: the one of them that is quoted to who asks for none, or -1. */
+  /** By offer: the one of `terms` that is quoted if no term is requested; -1 for none. */
   readonly defaultTerm: Int8Array;
-  /** By offer: the least of their payment factors. */
+  /** By offer: the lowest payment factor of `terms`. */
   readonly minPaymentFactor: Float64Array;
-  /** The offers, the highest `svc_revenue` first. */
+  /** `offers` in the order of `svc_revenue`. */
   readonly byRevenue: Uint16Array;
 }
 
 /**
- * What matching knows beforehand of one credit band and one term asked for. An offer's *usual* slot is the one quoted where no
- * state's own cap and no debt closes a term.
+ * Index of the offers for one credit band and one requested term. The *default slot* of an offer is the one quoted unless the APR cap
+ * of a state or the borrower's debts close its term.
  */
 export interface TermIndex {
-  /** By offer: the usual slot, and its payment factor. */
+  /** By offer. */
   readonly defaultSlot: Int32Array;
   readonly defaultPaymentFactor: Float64Array;
-  /** The offers of the band in the order of `lowest_apr`, by their usual slots. */
+  /** The offers of the band in the order of `lowest_apr`, by their default slots. */
   readonly byApr: Uint16Array;
-  /** Those without a debt-to-income limit in the order of `highest_amount`, by their usual slots. */
+  /** The offers without a debt-to-income limit in the order of `highest_amount`, by their default slots. */
   readonly byAmount: Uint16Array;
-  /** The offers of the band by the best score anybody can get for them in their usual slots, and these scores beside them. */
+  /** The offers of the band by the best score that any borrower can get for their default slots, and these scores in the same order. */
   readonly byScore: Uint16Array;
   readonly bestScores: Int32Array;
 }
 
-/** What a state's rules leave of one credit band, debts not considered. */
+/** Index of the offers for one credit band and state, without regard to debts. */
 export interface StateIndex {
-  /** Offers that the criteria on state and band allow and that have an open term. */
+  /** Offers that the criteria on state and band admit and that have an open term. */
   readonly offered: OfferSet;
-  /** By index of the term asked for, plus 1: those of them that are quoted another than their usual slot; undefined for none. */
+  /** By index of the requested term, plus 1: the offers that are quoted another slot than their default; undefined for none. */
   readonly nonDefaultTerm: readonly (OfferSet | undefined)[];
-  /** The offers whose least amount the state raises, and the lowest and the highest of the amounts it raises it to. */
+  /** The offers whose minimum amount is higher in this state, and the lowest and highest of these minimums. */
   readonly raisedMinimum: OfferSet;
   readonly lowestRaisedMinimum: number;
   readonly highestRaisedMinimum: number;
 }
 
-/** What an index holds at present: how many of each kind, and the bytes of all its numbers. */
+/** The parts that are in memory, by kind, and their size. */
 interface MatchIndexUsage {
   readonly bands: number;
   readonly terms: number;
@@ -61,10 +61,9 @@ interface MatchIndexUsage {
 }
 
 /**
- * Sets and orders of a catalog's offers that depend on few properties of a borrower, made when first asked for. Their numbers
- * take about as much memory as the tables they are made from, and all that is kept never takes more than `bytesMax`: what
- * would exceed it is kept alone, everything else is forgotten and made again as needed. A ranking under way may still use what
- * has just been forgotten.
+ * Sets and orders of the offers of a catalog that depend on few properties of a borrower. Each part is built at its first use. All
+ * parts of a catalog take about as much memory as its tables. If a new part would exceed `bytesMax`, all others are dropped and built
+ * again when needed; a ranking in progress may still use a dropped part.
  */
 export class MatchIndex {
   /** Offers with a debt-to-income limit. */
@@ -76,16 +75,16 @@ export class MatchIndex {
   readonly #tables: LoanTables;
   readonly #score: ScoreOffer | null;
   readonly #bands: BandIndex[];
-  /** By band, then by index of the term asked for, plus 1. */
+  /** By band, then by index of the requested term, plus 1. */
   readonly #terms: TermIndex[][];
   /** By band, then by state. */
   readonly #states: StateIndex[][];
   readonly #bytesMax: number;
-  /** What is held from the start and never forgotten. */
+  /** Size of the parts that are never dropped. */
   readonly #fixedBytes: number;
   #bytes = 0;
 
-  /** Without a score there are no orders by it. */
+  /** `score` is null if no order by score is needed. */
   constructor(tables: LoanTables, score: ScoreOffer | null, bytesMax: number = bounds.matchIndexBytesMax) {
     this.#tables = tables;
     this.#score = score;
@@ -97,14 +96,14 @@ export class MatchIndex {
     for (let offer = 0; offer < tables.offerCount; offer++) {
       if (tables.debtToIncomeMax[offer] !== Number.POSITIVE_INFINITY) addOffer(this.debtLimited, offer);
     }
-    const reckon = (bytes: number) => this.#reserveBytes(bytes);
-    this.ranges = tables.rangeFilters.map(({ min, max }) => new RangeIndex(min, max, reckon));
+    const reserveBytes = (bytes: number) => this.#reserveBytes(bytes);
+    this.ranges = tables.rangeFilters.map(({ min, max }) => new RangeIndex(min, max, reserveBytes));
     this.ageRanges = tables.ageFilters.map(({ minYears }) => {
       const noMax = new Float64Array(minYears.length).fill(Number.POSITIVE_INFINITY);
       return new RangeIndex(
         Float64Array.from(minYears, (years) => (years === 0 ? absentValue : years)),
         noMax,
-        reckon,
+        reserveBytes,
       );
     });
     const agesBytes = this.ageRanges.length * 2 * Float64Array.BYTES_PER_ELEMENT * tables.offerCount;
@@ -122,8 +121,8 @@ export class MatchIndex {
   }
 
   /**
-   * Makes what takes longest and what borrowers of every state need: the bands, and their orders for who asks for no term.
-   * What is left to the first borrower of a state, or with a term of their own, is made in a millisecond or a few.
+   * Builds the parts that take longest and that borrowers of every state need: the bands, and their orders without a requested term.
+   * Each of the other parts takes a few milliseconds at its first use.
    */
   buildCommonIndexes(): void {
     for (let band = 0; band < this.#tables.bandCount; band++) this.indexForTerm(band, -1);
@@ -138,7 +137,7 @@ export class MatchIndex {
     return index;
   }
 
-  /** `term` is the applicant's: an index into the terms of the catalog, or -1. */
+  /** `term` is an index into the terms of the catalog, or -1 for none. */
   indexForTerm(band: number, term: number): TermIndex {
     const ofBand = this.#terms[band]!;
     let index = ofBand[term + 1];
@@ -149,7 +148,7 @@ export class MatchIndex {
     return index;
   }
 
-  /** `applicant` is anyone of that state; nothing else of it counts but the band and what follows from the state. */
+  /** `applicant` may be any applicant of that state; only its credit band and state count. */
   indexForState(state: number, applicant: Applicant): StateIndex {
     const ofBand = this.#states[applicant.creditBand]!;
     let index = ofBand[state];
@@ -205,8 +204,8 @@ export class MatchIndex {
     const defaultSlot = new Int32Array(offerCount);
     const defaultPaymentFactor = new Float64Array(offerCount);
     for (const offer of offers) {
-      const usual = term >= 0 && (terms[offer]! & (1 << term)) !== 0 ? term : defaultTerm[offer]!;
-      const slot = (offer * bandCount + band) * termCount + usual;
+      const quotedTerm = term >= 0 && (terms[offer]! & (1 << term)) !== 0 ? term : defaultTerm[offer]!;
+      const slot = (offer * bandCount + band) * termCount + quotedTerm;
       defaultSlot[offer] = slot;
       defaultPaymentFactor[offer] = tables.paymentFactor[slot]!;
     }
@@ -223,21 +222,21 @@ export class MatchIndex {
     return index;
   }
 
-  /** By offer: the score in the usual slot for somebody who asks for next to nothing of all the offer has. */
-  #bestScores(band: number, term: number, usualSlot: Int32Array): Float64Array | null {
+  /** By offer: the score in the default slot for an applicant with the smallest request, which no other applicant exceeds. */
+  #bestScores(band: number, term: number, defaultSlot: Int32Array): Float64Array | null {
     const tables = this.#tables;
     const score = this.#score;
     if (score === null) return null;
     const applicant = emptyApplicant();
     applicant.creditBand = band;
     applicant.termIndex = term;
-    // A term that no offer of the catalog has fits worse than none at all, so one order serves both.
+    // A requested term that no offer has scores no higher than none, so one order serves both.
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
     const price = emptyOfferPrice();
     const best = new Float64Array(tables.offerCount);
     const { offers, amountMax } = this.indexForBand(band);
     for (const offer of offers) {
-      price.slot = usualSlot[offer]!;
+      price.slot = defaultSlot[offer]!;
       price.termIndex = price.slot % tables.termMonths.length;
       price.openTerms = 1 << price.termIndex;
       price.amountMax = amountMax[offer]!;
@@ -246,11 +245,11 @@ export class MatchIndex {
     return best;
   }
 
-  #buildState(state: number, asked: Applicant): StateIndex {
+  #buildState(state: number, requester: Applicant): StateIndex {
     const tables = this.#tables;
-    const { offers, terms, defaultTerm, amountMax } = this.indexForBand(asked.creditBand);
-    // Nobody's debts close a term, and the largest amount passes every other rule on amounts.
-    const applicant = Object.assign(emptyApplicant(), asked);
+    const { offers, terms, defaultTerm, amountMax } = this.indexForBand(requester.creditBand);
+    // Without debts no term is closed by them, and the largest amount passes every other rule on amounts.
+    const applicant = Object.assign(emptyApplicant(), requester);
     applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
     const price = emptyOfferPrice();
@@ -271,11 +270,11 @@ export class MatchIndex {
         highestRaisedMinimum = Math.max(highestRaisedMinimum, price.amountMin);
       }
       if (price.openTerms === terms[offer]!) continue;
-      // Closed here: the terms themselves, or the one quoted to whoever asks for none that the offer has.
-      const usualClosed = (price.openTerms & (1 << defaultTerm[offer]!)) === 0;
+      // The state closes the requested term, or the default term of an offer that does not have the requested one.
+      const defaultClosed = (price.openTerms & (1 << defaultTerm[offer]!)) === 0;
       for (let place = 0; place < nonDefaultTerm.length; place++) {
         const bit = place === 0 ? 0 : 1 << (place - 1);
-        const closed = (terms[offer]! & bit) !== 0 ? (price.openTerms & bit) === 0 : usualClosed;
+        const closed = (terms[offer]! & bit) !== 0 ? (price.openTerms & bit) === 0 : defaultClosed;
         if (!closed) continue;
         const bits = nonDefaultTerm[place] ?? emptyOfferSet(tables.offerCount);
         addOffer(bits, offer);
@@ -286,7 +285,7 @@ export class MatchIndex {
     return { offered, raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum, nonDefaultTerm };
   }
 
-  /** Makes room for what is about to be kept. */
+  /** Drops all parts if the new one would exceed the limit. */
   #reserveBytes(bytes: number): void {
     if (this.#bytes + bytes > this.#bytesMax) {
       this.#bands.length = 0;
@@ -307,9 +306,9 @@ function allowedOffers(tables: LoanTables, field: number, value: number): OfferS
   return tables.choiceFilters.find((filter) => filter.field === field)?.allowed.get(value) ?? null;
 }
 
-/** Offers by a whole-numbered key below 2^37 either side of 0, the least first; ties stay in the order given. */
+/** Sorts offers by an integer key between -2^37 and 2^37, ascending; offers with equal keys keep their order. */
 function sortByKey(offers: ArrayLike<number>, keyOf: (offer: number) => number): Uint16Array {
-  // Numbers sort many times faster than objects, and a key and a place together are still exact.
+  // Numbers sort many times faster than objects, and a double holds key and position exactly.
   const packed = new Float64Array(offers.length);
   for (let place = 0; place < offers.length; place++) packed[place] = keyOf(offers[place]!) * 2 ** 15 + place;
   packed.sort();

@@ -3,27 +3,27 @@ import type { FieldRule } from '../../matching/match-tables.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
 import type { LoanBand, LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
 
-/** What an offer pays for: its own word, or else what its vertical is paid for (docs/contract.md#click-revenue). */
+/** The payout model of an offer: its own or else that of its vertical (docs/contract.md#click-revenue). */
 export function offerPayoutModel(offer: LoanOffer, vertical: Vertical): Vertical['revenueModel'] {
   return offer.payout_model ?? vertical.revenueModel;
 }
 
 /**
- * The share of a credit band's scores that an offer takes: 1 without a least score, 0 where the whole band lies below it.
- * Nothing is known of a borrower's place inside a band, so each of its scores counts the same.
+ * The share of a credit band's scores that an offer accepts: 1 without a minimum score, 0 if the whole band is below it. All scores of
+ * a band count as equally likely.
  */
 export function servedScoreShare(
-  { min_credit_score: least }: LoanOffer,
+  { min_credit_score: minScore }: LoanOffer,
   { creditScores }: Vertical,
   band: number,
 ): number {
   const scores = creditScores?.[band];
-  if (least === undefined || scores === undefined) return 1;
+  if (minScore === undefined || scores === undefined) return 1;
   const { min, max } = scores;
-  return Math.max(0, max - Math.max(min, least) + 1) / (max - min + 1);
+  return Math.max(0, max - Math.max(min, minScore) + 1) / (max - min + 1);
 }
 
-/** What a band asks for at one term, in percent: the rates of the term where it has some, else those of the band. */
+/** Note rates and origination fee of a band at one term, in percent: those of the term, or else of the band. */
 export function termPrice(band: LoanBand, months: number): { min: number; max: number; feePercent: number } {
   const own = band.terms?.[months];
   const { min, max } = own?.note_rate_percent ?? band.note_rate_percent;
@@ -53,16 +53,16 @@ function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): b
 }
 
 /**
- * What holds in each state. Most offers follow the rules of the catalog alone, and those of a lender often share theirs, so
- * offers point at sets of rules: set 0 is the catalog's, the others are the catalog's with those of a lender and an offer.
+ * Rules by state. Many offers share the same rules, so each offer refers to a set of rules: set 0 has the rules of the catalog, the
+ * others have those of the catalog, a lender and an offer combined.
  */
 export interface StateRuleTables {
   readonly stateCount: number;
-  /** By set and state: highest APR shown there, in percent. */
+  /** By set and state: APR cap, in percent. */
   readonly stateAprCap: Float64Array;
-  /** By set and state: least amount of a loan there, in USD. */
+  /** By set and state: minimum amount, in USD. */
   readonly stateAmountMin: Float64Array;
-  /** By offer: its set. */
+  /** By offer: number of its set. */
   readonly stateRuleSet: Uint16Array;
 }
 
@@ -87,7 +87,7 @@ export function compileStateRules(
   const perState = sets.flatMap((rules) => states.map((state) => rules.map((byState) => byState[state] ?? {})));
   return {
     stateCount: states.length,
-    // Of several rules the strictest holds.
+    // The strictest of several rules applies.
     stateAprCap: Float64Array.from(perState, (rules) =>
       Math.min(everywhere, ...rules.map(({ max_apr_percent }) => max_apr_percent ?? everywhere)),
     ),

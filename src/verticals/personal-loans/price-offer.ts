@@ -2,51 +2,50 @@ import { roundHalfUp } from '../../domain/money.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 
-/** The unit in which tables keep the share of income that debt may take: four decimals of a percent. */
+/** `debtToIncomeMax` of the tables is a share of income times this: four decimals of a percent. */
 export const debtShareScale = 1_000_000;
 
-/** What the room for a payment is counted in: so many to the dollar that shares of a monthly income are whole numbers. */
+/** Units of a payment for each US dollar, chosen so that shares of a monthly income are integers. */
 export const paymentUnitsPerUsd = 12 * debtShareScale;
 
 /**
- * What a debt-to-income limit leaves for the monthly payment of a loan, in `paymentUnitsPerUsd`; negative where the debts alone are
- * above it. `share` is in `debtShareScale`, `annualIncome` and `monthlyDebt` are in whole USD.
+ * Returns the largest monthly payment that a debt-to-income limit allows, in `paymentUnitsPerUsd`; negative if the debts alone exceed
+ * the limit. `share` is in `debtShareScale`, `annualIncome` and `monthlyDebt` are in whole USD.
  *
- * The limit is exact: all three are whole numbers, and so is what they leave. 57 % of 60,000 USD a year are 2,850 a month and no
- * hair less. A payment is the amount times a factor that a double holds only nearly, and is compared unrounded, not by the
- * cents it is answered in. What is equal on paper fits, so the room is given a few units in the last place more (as in
- * `roundHalfUp`): a millionth of a cent decides against the borrower, the last bits of a double never do.
+ * All three are integers, so the limit is exact: 57 % of 60,000 USD a year is 2,850 USD a month. A payment, which is compared
+ * unrounded, has rounding errors in the last bits of a double. The result is therefore raised by a few units in the last place (as in
+ * `roundHalfUp`), so that a payment equal to the limit is allowed.
  */
 export function maxMonthlyPayment(share: number, annualIncome: number, monthlyDebt: number): number {
   return (share * annualIncome - paymentUnitsPerUsd * monthlyDebt) * (1 + 4 * Number.EPSILON);
 }
 
-/** All that price and rank know of a borrower: what is not here, no price or rank can depend on (docs/contract.md#fairness). */
+/** All properties of a borrower that prices and ranks depend on (docs/contract.md#fairness). */
 export interface Applicant {
-  /** Asked for, in USD. */
+  /** Requested amount, in USD. */
   amount: number;
   /** Index of the credit band. */
   creditBand: number;
-  /** Index into the terms of the catalog; -1 when none was asked for, or none of the catalog's. */
+  /** Index of the requested term in the terms of the catalog; -1 if none was requested or the catalog does not have it. */
   termIndex: number;
-  /** Asked for, in months; `absent` when no term was. */
+  /** Requested term, in months; `absentValue` for none. */
   termMonths: number;
-  /** Gross, in whole USD a year; negative when not known. */
+  /** Gross, in whole USD a year; negative if not known. */
   annualIncome: number;
-  /** Running debt payments in whole USD a month; negative when not known. */
+  /** Payments on existing debt, in whole USD a month; negative if not known. */
   monthlyDebt: number;
-  /** Index of the state, by which the rules of that state apply. */
+  /** Index of the state. */
   state: number;
 }
 
-/** What one offer comes to for one applicant. */
+/** Terms and amounts of one offer for one applicant. */
 export interface OfferPrice {
-  /** The terms open to the applicant for the amount asked for, as bits in the order of the catalog's terms. */
+  /** Terms open to the applicant for the requested amount, as bits in the order of the catalog's terms. */
   openTerms: number;
-  /** Index of the term quoted, and its slot in the tables. */
+  /** Index of the quoted term, and its slot in the tables. */
   termIndex: number;
   slot: number;
-  /** The amounts the applicant can get, in USD, at one term or another. */
+  /** Amounts that the applicant can get at any open term, in USD. */
   amountMin: number;
   amountMax: number;
 }
@@ -67,7 +66,7 @@ export function emptyOfferPrice(): OfferPrice {
   return { openTerms: 0, termIndex: 0, slot: 0, amountMin: 0, amountMax: 0 };
 }
 
-/** Reads the borrower's part in pricing into `applicant`; false when amount, credit band or state is absent: nothing can be priced. */
+/** Reads a borrower into `applicant`. Returns false if amount, credit band or state is absent, so that nothing can be priced. */
 export function readApplicant(tables: LoanTables, borrower: Readonly<FieldVector>, applicant: Applicant): boolean {
   const { roles } = tables;
   const amount = borrower[roles.amount]!;
@@ -85,11 +84,11 @@ export function readApplicant(tables: LoanTables, borrower: Readonly<FieldVector
 }
 
 /**
- * Prices one offer into `price`; false when it cannot be made to this applicant.
+ * Prices an offer into `price`. Returns false if the applicant cannot get it.
  *
- * A term is open when its highest APR stays within the cap on this offer in the state and, where the offer limits debt to
- * income, the payment on the amount asked for fits beside the debts already running. An offer with such a limit is not made
- * to an applicant whose income or debt is unknown: it is never guessed (docs/contract.md#eligibility).
+ * A term is open if its highest APR is within the cap of the state and if, for an offer with a debt-to-income limit, the payment on
+ * the requested amount and the existing debts are within that limit. An applicant with unknown income or debt cannot get an offer with
+ * such a limit (docs/contract.md#eligibility).
  */
 export function priceOffer(tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice): boolean {
   const { amount } = applicant;
@@ -100,10 +99,10 @@ export function priceOffer(tables: LoanTables, offer: number, applicant: Applica
   if (amount < amountMin || amount > amountMax) return false;
 
   const share = tables.debtToIncomeMax[offer]!;
-  let room = Number.POSITIVE_INFINITY;
+  let paymentMax = Number.POSITIVE_INFINITY;
   if (share !== Number.POSITIVE_INFINITY) {
     if (applicant.annualIncome < 0 || applicant.monthlyDebt < 0) return false;
-    room = maxMonthlyPayment(share, applicant.annualIncome, applicant.monthlyDebt);
+    paymentMax = maxMonthlyPayment(share, applicant.annualIncome, applicant.monthlyDebt);
   }
   const amountUnits = amount * paymentUnitsPerUsd;
 
@@ -111,19 +110,19 @@ export function priceOffer(tables: LoanTables, offer: number, applicant: Applica
   const termCount = tables.termMonths.length;
   const firstSlot = row * termCount;
   let openTerms = 0;
-  let leastFactor = Number.POSITIVE_INFINITY;
+  let minFactor = Number.POSITIVE_INFINITY;
   for (let term = 0; term < termCount; term++) {
     if (tables.aprMaxPercent[firstSlot + term]! > aprCapPercent) continue;
     const factor = tables.paymentFactor[firstSlot + term]!;
-    if (amountUnits * factor > room) continue;
+    if (amountUnits * factor > paymentMax) continue;
     openTerms |= 1 << term;
-    if (factor < leastFactor) leastFactor = factor;
+    if (factor < minFactor) minFactor = factor;
   }
   if (openTerms === 0) return false;
 
-  if (room !== Number.POSITIVE_INFINITY) {
-    // The amount asked for fits, so a last bit lost in the division must not say otherwise.
-    amountMax = Math.min(amountMax, Math.max(amount, Math.floor(room / (paymentUnitsPerUsd * leastFactor))));
+  if (paymentMax !== Number.POSITIVE_INFINITY) {
+    // The requested amount is within the limit, whatever the division rounds to.
+    amountMax = Math.min(amountMax, Math.max(amount, Math.floor(paymentMax / (paymentUnitsPerUsd * minFactor))));
   }
   price.openTerms = openTerms;
   price.termIndex = quotedTerm(tables, openTerms, applicant.termIndex);
@@ -133,14 +132,14 @@ export function priceOffer(tables: LoanTables, offer: number, applicant: Applica
   return true;
 }
 
-/** The monthly payment on the amount asked for, at the midpoint note rate over the term quoted, in whole cents. */
+/** The monthly payment on `amount` USD at the midpoint note rate over the quoted term, in whole cents. */
 export function monthlyPaymentCents(tables: LoanTables, price: OfferPrice, amount: number): number {
   return roundHalfUp(amount * tables.paymentFactor[price.slot]! * 100, 0);
 }
 
-/** The term asked for if it is open, else the open one nearest to 36 months. */
-function quotedTerm(tables: LoanTables, openTerms: number, wanted: number): number {
-  if (wanted >= 0 && (openTerms & (1 << wanted)) !== 0) return wanted;
+/** The requested term if it is open, else the open term nearest to 36 months. */
+function quotedTerm(tables: LoanTables, openTerms: number, requested: number): number {
+  if (requested >= 0 && (openTerms & (1 << requested)) !== 0) return requested;
   for (const term of tables.termPreference) if ((openTerms & (1 << term)) !== 0) return term;
-  return wanted;
+  return requested;
 }

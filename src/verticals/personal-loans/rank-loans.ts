@@ -33,79 +33,79 @@ export type RankLoans = (
   unavailable?: Int32Array | null,
 ) => RankedOffers;
 
-/** A ranking, and what it knows beforehand of a catalog. */
+/** Ranks offers; `indexFor` returns the index of a catalog. */
 type Ranker = RankLoans & { readonly indexFor: (tables: LoanTables) => MatchIndex };
 
-/** What one thread keeps of a catalog to rank by it. */
+/** What a thread keeps for each catalog. */
 interface RankerState {
   readonly index: MatchIndex;
-  /** What the borrower at hand may have. */
+  /** Offers that the current borrower can get. */
   readonly eligible: OfferSet;
-  /** What of it is quoted as usual, so that its place in the orders made beforehand is right. */
+  /** Those of `eligible` that are quoted their default term, so that their places in the prebuilt orders are right. */
   readonly defaultTermOffers: OfferSet;
 }
 
 /**
- * Finds the offers a borrower may have, and the best in four orders (docs/contract.md#sort-orders). What a borrower may have,
- * and at what price, is for `priceOffer` to say; `MatchIndex` saves asking it about every offer
+ * Creates a function that finds the offers a borrower can get, and the best of them in four orders (docs/contract.md#sort-orders).
+ * `priceOffer` defines which offers and prices a borrower gets. `MatchIndex` avoids a call of it for every offer
  * (docs/contributing/decisions/matching.md):
  *
- * 1. `selectEligible` applies all criteria and the state's rules, to 32 offers at a time;
- * 2. debts, the one rule that needs arithmetic for each offer, strike out some more, and what is left is the exact total. An
- *    offer that is quoted another term than usual is priced here, by itself;
- * 3. for all others the orders made beforehand are walked until nothing further on can be among the best.
+ * 1. `selectEligible` applies all criteria and the rules of the state, to 32 offers at a time.
+ * 2. `applyDebtLimits` applies the only rule that needs arithmetic for each offer. This gives the exact total. It also prices the
+ *    offers that are not quoted their default term.
+ * 3. The other offers are taken from prebuilt orders, until no further offer can be among the best.
  *
- * Closed offers are ranked like all others and left out of the total alone, so that an offer may close or open without another
- * ranking. Only where too few open ones are among the best for an answer, step 3 is done once more for the open ones.
+ * Unavailable offers are ranked like all others and only excluded from the total, so that an offer can become available or
+ * unavailable without a new ranking. Step 3 is repeated without them if too few available offers are among the best.
  *
- * With `ordered`, the score is trusted to be a whole number below 2^31 that depends on its arguments alone, is never lower for
- * a higher `price.amountMax` or a lower `applicant.amount`, and never higher for a term no offer has than for none: then
- * `recommended` is walked, too. Any other score is worked out for every offer.
+ * Set `ordered` only for a score that is a whole number below 2^31, depends on its arguments alone, is never lower for a higher
+ * `price.amountMax` or a lower `applicant.amount`, and never higher for a term that no offer has than for none. `recommended` is then
+ * taken from a prebuilt order too. Any other score is computed for every offer.
  */
 export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranker {
-  const workplaces = new WeakMap<LoanTables, RankerState>();
+  const states = new WeakMap<LoanTables, RankerState>();
   const applicant = emptyApplicant();
   const price = emptyOfferPrice();
   const recommended = new TopOffers();
   const lowestApr = new TopOffers();
   const highestAmount = new TopOffers();
   const revenue = new TopOffers();
-  // In the order of `sorts`.
+  // In the order of `sortOrders`.
   const best = [recommended, lowestApr, highestAmount, revenue];
 
   const rank: RankLoans = (tables, borrower, today, unavailable = null) => {
     if (!readApplicant(tables, borrower, applicant) || !meetsAgeOfContract(tables, borrower, today))
       return emptyRanking;
-    const workplace = workplaceFor(tables);
-    const { index, eligible } = workplace;
-    const chosen = selectEligible(tables, index, borrower, applicant, today, eligible);
-    placeBest(tables, workplace, borrower, chosen);
-    const all = countOffers(eligible);
-    const orders = bestOrders(tables, all);
-    if (unavailable === null) return { total: all, availableOnly: false, orders };
+    const state = stateFor(tables);
+    const { index, eligible } = state;
+    const eligibleCount = selectEligible(tables, index, borrower, applicant, today, eligible);
+    rankEligible(tables, state, borrower, eligibleCount);
+    const matching = countOffers(eligible);
+    const orders = bestOrders(tables, matching);
+    if (unavailable === null) return { total: matching, availableOnly: false, orders };
     subtractOffers(eligible, unavailable);
     const total = countOffers(eligible);
     if (hasEnoughAvailable(orders, eligible, total)) return { total, availableOnly: false, orders };
-    placeBest(tables, workplace, borrower, total);
+    rankEligible(tables, state, borrower, total);
     return { total, availableOnly: true, orders: bestOrders(tables, total) };
   };
-  return Object.assign(rank, { indexFor: (tables: LoanTables) => workplaceFor(tables).index });
+  return Object.assign(rank, { indexFor: (tables: LoanTables) => stateFor(tables).index });
 
-  /** Places the best of the `count` eligible offers in all orders, and strikes out of `eligible` those the debts leave no room for. */
-  function placeBest(tables: LoanTables, workplace: RankerState, borrower: Readonly<FieldVector>, count: number): void {
-    const { index, eligible } = workplace;
+  /** Fills all orders with the best of the `count` eligible offers. Removes offers from `eligible` that debts rule out. */
+  function rankEligible(tables: LoanTables, state: RankerState, borrower: Readonly<FieldVector>, count: number): void {
+    const { index, eligible } = state;
     for (const list of best) list.reset(tables.orderLength);
     if (shouldPriceAll(tables, count)) {
       priceAll(tables, eligible, eligible);
     } else {
-      const ofBand = index.indexForBand(applicant.creditBand);
-      const ofTerm = index.indexForTerm(applicant.creditBand, applicant.termIndex);
-      markUsual(tables, workplace, borrower);
-      walkAmounts(tables, workplace, ofBand, ofTerm);
-      settleDebts(tables, workplace, ofBand, ofTerm);
-      walkAprs(tables, workplace, ofTerm);
-      walkScores(tables, workplace, ofTerm);
-      walkRevenue(tables, workplace, ofBand);
+      const bandIndex = index.indexForBand(applicant.creditBand);
+      const termIndex = index.indexForTerm(applicant.creditBand, applicant.termIndex);
+      markDefaultTermOffers(tables, state, borrower);
+      takeTopByAmount(tables, state, bandIndex, termIndex);
+      applyDebtLimits(tables, state, bandIndex, termIndex);
+      takeTopByApr(tables, state, termIndex);
+      takeTopByScore(tables, state, termIndex);
+      takeTopByRevenue(tables, state, bandIndex);
     }
   }
 
@@ -116,20 +116,20 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     return orders;
   }
 
-  function workplaceFor(tables: LoanTables): RankerState {
-    let workplace = workplaces.get(tables);
-    if (workplace === undefined) {
-      workplace = {
+  function stateFor(tables: LoanTables): RankerState {
+    let state = states.get(tables);
+    if (state === undefined) {
+      state = {
         index: new MatchIndex(tables, ordered ? score : null),
         eligible: emptyOfferSet(tables.offerCount),
         defaultTermOffers: emptyOfferSet(tables.offerCount),
       };
-      workplaces.set(tables, workplace);
+      states.set(tables, state);
     }
-    return workplace;
+    return state;
   }
 
-  /** Places offers in all orders by their own prices, and strikes out of `eligible` those that have none. */
+  /** Prices each of the offers and adds it to all orders. Removes offers without a price from `eligible`. */
   function priceAll(tables: LoanTables, offers: OfferSet, eligible: OfferSet): void {
     const { bandCount } = tables;
     for (let word = 0; word < offers.length; word++) {
@@ -141,7 +141,7 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     }
   }
 
-  /** As `priceAll`, for one offer and all orders but `svc_revenue`, which no price decides. */
+  /** As `priceAll` for one offer, except for the order `svc_revenue`, which does not depend on the price. */
   function priceAlone(tables: LoanTables, offer: number, eligible: OfferSet): boolean {
     if (!priceOffer(tables, offer, applicant, price)) {
       removeOffer(eligible, offer);
@@ -153,30 +153,30 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     return true;
   }
 
-  function markUsual(tables: LoanTables, workplace: RankerState, borrower: Readonly<FieldVector>): void {
-    const { index, eligible, defaultTermOffers } = workplace;
+  function markDefaultTermOffers(tables: LoanTables, state: RankerState, borrower: Readonly<FieldVector>): void {
+    const { index, eligible, defaultTermOffers } = state;
     defaultTermOffers.set(eligible);
-    const unusual = index.indexForState(borrower[tables.roles.state]!, applicant).nonDefaultTerm[
+    const nonDefault = index.indexForState(borrower[tables.roles.state]!, applicant).nonDefaultTerm[
       applicant.termIndex + 1
     ];
-    if (unusual !== undefined) subtractOffers(defaultTermOffers, unusual);
+    if (nonDefault !== undefined) subtractOffers(defaultTermOffers, nonDefault);
   }
 
   /**
-   * Strikes out what the borrower's debts leave no room for. Offers limited by them find their places in `highest_amount`
-   * here, since how much this borrower can get of one is nobody else's figure.
+   * Removes offers that the borrower's debts rule out. Adds offers with a debt limit to `highest_amount`, because their amount
+   * depends on the borrower.
    */
-  function settleDebts(tables: LoanTables, workplace: RankerState, ofBand: BandIndex, ofTerm: TermIndex): void {
+  function applyDebtLimits(tables: LoanTables, state: RankerState, bandIndex: BandIndex, termIndex: TermIndex): void {
     const { amount } = applicant;
-    const { index, eligible, defaultTermOffers } = workplace;
+    const { index, eligible, defaultTermOffers } = state;
     const { debtLimited } = index;
-    const { minPaymentFactor, amountMax } = ofBand;
-    const { defaultPaymentFactor } = ofTerm;
+    const { minPaymentFactor, amountMax } = bandIndex;
+    const { defaultPaymentFactor } = termIndex;
     const { annualIncome, monthlyDebt } = applicant;
-    const known = annualIncome >= 0 && monthlyDebt >= 0;
+    const debtsKnown = annualIncome >= 0 && monthlyDebt >= 0;
     const { debtToIncomeMax } = tables;
     const amountUnits = amount * paymentUnitsPerUsd;
-    // Of an offer that goes up to less, no place among the best is to be had.
+    // An offer with a smaller amount cannot be among the best.
     let amountNeeded = maxAmountFromKey(highestAmount.keyLimit);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~defaultTermOffers[word]!; bits !== 0; bits &= bits - 1) {
@@ -184,13 +184,13 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
       }
       for (let bits = defaultTermOffers[word]! & debtLimited[word]!; bits !== 0; bits &= bits - 1) {
         const offer = (word << 5) + lowestBitIndex(bits);
-        const room = known ? maxMonthlyPayment(debtToIncomeMax[offer]!, annualIncome, monthlyDebt) : -1;
+        const room = debtsKnown ? maxMonthlyPayment(debtToIncomeMax[offer]!, annualIncome, monthlyDebt) : -1;
         if (amountUnits * defaultPaymentFactor[offer]! > room) {
           removeOffer(defaultTermOffers, offer);
           if (amountUnits * minPaymentFactor[offer]! > room) removeOffer(eligible, offer);
           else priceAlone(tables, offer, eligible);
         } else if (amountMax[offer]! >= amountNeeded) {
-          // Not less than `priceOffer` may find, whatever its division rounds to.
+          // The factor allows for the rounding of the division in `priceOffer`.
           const payable =
             amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * paymentUnitsPerUsd * minPaymentFactor[offer]!;
           if (!payable || !priceOffer(tables, offer, applicant, price)) continue;
@@ -201,14 +201,14 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     }
   }
 
-  /** Unlimited offers alone: `byAmount` has no others. */
-  function walkAmounts(
+  /** `byAmount` has only offers without a debt limit. */
+  function takeTopByAmount(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
     { amountMax }: BandIndex,
-    ofTerm: TermIndex,
+    termIndex: TermIndex,
   ): void {
-    const { byAmount, defaultSlot } = ofTerm;
+    const { byAmount, defaultSlot } = termIndex;
     for (let at = 0, found = 0; at < byAmount.length && found < tables.orderLength; at++) {
       const offer = byAmount[at]!;
       if (!hasOffer(defaultTermOffers, offer)) continue;
@@ -217,7 +217,11 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     }
   }
 
-  function walkAprs(tables: LoanTables, { defaultTermOffers }: RankerState, { byApr, defaultSlot }: TermIndex): void {
+  function takeTopByApr(
+    tables: LoanTables,
+    { defaultTermOffers }: RankerState,
+    { byApr, defaultSlot }: TermIndex,
+  ): void {
     for (let at = 0, found = 0; at < byApr.length && found < tables.orderLength; at++) {
       const offer = byApr[at]!;
       if (!hasOffer(defaultTermOffers, offer)) continue;
@@ -226,8 +230,8 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     }
   }
 
-  /** The scores beside the order are those of the luckiest borrower, so the walk ends where even they are too low. */
-  function walkScores(
+  /** Stops where even the best score that any borrower can get is too low. */
+  function takeTopByScore(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
     { byScore, bestScores }: TermIndex,
@@ -235,22 +239,22 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     if (!ordered) {
       for (let word = 0; word < defaultTermOffers.length; word++) {
         for (let bits = defaultTermOffers[word]!; bits !== 0; bits &= bits - 1)
-          weigh(tables, (word << 5) + lowestBitIndex(bits));
+          addScored(tables, (word << 5) + lowestBitIndex(bits));
       }
       return;
     }
     for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.keyLimit; at++) {
       const offer = byScore[at]!;
-      if (hasOffer(defaultTermOffers, offer)) weigh(tables, offer);
+      if (hasOffer(defaultTermOffers, offer)) addScored(tables, offer);
     }
   }
 
-  function weigh(tables: LoanTables, offer: number): void {
+  function addScored(tables: LoanTables, offer: number): void {
     if (!priceOffer(tables, offer, applicant, price)) return;
     recommended.add(offer, -score(tables, offer, applicant, price));
   }
 
-  function walkRevenue(tables: LoanTables, { eligible }: RankerState, { byRevenue }: BandIndex): void {
+  function takeTopByRevenue(tables: LoanTables, { eligible }: RankerState, { byRevenue }: BandIndex): void {
     for (let at = 0, found = 0; at < byRevenue.length && found < tables.orderLength; at++) {
       const offer = byRevenue[at]!;
       if (!hasOffer(eligible, offer)) continue;
@@ -260,32 +264,29 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
   }
 }
 
-/** The ranking of the service: `recommended` by the documented weights. */
+/** Ranks `recommended` by the documented weights. */
 export const rankLoans = createRanker(recommendedScore, { ordered: true });
 
-/** Makes beforehand what `rankLoans` takes longest to make, so that the first borrowers to come wait for little of it. */
+/** Builds the indexes that take longest, so that the first borrowers need not wait for them. */
 export function prepareRanking(tables: LoanTables): void {
   rankLoans.indexFor(tables).buildCommonIndexes();
 }
 
 const emptyRanking: RankedOffers = { total: 0, availableOnly: false, orders: new Uint16Array(0) };
 
-/** Whether each order has as many of these offers as the largest answer shows; `count` is how many there are. */
-function hasEnoughAvailable(orders: Uint16Array, open: OfferSet, count: number): boolean {
+/** Whether each order has as many of the `count` available offers as the largest response shows. */
+function hasEnoughAvailable(orders: Uint16Array, available: OfferSet, count: number): boolean {
   const wanted = Math.min(count, bounds.offersShownMax);
   const places = orders.length / sortOrders.length;
   for (let from = 0; from < orders.length; from += places) {
     let found = 0;
-    for (let at = from; at < from + places; at++) if (hasOffer(open, orders[at]!)) found++;
+    for (let at = from; at < from + places; at++) if (hasOffer(available, orders[at]!)) found++;
     if (found < wanted) return false;
   }
   return true;
 }
 
-/**
- * Whether to price these offers one by one: with as few as that it takes longer to come across the best of them in the orders
- * of all `offerCount`, where one in `offerCount / count` is among them.
- */
+/** Whether pricing all `count` eligible offers is faster than a search of the orders, where one in `offerCount / count` is eligible. */
 function shouldPriceAll({ offerCount, orderLength }: LoanTables, count: number): boolean {
   return count <= orderLength || count ** 2 <= offerCount;
 }

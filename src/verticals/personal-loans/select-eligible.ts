@@ -15,8 +15,8 @@ import { type Applicant, emptyOfferPrice, priceOffer } from './price-offer.ts';
 const raisedMinimumPrice = emptyOfferPrice();
 
 /**
- * Leaves in `eligible` the offers that every rule allows this borrower but those on debts, and answers how many. `applicant`
- * is the borrower's.
+ * Sets `eligible` to the offers that all rules except those on debts admit, and returns their number. `applicant` must have been read
+ * from `borrower`.
  */
 export function selectEligible(
   tables: LoanTables,
@@ -27,11 +27,11 @@ export function selectEligible(
   eligible: OfferSet,
 ): number {
   const { roles, choiceFilters, rangeFilters, ageFilters } = tables;
-  const ofState = index.indexForState(borrower[roles.state]!, applicant);
-  eligible.set(ofState.offered);
+  const stateIndex = index.indexForState(borrower[roles.state]!, applicant);
+  eligible.set(stateIndex.offered);
   for (let at = 0; at < choiceFilters.length; at++) {
     const { field, allowed } = choiceFilters[at]!;
-    // Where an offer is open depends on state and credit band already.
+    // `stateIndex.offered` has applied these two.
     if (field !== roles.state && field !== roles.creditBand) intersectOffers(eligible, allowed.get(borrower[field]!)!);
   }
   for (let at = 0; at < rangeFilters.length; at++) {
@@ -42,11 +42,11 @@ export function selectEligible(
     index.ageRanges[at]!.filter(eligible, born === absentValue ? absentValue : completedYears(born, today));
   }
   index.indexForBand(applicant.creditBand).amounts.filter(eligible, applicant.amount);
-  excludeRaisedMinimums(tables, ofState, applicant, eligible);
+  excludeRaisedMinimums(tables, stateIndex, applicant, eligible);
   return countOffers(eligible);
 }
 
-/** Strikes out the offers that start at a higher amount in this state than elsewhere, and than was asked for. */
+/** Removes offers whose minimum amount in this state is higher than elsewhere and than the requested amount. */
 function excludeRaisedMinimums(
   tables: LoanTables,
   { raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum }: StateIndex,

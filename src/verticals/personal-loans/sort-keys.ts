@@ -3,30 +3,25 @@ import { absentValue } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import type { Applicant, OfferPrice } from './price-offer.ts';
 
-/** Weighs one priced offer for one applicant; more is better. */
+/** Returns the score of a priced offer for an applicant; higher is better. */
 export type ScoreOffer = (tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice) => number;
 
-/**
- * Weights of the parts of `recommended`, in percent (docs/contract.md#sort-orders). The payout of an offer is not among
- * them and never will be.
- */
+/** Weights of the parts of `recommended`, in percent (docs/contract.md#sort-orders). The payout must never be one of them. */
 export const recommendedWeights = {
-  /** The middle of the borrower's APR range: 1 at 0 %, 0 at the highest rate ever shown. */
+  /** The middle of the APR range: 1 at 0 %, 0 at `aprPercentMax`. */
   cost: 45,
-  /** The lender's approval likelihood in the borrower's credit band. */
   approval: 30,
-  /** Room above the amount asked for: 1 when it is at most 80 % of what the borrower can get, 0 when it is all of it. */
+  /** 1 if the requested amount is at most 80 % of the largest available one, 0 if it is all of it. */
   amountFit: 8,
-  /** The shorter of the term asked for and the term quoted over the longer; 1 when none was asked for. */
+  /** The shorter of the requested and the quoted term divided by the longer; 1 if none was requested. */
   termFit: 7,
   /** 1 at five stars, 0 at one. */
   stars: 10,
 } as const;
 
 /**
- * The score of `recommended`, in whole millionths. Each part is the quotient of two exact numbers, rounded to millionths, and
- * the rest is arithmetic of integers: so the order never hangs on the last bit of a floating-point sum, and whoever follows
- * the rules comes to the same.
+ * The score of `recommended`, in millionths. Each part is the quotient of two exact numbers, rounded to millionths, and the rest is
+ * integer arithmetic. The order therefore never depends on rounding errors of a floating-point sum.
  */
 export const recommendedScore: ScoreOffer = (tables, offer, applicant, price) => {
   const row = offer * tables.bandCount + applicant.creditBand;
@@ -41,31 +36,28 @@ export const recommendedScore: ScoreOffer = (tables, offer, applicant, price) =>
   return Math.round(sum / 100);
 };
 
-function termFitMillionths(wantedMonths: number, quotedMonths: number): number {
-  if (wantedMonths === absentValue) return 1_000_000;
-  return ratioMillionths(Math.min(wantedMonths, quotedMonths), Math.max(wantedMonths, quotedMonths));
+function termFitMillionths(requestedMonths: number, quotedMonths: number): number {
+  if (requestedMonths === absentValue) return 1_000_000;
+  return ratioMillionths(Math.min(requestedMonths, quotedMonths), Math.max(requestedMonths, quotedMonths));
 }
 
 function ratioMillionths(part: number, whole: number): number {
   return Math.round((1_000_000 * part) / whole);
 }
 
-/**
- * Keys of docs/contract.md#sort-orders, each one exact number of which less is better, so that two offers are compared by one
- * comparison. Ties go by the number of the offer.
- */
+/** Keys of docs/contract.md#sort-orders: exact numbers, lower is better. The number of the offer breaks ties. */
 
-/** `lowest_apr`: the lower end of the range as answered, then the upper one; below 2^24. */
+/** `lowest_apr`: the lower end of the APR range as shown, then the upper end; below 2^24. */
 export function aprKey(tables: LoanTables, slot: number): number {
   return tables.aprMin[slot]! * 4_096 + tables.aprMax[slot]!;
 }
 
-/** `highest_amount`: the most the borrower can get, then `lowest_apr`. */
+/** `highest_amount`: the largest amount the borrower can get, then `lowest_apr`. */
 export function amountKey(tables: LoanTables, slot: number, amountMax: number): number {
   return aprKey(tables, slot) - amountMax * 2 ** 24;
 }
 
-/** The largest amount among the offers whose `amountKey` is this or greater; negative for an infinite key. */
+/** The largest amount of offers whose `amountKey` is at least `key`; negative for an infinite key. */
 export function maxAmountFromKey(key: number): number {
   return Math.ceil(-key / 2 ** 24);
 }

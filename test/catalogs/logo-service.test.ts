@@ -30,7 +30,7 @@ async function keeping(t: TestContext, catalog: LogoCatalog) {
   return { keeper, place, shown, write: (file: string, text: string) => writeFileSync(join(folder, file), text) };
 }
 
-test('a catalog is given the hashes of what is served for it, monograms too', async (t) => {
+test('sets the hashes of logos and monograms in the catalog', async (t) => {
   const catalog = new NotingCatalog('A', 'B');
   const { keeper, shown } = await keeping(t, catalog);
   assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('red'), renderMonogram('B')]);
@@ -42,10 +42,10 @@ test('a catalog is given the hashes of what is served for it, monograms too', as
       ['B', hashes[1]],
     ],
   );
-  assert.deepEqual(keeper.problems, [{ lender: 1, file: 'b.svg', problem: 'does not exist' }]);
+  assert.deepEqual(keeper.problems, [{ lenderIndex: 1, file: 'b.svg', problem: 'does not exist' }]);
 });
 
-test('a prepared catalog changes nothing of what is served until it comes into use', async (t) => {
+test('serves the logos of a prepared catalog only after its activation', async (t) => {
   const { keeper, place, shown, write } = await keeping(t, new NotingCatalog('A'));
   write('a.svg', image('blue'));
   const next = new NotingCatalog('A', 'B');
@@ -55,7 +55,7 @@ test('a prepared catalog changes nothing of what is served until it comes into u
   assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('blue'), renderMonogram('B')]);
 });
 
-test('a refresh takes changed files, and leaves a catalog alone when none has changed', async (t) => {
+test('refreshes changed files and nothing else', async (t) => {
   const catalog = new NotingCatalog('A', 'B');
   const { keeper, place, shown, write } = await keeping(t, catalog);
   await keeper.refresh(place);
@@ -67,7 +67,7 @@ test('a refresh takes changed files, and leaves a catalog alone when none has ch
   assert.deepEqual([shown('a.svg'), shown('b.svg'), keeper.problems], [image('blue'), image('green'), []]);
 });
 
-test('a refresh that another catalog overtakes is given up', async (t) => {
+test('drops a refresh if another catalog came into use meanwhile', async (t) => {
   const old = new NotingCatalog('A');
   const { keeper, place, shown, write } = await keeping(t, old);
   const next = new NotingCatalog('B');
@@ -81,7 +81,7 @@ test('a refresh that another catalog overtakes is given up', async (t) => {
   assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('red'), renderMonogram('B')]);
 });
 
-test('a closed keeper reads nothing any more', async (t) => {
+test('reads nothing after it is closed', async (t) => {
   const catalog = new NotingCatalog('A');
   const { keeper, place, shown, write } = await keeping(t, catalog);
   await keeper.close();
@@ -90,7 +90,7 @@ test('a closed keeper reads nothing any more', async (t) => {
   assert.equal(shown('a.svg'), image('red'));
 });
 
-test('the logos of a replaced catalog are kept where no catalog in use has others', async (t) => {
+test('retains logos that only a replaced catalog has', async (t) => {
   const { keeper, place, shown, write } = await keeping(t, new NotingCatalog('A'));
   write('a.svg', image('blue'));
   write('c.svg', image('green'));

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { assertVertical } from '../../src/verticals/assert-vertical.ts';
+import { assertEncodable, assertVertical, encodedRange } from '../../src/verticals/assert-vertical.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { servedVerticals } from '../../src/verticals/registry.ts';
+import { validateFields } from '../../src/verticals/validate-fields.ts';
+import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 for (const { vertical } of allFixtures) {
@@ -22,10 +25,13 @@ const wrong: readonly (readonly [told: RegExp, change: object])[] = [
   [/flag must have values, each once$/, { fields: [...fields, { name: 'flag', kind: 'choice', values: ['a', 'a'] }] }],
   [/flag must have values, each once$/, { fields: [...fields, { name: 'flag', kind: 'integer_choice', values: [] }] }],
   [/flag must have a min up to its max$/, { fields: [...fields, { name: 'flag', kind: 'integer', min: 2, max: 1 }] }],
-  [/values of phone must be kept /, { fields: [...fields, { name: 'phone', kind: 'digits', length: 10 }] }],
-  [/required must name its fields/, { required: ['flag'] }],
-  [/neverMatched must name its fields/, { neverMatched: ['flag'] }],
-  [/conditional must name its fields/, { conditional: [{ field: 'flag', when: { field: 'state', is: 'CA' } }] }],
+  [/values of phone must be encoded /, { fields: [...fields, { name: 'phone', kind: 'digits', length: 10 }] }],
+  [/required must only have names of its fields/, { required: ['flag'] }],
+  [/neverMatched must only have names of its fields/, { neverMatched: ['flag'] }],
+  [
+    /conditional must only have names of its fields/,
+    { conditional: [{ field: 'flag', when: { field: 'state', is: 'CA' } }] },
+  ],
   [/a condition on state must be /, { conditional: [{ field: 'birthdate', when: { field: 'state', is: 'XX' } }] }],
   [/roles must be an object$/, { roles: null }],
   [/roles.amount must name a field of the kind integer$/, { roles: { ...roles, amount: 'flag' } }],
@@ -47,3 +53,40 @@ for (const [told, change] of wrong) {
 it('what is no object is no vertical', () => {
   assert.throws(() => assertVertical(null as never), { name: 'RangeError', message: 'a vertical must be an object' });
 });
+
+const verticals = new Set<Vertical>([...servedVerticals, ...allFixtures.map(({ vertical }) => vertical)]);
+
+for (const vertical of verticals) {
+  it(`every value of ${vertical.segment} can be kept`, () => assertEncodable(vertical));
+}
+
+for (const field of [
+  { name: 'phone', kind: 'digits', length: 10 },
+  { name: 'turnover', kind: 'integer', min: 0, max: 2 ** 31 },
+  { name: 'balance', kind: 'integer', min: -1, max: 10 },
+  { name: 'share', kind: 'integer', min: 0.5, max: 10 },
+  { name: 'step', kind: 'integer_choice', values: [1, 2 ** 31] },
+] as const satisfies readonly PocketField[]) {
+  it(`a vertical with ${field.kind} from another range is refused by name`, () => {
+    const vertical = { ...personalLoans, fields: [...personalLoans.fields, field] };
+    assert.throws(() => assertEncodable(vertical), { name: 'RangeError', message: new RegExp(field.name) });
+  });
+}
+
+it('the largest number there is a bit for can be kept', () => {
+  assertEncodable({ ...personalLoans, fields: [{ name: 'turnover', kind: 'integer', min: 0, max: 2 ** 31 - 1 }] });
+});
+
+for (const { vertical, fields } of allFixtures) {
+  it(`values of ${vertical.segment} are encoded within their range`, () => {
+    for (const { name, valid } of fields) {
+      const position = vertical.fields.findIndex((field) => field.name === name);
+      const [least, largest] = encodedRange(vertical.fields[position]!);
+      for (const value of valid) {
+        const { changes } = validateFields(vertical, { [name]: value }, 2026_08_01);
+        assert.equal(changes[0], position);
+        assert(changes[1]! >= least && changes[1]! <= largest, `${name} ${JSON.stringify(value)}`);
+      }
+    }
+  });
+}

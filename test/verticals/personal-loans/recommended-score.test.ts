@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { FieldVector } from '../../src/verticals/field-vector.ts';
-import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
-import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { createRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
-import { recommendedScore, recommendedWeights } from '../../src/verticals/personal-loans/sort-keys.ts';
-import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
-import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
-import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
+import type { FieldVector } from '../../../src/verticals/field-vector.ts';
+import { compileLoanTables } from '../../../src/verticals/personal-loans/loan-tables.ts';
+import type { LoanCatalog, LoanOffer } from '../../../src/verticals/personal-loans/offer-schema.ts';
+import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
+import { createRanker } from '../../../src/verticals/personal-loans/rank-loans.ts';
+import { recommendedScore, recommendedWeights } from '../../../src/verticals/personal-loans/sort-keys.ts';
+import { borrowerOf, goodBorrower, today } from '../../matching/borrower-of.ts';
+import { catalogOf, plainBand, plainOffer } from '../../matching/one-offer-catalog.ts';
+import { generateCatalog, randomBorrower, seededRandom } from '../../support/random-catalog.ts';
 
-const document = readFileSync(new URL('../../docs/ranking.md', import.meta.url), 'utf8');
+const document = readFileSync(new URL('../../../docs/ranking.md', import.meta.url), 'utf8');
 
 function scoresOf(catalog: LoanCatalog, borrower: FieldVector): number[] {
   const scores: number[] = [];
@@ -34,7 +34,7 @@ const offer: Partial<LoanOffer> = {
   bands: { '700-749': plainBand({ note_rate_percent: { min: 10, max: 14 }, approval_likelihood: 0.62 }) },
 };
 
-test('the weights come to 100, and are those that are published', () => {
+test('has the documented weights, which add up to 100', () => {
   const published = [...document.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, part, weight]) => [
     part,
     Number(weight),
@@ -46,7 +46,7 @@ test('the weights come to 100, and are those that are published', () => {
   );
 });
 
-test('the published example has the score that its parts, worked out by hand, and the weights come to', () => {
+test('gives the documented example its documented score', () => {
   const { cost, approval, amountFit, termFit, stars } = recommendedWeights;
   const byHand = (termPart: number) =>
     Math.round(
@@ -58,7 +58,7 @@ test('the published example has the score that its parts, worked out by hand, an
   for (const shown of [score!, overLonger!]) assert.ok(document.includes(shown.toLocaleString('en-US')));
 });
 
-test('a score is a whole number from 0 to a million', () => {
+test('gives whole numbers from 0 to 1,000,000', () => {
   let scored = 0;
   fc.assert(
     fc.property(fc.nat(), fc.nat(), (catalogSeed, seed) => {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { findSvgProblem } from '../../src/catalogs/find-svg-problem.ts';
 import { initials, monogramColors, renderMonogram } from '../../src/catalogs/monogram.ts';
 
-test('initials are the first letters of the first two words, in capitals', () => {
+test('takes the first letters of the first two words, in upper case', () => {
   for (const [name, expected] of [
     ['Northfield Lending', 'NL'],
     ['Harbor & Pine Bank', 'HP'],
@@ -22,7 +22,7 @@ test('initials are the first letters of the first two words, in capitals', () =>
   }
 });
 
-test('a name with markup is shown as it is written, and closes nothing', () => {
+test('escapes markup in a name', () => {
   const svg = renderMonogram('</title><script>alert(1)</script> & "Sons"');
   assert.equal(findSvgProblem(svg), null);
   assert.ok(svg.includes('<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; "Sons"</title>'));
@@ -32,7 +32,7 @@ test('a name with markup is shown as it is written, and closes nothing', () => {
   );
 });
 
-test('any name at all makes a well-formed image without anything that runs or is loaded', () => {
+test('renders every name as a well-formed image without scripts and links', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary-ascii' })), (name) => {
       const svg = renderMonogram(name);
@@ -42,7 +42,7 @@ test('any name at all makes a well-formed image without anything that runs or is
   );
 });
 
-test('the same name looks the same, and others mostly do not', () => {
+test('renders the same name always alike, and most others differently', () => {
   assert.equal(renderMonogram('Plain Lender'), renderMonogram('Plain Lender'));
   const colours = new Set(
     Array.from({ length: 200 }, (_, at) => /rx="14" fill="(#\w+)"/.exec(renderMonogram(`L${at}`))?.[1]),
@@ -50,7 +50,7 @@ test('the same name looks the same, and others mostly do not', () => {
   assert.deepEqual([...colours].sort(), [...monogramColors].sort());
 });
 
-test('every ground lets white letters be read, and stands out from a dark page', () => {
+test('has enough contrast on every background color', () => {
   for (const colour of monogramColors) {
     assert.ok(contrast(colour, '#ffffff') >= 4.5, colour);
     assert.ok(contrast(colour, '#111111') >= 3, colour);

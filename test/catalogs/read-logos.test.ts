@@ -11,12 +11,12 @@ import { image, logoFolderOf } from './logo-folder.ts';
 
 const lender = (name: string, logo: string) => ({ name, logo });
 
-test('the folder is the one named logos beside the catalog', () => {
+test('takes the folder logos beside the catalog', () => {
   assert.equal(logoFolder('/etc/offers/live.json'), '/etc/offers/logos');
   assert.equal(logoFolder('live.json'), 'logos');
 });
 
-test('a logo is the bytes of its file, named by the head of their SHA-256', async (t) => {
+test('reads the bytes of a file and hashes them', async (t) => {
   const folder = logoFolderOf(t, { 'a.svg': image('red'), 'b.svg': image('blue') });
   const { logos, problems, folderFound } = await readLogos(folder, [lender('A', 'a.svg'), lender('B', 'b.svg')]);
   assert.deepEqual([problems, folderFound], [[], true]);
@@ -30,19 +30,19 @@ test('a logo is the bytes of its file, named by the head of their SHA-256', asyn
   }
 });
 
-test('lenders may share a file, and who has none of it get a monogram each', async (t) => {
+test('reads a shared file for several lenders and renders monograms for a missing one', async (t) => {
   const folder = logoFolderOf(t, { 'a.svg': image('red') });
   const lenders = [lender('A', 'a.svg'), lender('B', 'a.svg'), lender('C', 'no.svg'), lender('D', 'no.svg')];
   const { logos, problems } = await readLogos(folder, lenders);
   assert.equal(logos.get('A'), logos.get('B'));
   for (const name of ['C', 'D']) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), renderMonogram(name));
   assert.deepEqual(problems, [
-    { lender: 2, file: 'no.svg', problem: 'does not exist' },
-    { lender: 3, file: 'no.svg', problem: 'does not exist' },
+    { lenderIndex: 2, file: 'no.svg', problem: 'does not exist' },
+    { lenderIndex: 3, file: 'no.svg', problem: 'does not exist' },
   ]);
 });
 
-test('what is no SVG of a fitting size has a monogram in its place, and says why', async (t) => {
+test('renders a monogram for an invalid or large file and reports the reason', async (t) => {
   const padded = (bytes: number) => image('red') + ' '.repeat(bytes - image('red').length);
   const folder = logoFolderOf(t, {
     'fits.svg': padded(bounds.logoFileBytesMax),
@@ -74,17 +74,17 @@ test('what is no SVG of a fitting size has a monogram in its place, and says why
   for (const name of files.slice(1)) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), renderMonogram(name));
 });
 
-test('no more files are read than a catalog may have', async (t) => {
+test('limits the number of files', async (t) => {
   const folder = logoFolderOf(t, { 'last.svg': image('red'), 'beyond.svg': image('red') });
   const filling = Array.from({ length: bounds.logoFilesPerCatalogMax - 1 }, (_, at) => lender(`L${at}`, `l${at}.svg`));
   const lenders = [...filling, lender('last', 'last.svg'), lender('beyond', 'beyond.svg')];
   const { logos, problems } = await readLogos(folder, lenders);
   assert.equal(Buffer.from(logos.get('last')!.svg).toString(), image('red'));
   assert.equal(Buffer.from(logos.get('beyond')!.svg).toString(), renderMonogram('beyond'));
-  assert.match(problems.at(-1)!.problem, /^is not looked at: a catalog has at most 2000 logo files$/);
+  assert.match(problems.at(-1)!.problem, /^is ignored: a catalog has at most 2000 logo files$/);
 });
 
-test('without a folder every lender has a monogram, which is a problem only where there could be one', async (t) => {
+test('renders monograms without a folder, and reports them only for a catalog file', async (t) => {
   const missing = join(logoFolderOf(t), 'none');
   for (const [folder, count] of [
     [missing, 2],

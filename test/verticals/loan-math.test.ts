@@ -10,12 +10,12 @@ const rate = fc.double({ min: 0.01, max: 60, noNaN: true });
 const monthlyPayment = (principal: number, noteRatePercent: number, term: number) =>
   principal * paymentFactor(noteRatePercent, term);
 
-test('the published example costs 341.48 a month and 17.59 % APR', () => {
+test('gives the published example 341.48 USD a month and 17.59 % APR', () => {
   assert.equal(roundHalfUp(monthlyPayment(10_000, 13.94, 36), 2), 341.48);
   assert.equal(roundHalfUp(aprPercent(13.94, 5, 36), 2), 17.59);
 });
 
-test('the APR of payment, net and term is the rate they were made from', () => {
+test('solves the rate that a payment was computed from', () => {
   fc.assert(
     fc.property(fc.double({ min: 100, max: 1e6, noNaN: true }), rate, months, (net, percent, term) => {
       const solved = solveAprPercent(net, monthlyPayment(net, percent, term), term);

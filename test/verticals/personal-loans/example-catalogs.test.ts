@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
-import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
-import { meetsAgeOfContract } from '../../src/matching/age-of-contract.ts';
-import { rankOffers } from '../../src/matching/ranker.ts';
-import { absentValue } from '../../src/verticals/field-vector.ts';
-import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { randomBorrower, seededRandom } from '../support/random-catalog.ts';
-import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
-import { quote } from './quote.ts';
+import { compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
+import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
+import { meetsAgeOfContract } from '../../../src/matching/age-of-contract.ts';
+import { rankOffers } from '../../../src/matching/ranker.ts';
+import { absentValue } from '../../../src/verticals/field-vector.ts';
+import type { LoanCatalog } from '../../../src/verticals/personal-loans/offer-schema.ts';
+import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
+import { borrowerOf, goodBorrower, today } from '../../matching/borrower-of.ts';
+import { quote } from '../../matching/quote.ts';
+import { randomBorrower, seededRandom } from '../../support/random-catalog.ts';
 
 function read(name: string): LoanCatalog {
   const parsed = parseCatalog(
-    readFileSync(new URL(`../../src/verticals/personal-loans/${name}`, import.meta.url), 'utf8'),
+    readFileSync(new URL(`../../../src/verticals/personal-loans/${name}`, import.meta.url), 'utf8'),
     personalLoans,
   );
-  assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
+  assert.ok(parsed.ok, parsed.ok ? '' : parsed.errors.join('\n'));
   return parsed.catalog as LoanCatalog;
 }
 

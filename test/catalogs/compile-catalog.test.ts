@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { compileCatalog, shareTypedArrays } from '../../src/catalogs/compile-catalog.ts';
+import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { catalogOf, plainBand, plainOffer } from '../matching/one-offer-catalog.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
-import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
+import { generateCatalog } from '../support/random-catalog.ts';
 
 const band = (name: string) => ['300-579', '580-619', '620-659', '660-699', '700-749', '750-799', '800+'].indexOf(name);
 
@@ -12,7 +14,7 @@ function compile(catalog: LoanCatalog, mode: 'live' | 'test' = 'live') {
   return compileCatalog(catalog, personalLoans, { mode, cdnUrl: () => 'https://cdn.example' });
 }
 
-test('offers are numbered in the order of their ids and found by them', () => {
+test('numbers offers in the order of their ids', () => {
   const catalog = compile(catalogOf(['b', 'a-1', 'c', 'a_1'].map((id) => plainOffer({ id }))));
   assert.deepEqual(
     catalog.offers.map(({ id }) => id),
@@ -23,7 +25,7 @@ test('offers are numbered in the order of their ids and found by them', () => {
   assert.equal(catalog.offerIndex('constructor'), -1);
 });
 
-test('a click id goes into the landing URL, encoded, wherever the template asks for it', () => {
+test('encodes the click_id in every placeholder of the landing URL', () => {
   const landing_url = 'https://plain.example/{click_id}/start?c={click_id}';
   const catalog = compile(catalogOf([plainOffer({ landing_url })]));
   assert.equal(catalog.landingUrl(0, 'Ab_-9'), 'https://plain.example/Ab_-9/start?c=Ab_-9');
@@ -33,7 +35,7 @@ test('a click id goes into the landing URL, encoded, wherever the template asks 
   );
 });
 
-test('a click is worth payout times the confirm rate of the credit band', () => {
+test('values a click at the payout times the confirm rate of the credit band', () => {
   const bands = { '660-699': plainBand({ confirm_rate: 0.02 }), '700-749': plainBand({ confirm_rate: 0.05 }) };
   const catalog = compile(catalogOf([plainOffer({ payout_usd: 150, bands })]));
   assert.equal(catalog.clickValueMicros(0, band('700-749')), 7_500_000);
@@ -41,11 +43,11 @@ test('a click is worth payout times the confirm rate of the credit band', () => 
   assert.equal(catalog.clickValueMicros(0, band('800+')), 0);
 });
 
-test('a click on a test catalog is worth nothing', () => {
+test('values clicks of a test catalog at 0', () => {
   assert.equal(compile(catalogOf([plainOffer()]), 'test').clickValueMicros(0, band('700-749')), 0);
 });
 
-test('where a click itself earns, it is worth the payout', () => {
+test('values a click that is paid by itself at the payout', () => {
   const catalog = compileCatalog(JSON.parse(equipmentLeaseCatalog('live')), equipmentLeases, {
     mode: 'live',
     cdnUrl: () => '',
@@ -54,7 +56,7 @@ test('where a click itself earns, it is worth the payout', () => {
   assert.equal(catalog.clickValueMicros(offer, 0), 2_250_000);
 });
 
-test('an offer may be paid otherwise than its vertical: by the click among leads, by the lead among clicks', () => {
+test('applies the payout model of the offer instead of that of the vertical', () => {
   const click = plainOffer({ payout_model: 'cost_per_click', payout_usd: 2.25 });
   assert.equal(compile(catalogOf([click])).clickValueMicros(0, band('700-749')), 2_250_000);
   const leases = JSON.parse(equipmentLeaseCatalog('live')) as LoanCatalog;
@@ -66,18 +68,18 @@ test('an offer may be paid otherwise than its vertical: by the click among leads
   assert.equal(compiled.clickValueMicros(compiled.offerIndex(lease.id), 0), 3_000_000);
 });
 
-test('the version names the content, whatever its layout', () => {
+test('gives the same content the same version, whatever its layout', () => {
   const catalog = catalogOf([plainOffer()]);
   const shuffled = Object.fromEntries(Object.entries(catalog).reverse()) as unknown as LoanCatalog;
   assert.equal(compile(catalog).version, compile(shuffled).version);
   assert.match(compile(catalog).version, /^[0-9a-f]{12}$/);
 });
 
-test('a catalog has the version it had before members were added to the format, so that archives stay readable', () => {
+test('keeps the versions of catalogs written before the format grew', () => {
   assert.equal(compile(catalogOf([plainOffer()])).version, '42621250371d');
 });
 
-test('any change of content or mode is another version', () => {
+test('gives every change of content or mode another version', () => {
   const versions = [
     compile(catalogOf([plainOffer()])),
     compile(catalogOf([plainOffer()]), 'test'),
@@ -88,12 +90,12 @@ test('any change of content or mode is another version', () => {
   assert.equal(new Set(versions).size, versions.length);
 });
 
-test('the disclosure is ready as JSON', () => {
+test('renders the disclosure as JSON', () => {
   const { offerFragments } = compile(catalogOf([plainOffer()], { disclosure: 'Paid "by" lenders.' }));
   assert.equal(JSON.parse(offerFragments.disclosureJson), 'Paid "by" lenders.');
 });
 
-test('the address of a logo names its content once that is known, and another when it has changed', () => {
+test('renders logo URLs with the current hash', () => {
   const catalog = compile(catalogOf([plainOffer()]));
   const url = () => /"logo_url":"([^"]*)"/.exec(catalog.offerFragments.headJson(0, 0))?.[1];
   const { lenderName, logo } = catalog.offers[0]!;
@@ -103,4 +105,21 @@ test('the address of a logo names its content once that is known, and another wh
     assert.equal(url(), `https://cdn.example/${logo}?v=${hash}`);
     assert.equal(catalog.offerFragments, catalog.offerFragments);
   }
+});
+
+test('copies tables into shared memory', () => {
+  const tables = compileLoanTables(generateCatalog(1, 50), personalLoans);
+  const shared = shareTypedArrays(tables);
+  assert.deepEqual(shared, tables);
+  const sent = structuredClone(shared);
+  shared.aprMin[0] = 1_234;
+  assert.equal(sent.aprMin[0], 1_234);
+  const [filter] = shared.choiceFilters;
+  filter!.allowed.get(0)![0] = 77;
+  assert.equal(sent.choiceFilters[0]!.allowed.get(0)![0], 77);
+});
+
+test('rejects values that a structured clone would change', () => {
+  class Index {}
+  assert.throws(() => shareTypedArrays({ index: new Index() }), /Index cannot go to another thread/);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { usStateCodes } from '../../src/verticals/us-states.ts';
+import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
+import { usStateCodes } from '../../../src/verticals/us-states.ts';
 
 describe('the personal loans vertical', () => {
   it('has the pocket fields of the contract, in its order', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { roundHalfUp } from '../../src/domain/money.ts';
-import { aprPercent, paymentFactor, solveAprPercent } from '../../src/verticals/loan-math.ts';
+import { roundHalfUp } from '../../../src/domain/money.ts';
+import { aprPercent, paymentFactor, solveAprPercent } from '../../../src/verticals/loan-math.ts';
 
 /**
  * Worked examples that others have published, computed here to the cent and to the hundredth of a percent. None was made

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
-import { explainOffers } from '../../src/matching/explain-offers.ts';
-import { rankOffers } from '../../src/matching/ranker.ts';
-import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
-import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
+import { explainOffers } from '../../../src/matching/explain-offers.ts';
+import { rankOffers } from '../../../src/matching/ranker.ts';
+import { compileLoanTables } from '../../../src/verticals/personal-loans/loan-tables.ts';
+import type { LoanCatalog, LoanOffer } from '../../../src/verticals/personal-loans/offer-schema.ts';
+import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import {
   emptyApplicant,
   emptyOfferPrice,
   priceOffer,
   readApplicant,
-} from '../../src/verticals/personal-loans/price-offer.ts';
-import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
-import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
-import { quote } from './quote.ts';
+} from '../../../src/verticals/personal-loans/price-offer.ts';
+import { borrowerOf, goodBorrower, today } from '../../matching/borrower-of.ts';
+import { catalogOf, plainBand, plainOffer } from '../../matching/one-offer-catalog.ts';
+import { quote } from '../../matching/quote.ts';
 
 function quoteOf(offer: Partial<LoanOffer>, fields: object = {}, catalog: Partial<LoanCatalog> = {}) {
   const compiled = compileCatalog(catalogOf([plainOffer(offer)], catalog), personalLoans, {
@@ -118,7 +118,7 @@ test('what a borrower can get ends where offer, band or debt ends it', () => {
   assert.equal(quoteOf({ max_debt_to_income_percent: 30 })?.loan_amount_range.max, 19_090);
 });
 
-test('an offer the borrower cannot have has no quote', () => {
+test('gives no price for an offer that the borrower cannot get', () => {
   assert.equal(quoteOf({ amount: { min: 20_000, max: 40_000 } }), null);
   assert.equal(quoteOf({}, { credit_score_range: '300-579' }), null);
 });
@@ -133,17 +133,17 @@ describe('debts up to the very limit', () => {
     monthly_debt_payments,
   });
 
-  test('leave the offer open, and one dollar more does not', () => {
+  test('allow the offer, and one dollar more does not', () => {
     assert.notEqual(quoteOf(offer, owing(1_850)), null);
     assert.equal(quoteOf(offer, owing(1_851)), null);
     assert.equal(quoteOf(offer, owing(1_850, 12_001)), null);
   });
 
-  test('are what the most a borrower can get is reckoned by', () => {
+  test('limit the largest amount', () => {
     assert.equal(quoteOf(offer, owing(1_850, 1_000))?.loan_amount_range.max, 12_000);
   });
 
-  test('are no reason that an explanation gives', async () => {
+  test('are not a reason in the explanation', async () => {
     const tables = compileLoanTables(catalogOf([plainOffer(offer)]), personalLoans);
     const reasonsFor = async (fields: object) => {
       const borrower = borrowerOf({ ...goodBorrower, ...fields });
@@ -153,7 +153,7 @@ describe('debts up to the very limit', () => {
     assert.deepEqual(await reasonsFor(owing(1_851)), ['debt_to_income']);
   });
 
-  test('leave it open however many offers are ranked', () => {
+  test('allow the offer in a catalog of any size', () => {
     const many = Array.from({ length: 60 }, (_, at) => plainOffer({ ...offer, id: `o${at}` }));
     const tables = compileLoanTables(catalogOf(many), personalLoans);
     const totalFor = (fields: object) => rankOffers(tables, borrowerOf({ ...goodBorrower, ...fields }), today).total;
@@ -161,7 +161,7 @@ describe('debts up to the very limit', () => {
     assert.equal(totalFor(owing(1_851)), 0);
   });
 
-  test('fit for every share, income and debt, whatever a double makes of them', () => {
+  test('are within the limit for every share, income and debt', () => {
     // In quarters of a percent of 960 USD a year, or 80 a month, all is whole fifths of a dollar, and 21 USD over 105 months
     // are one of them. Some such payments come out a last bit too high.
     const drawn = fc.record({
@@ -184,7 +184,7 @@ describe('debts up to the very limit', () => {
   });
 });
 
-test('an amount whose payment just fits is among the amounts the borrower can get, to the last bit', () => {
+test('includes an amount whose payment equals the limit', () => {
   // At no interest over 12 months, one amount in six comes back a hair too low from the division.
   const offer = plainOffer({
     max_debt_to_income_percent: 100,

@@ -1,22 +1,25 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
 import { Settings } from 'typebox/system';
 import { bounds } from '../../src/bounds.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
-import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
+import { parseCatalog, readCatalogText } from '../../src/catalogs/parse-catalog.ts';
 import { subIdByteLength } from '../../src/ids/sub-id.ts';
 import { ledgerRecordKind } from '../../src/ledger/ledger-record.ts';
 import { parseLedgerRecord } from '../../src/ledger/parse-ledger-record.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
+import { catalogOf, plainBand, plainOffer } from '../matching/one-offer-catalog.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
-import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
 
-function faultsOf(catalog: unknown, vertical = personalLoans): readonly string[] {
+function errorsOf(catalog: unknown, vertical = personalLoans): readonly string[] {
   const parsed = parseCatalog(typeof catalog === 'string' ? catalog : JSON.stringify(catalog), vertical);
-  return parsed.ok ? [] : parsed.faults;
+  return parsed.ok ? [] : parsed.errors;
 }
 
 /** A valid catalog with the value at a path replaced, or taken out when it is undefined. */
@@ -32,28 +35,28 @@ const plainTerm = { origination_fee_percent: 1 };
 const offer = ['lenders', 0, 'offers', 0] as const;
 const at = 'lenders[0].offers[0]';
 
-test('a valid catalog comes back as it was written', () => {
+test('returns a valid catalog unchanged', () => {
   const catalog = catalogOf([plainOffer()]);
   assert.deepEqual(parseCatalog(JSON.stringify(catalog), personalLoans), { ok: true, catalog });
 });
 
-test('generated catalogs are valid', () => {
-  for (let seed = 0; seed < 20; seed++) assert.deepEqual(faultsOf(generateCatalog(seed, 40)), []);
+test('accepts generated catalogs', () => {
+  for (let seed = 0; seed < 20; seed++) assert.deepEqual(errorsOf(generateCatalog(seed, 40)), []);
 });
 
-test('a vertical that earns by the click needs no confirm rate', () => {
-  assert.deepEqual(faultsOf(equipmentLeaseCatalog('live'), equipmentLeases), []);
+test('requires no confirm rate in a cost-per-click vertical', () => {
+  assert.deepEqual(errorsOf(equipmentLeaseCatalog('live'), equipmentLeases), []);
 });
 
-test('an offer paid by the click needs no confirm rate among those paid by the lead', () => {
+test('requires no confirm rate for a cost-per-click offer in a cost-per-lead vertical', () => {
   const { confirm_rate: _, ...band } = plainBand();
   assert.deepEqual(
-    faultsOf(catalogOf([plainOffer({ payout_model: 'cost_per_click', bands: { '700-749': band } })])),
+    errorsOf(catalogOf([plainOffer({ payout_model: 'cost_per_click', bands: { '700-749': band } })])),
     [],
   );
 });
 
-describe('a member without meaning in its vertical is refused:', () => {
+describe('rejects a member without meaning in its vertical:', () => {
   const { roles, creditScores: _, ...rest } = personalLoans;
   const bare: Vertical = {
     ...rest,
@@ -66,16 +69,16 @@ describe('a member without meaning in its vertical is refused:', () => {
     [['state_rules'], { CA: { min_age: 19 } }],
   ] as const) {
     test(`${path.at(-1)}`, () => {
-      assert.deepEqual(faultsOf(changed(path, value)), []);
-      const faults = faultsOf(changed(path, value), bare);
-      assert.equal(faults.length, 1);
-      assert.match(faults[0]!, /: has no meaning in a vertical (that does not ask for|whose credit bands)/);
+      assert.deepEqual(errorsOf(changed(path, value)), []);
+      const errors = errorsOf(changed(path, value), bare);
+      assert.equal(errors.length, 1);
+      assert.match(errors[0]!, /: has no meaning in a vertical (that does not ask for|whose credit bands)/);
     });
   }
 });
 
-describe('one fault is named by its path', () => {
-  for (const [path, value, fault] of [
+describe('reports one error by its path', () => {
+  for (const [path, value, error] of [
     [['format'], 2, 'format: '],
     [['vertical'], 'mortgage', 'vertical: must be "personal-loans"'],
     [['disclosure'], '', 'disclosure: '],
@@ -151,15 +154,15 @@ describe('one fault is named by its path', () => {
     ],
   ] as const) {
     test(`${path.join('.')} = ${JSON.stringify(value)}`, () => {
-      const faults = faultsOf(changed(path, value));
-      assert.equal(faults.length, 1, faults.join('\n'));
-      assert.ok(faults[0]!.startsWith(fault), faults[0]);
+      const errors = errorsOf(changed(path, value));
+      assert.equal(errors.length, 1, errors.join('\n'));
+      assert.ok(errors[0]!.startsWith(error), errors[0]);
     });
   }
 });
 
-describe('a criterion is refused', () => {
-  for (const [criterion, fault] of [
+describe('rejects a criterion', () => {
+  for (const [criterion, error] of [
     [{ field: 'shoe_size', min: 3 }, '.field: is not a pocket field'],
     [{ field: 'education_level', in: ['graduate'] }, '.field: names a field that may not enter matching'],
     [{ field: 'address_zip', min: 3 }, '.field: names a field that may not enter matching'],
@@ -174,22 +177,22 @@ describe('a criterion is refused', () => {
     [{ field: 'birthdate', max_age: 60 }, '.max_age: is not a member of the format'],
   ] as const) {
     test(JSON.stringify(criterion), () => {
-      const faults = faultsOf(catalogOf([plainOffer({ criteria: [criterion as never] })]));
-      assert.equal(faults.length, 1, faults.join('\n'));
-      assert.ok(faults[0]!.startsWith(`${at}.criteria[0]${fault}`), faults[0]);
+      const errors = errorsOf(catalogOf([plainOffer({ criteria: [criterion as never] })]));
+      assert.equal(errors.length, 1, errors.join('\n'));
+      assert.ok(errors[0]!.startsWith(`${at}.criteria[0]${error}`), errors[0]);
     });
   }
 
   test('a field of digits even where nothing forbids it', () => {
     const catalog = JSON.parse(equipmentLeaseCatalog('live')) as LoanCatalog;
     catalog.lenders[0]!.offers[0]!.criteria = [{ field: 'site_code', min: 1 }];
-    assert.deepEqual(faultsOf(catalog, equipmentLeases), [
+    assert.deepEqual(errorsOf(catalog, equipmentLeases), [
       `${at}.criteria[0].field: names a field that cannot be a criterion`,
     ]);
   });
 });
 
-describe('a landing URL is refused', () => {
+describe('rejects a landing URL', () => {
   for (const url of [
     'http://plain.example/?c={click_id}',
     'https://plain.example/',
@@ -203,27 +206,27 @@ describe('a landing URL is refused', () => {
     '//plain.example/{click_id}',
   ]) {
     test(JSON.stringify(url), () => {
-      const faults = faultsOf(catalogOf([plainOffer({ landing_url: url })]));
-      assert.equal(faults.length, 1);
-      assert.ok(faults[0]!.startsWith(`${at}.landing_url: `));
+      const errors = errorsOf(catalogOf([plainOffer({ landing_url: url })]));
+      assert.equal(errors.length, 1);
+      assert.ok(errors[0]!.startsWith(`${at}.landing_url: `));
     });
   }
 });
 
-test('ids and lender names must be unique in the file', () => {
+test('rejects repeated ids and lender names', () => {
   const lender = catalogOf([plainOffer()]).lenders[0]!;
-  assert.deepEqual(faultsOf(catalogOf([], { lenders: [lender, lender] })), [
+  assert.deepEqual(errorsOf(catalogOf([], { lenders: [lender, lender] })), [
     'lenders[1].name: is the same as lenders[0].name',
     'lenders[1].offers[0].id: is the same as lenders[0].offers[0].id',
   ]);
 });
 
-test('faults of shape and of sense are named together', () => {
+test('reports errors of shape and semantics together', () => {
   const catalog = catalogOf([
     plainOffer({ id: 'BAD', stars: 9 }),
     plainOffer({ id: 'b', amount: { min: 3, max: 2 }, criteria: [{ field: 'nope', min: 1 }] }),
   ]);
-  const paths = faultsOf({ ...catalog, vertical: 'mortgage' }).map((fault) => fault.slice(0, fault.indexOf(':')));
+  const paths = errorsOf({ ...catalog, vertical: 'mortgage' }).map((error) => error.slice(0, error.indexOf(':')));
   assert.deepEqual(paths.sort(), [
     'lenders[0].offers[0].id',
     'lenders[0].offers[0].stars',
@@ -233,33 +236,33 @@ test('faults of shape and of sense are named together', () => {
   ]);
 });
 
-test('very many faults are named up to the bound, and the rest counted', () => {
+test('reports errors up to the limit and counts the rest', () => {
   const catalog = catalogOf(
     Array.from({ length: bounds.catalogErrorsReportedMax + 5 }, (_, id) => plainOffer({ id: `o${id}`, stars: 9 })),
   );
-  const faults = faultsOf(catalog);
-  assert.equal(faults.length, bounds.catalogErrorsReportedMax + 1);
-  assert.equal(faults.at(-1), 'and 5 more');
+  const errors = errorsOf(catalog);
+  assert.equal(errors.length, bounds.catalogErrorsReportedMax + 1);
+  assert.equal(errors.at(-1), 'and 5 more');
 });
 
-test('misshapen offers are not looked at closer, however many there are', () => {
-  const faults = faultsOf(catalogOf(Array.from({ length: 2_500 }, () => ({}) as LoanOffer)));
-  assert.equal(faults.length, bounds.catalogErrorsReportedMax + 1);
-  assert.ok(faults[0]!.startsWith(`${at}: must have required properties`));
-  assert.match(faults.at(-1)!, /^and at least \d+ more$/);
+test('skips the semantics of offers with a wrong shape', () => {
+  const errors = errorsOf(catalogOf(Array.from({ length: 2_500 }, () => ({}) as LoanOffer)));
+  assert.equal(errors.length, bounds.catalogErrorsReportedMax + 1);
+  assert.ok(errors[0]!.startsWith(`${at}: must have required properties`));
+  assert.match(errors.at(-1)!, /^and at least \d+ more$/);
 });
 
-test('the sense of a sound offer is judged behind any number of misshapen ones', () => {
+test('validates the semantics of an offer after any number of offers with a wrong shape', () => {
   const misshapen = Array.from({ length: bounds.catalogErrorsReportedMax - 1 }, () => ({ ...plainOffer(), stars: 9 }));
-  const faults = faultsOf(catalogOf([...misshapen, plainOffer({ amount: { min: 3, max: 2 } })]));
-  assert.equal(faults.at(-1), `lenders[0].offers[${misshapen.length}].amount: min must not exceed max`);
+  const errors = errorsOf(catalogOf([...misshapen, plainOffer({ amount: { min: 3, max: 2 } })]));
+  assert.equal(errors.at(-1), `lenders[0].offers[${misshapen.length}].amount: min must not exceed max`);
 });
 
-test('reading a bad catalog leaves the settings of the schema library alone', () => {
+test('restores the settings of the schema library', () => {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: 3 });
   try {
-    faultsOf({});
+    errorsOf({});
     assert.equal(Settings.Get().maxErrors, 3);
   } finally {
     Settings.Set({ maxErrors });
@@ -277,17 +280,17 @@ for (const text of [
   '{"lenders":[{"offers":[null]}]}',
 ]) {
   test(`${JSON.stringify(text)} is refused without a crash`, () => {
-    assert.notEqual(faultsOf(text).length, 0);
+    assert.notEqual(errorsOf(text).length, 0);
   });
 }
 
-test('what the largest names and payout come to is within what the ledger takes', () => {
+test('limits names and payouts to what the ledger can store', () => {
   const name = '\u{1F3E6}'.repeat(bounds.lenderNameCodePointsMax);
   const id = 'x'.repeat(bounds.offerIdCharactersMax);
   const bands = { '700-749': plainBand({ confirm_rate: 1 }) };
   const largest = catalogOf([plainOffer({ id, payout_usd: bounds.payoutUsdMax, bands })]);
   largest.lenders[0]!.name = name;
-  assert.deepEqual(faultsOf(largest), []);
+  assert.deepEqual(errorsOf(largest), []);
   const compiled = compileCatalog(largest, personalLoans, { mode: 'live', cdnUrl: () => '' });
   const now = 1_785_542_400_000;
   const { lenderName } = compiled.offers[0]!;
@@ -301,24 +304,24 @@ test('what the largest names and payout come to is within what the ledger takes'
   }
 });
 
-test('more offers than may be numbered are refused', () => {
+test('rejects too many offers', () => {
   const band = plainBand();
   const offers = Array.from({ length: bounds.catalogOffersMax + 1 }, (_, id) =>
     plainOffer({ id: `o${id}`, bands: { '800+': band } }),
   );
-  assert.deepEqual(faultsOf(catalogOf(offers)), [`lenders: must hold at most ${bounds.catalogOffersMax} offers`]);
+  assert.deepEqual(errorsOf(catalogOf(offers)), [`lenders: must hold at most ${bounds.catalogOffersMax} offers`]);
 });
 
-test('more different terms than a set can hold are refused', () => {
+test('rejects too many different terms', () => {
   const offers = [0, 20].map((from) =>
     plainOffer({ id: `o${from}`, term_months: Array.from({ length: 20 }, (_, i) => from + i + 1) }),
   );
-  assert.deepEqual(faultsOf(catalogOf(offers)), [
+  assert.deepEqual(errorsOf(catalogOf(offers)), [
     `lenders: must name at most ${bounds.catalogTermsMax} different terms`,
   ]);
 });
 
-describe('what a fault repeats of the file is one short line that a terminal can be shown', () => {
+describe('quotes the file in one short line without control characters', () => {
   const hostile = '\u001b]0;owned\u0007\r\n\u009b2J\u202eabc\u{e0041}\ud83c';
   const nothingHidden = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
   const shownMost = bounds.catalogNameCharactersShown;
@@ -330,32 +333,32 @@ describe('what a fault repeats of the file is one short line that a terminal can
     ['the excerpt of a longer one', `{"format": 1, "vertical": ${hostile}, "lenders": [${'0,'.repeat(100)}0]}`],
   ] as const) {
     test(name, () => {
-      const faults = faultsOf(text);
-      assert.notEqual(faults.length, 0);
-      for (const fault of faults) assert.match(fault, nothingHidden);
-      assert.ok(faults.some((fault) => fault.includes('\\u001b')));
+      const errors = errorsOf(text);
+      assert.notEqual(errors.length, 0);
+      for (const error of errors) assert.match(error, nothingHidden);
+      assert.ok(errors.some((error) => error.includes('\\u001b')));
     });
   }
   test('a name of a megabyte', () => {
-    const [fault] = faultsOf(changed(['x'.repeat(1e6)], 1));
-    assert.equal(fault, `${'x'.repeat(shownMost)}...: is not a member of the format`);
-    const [hidden] = faultsOf(changed(['\u0000'.repeat(1e6)], 1));
+    const [error] = errorsOf(changed(['x'.repeat(1e6)], 1));
+    assert.equal(error, `${'x'.repeat(shownMost)}...: is not a member of the format`);
+    const [hidden] = errorsOf(changed(['\u0000'.repeat(1e6)], 1));
     assert.equal(hidden, `"${'\\u0000'.repeat(shownMost)}...": is not a member of the format`);
   });
 });
 
-test('a byte order mark is named as such', () => {
-  assert.deepEqual(faultsOf(`\ufeff${JSON.stringify(catalogOf([plainOffer()]))}`), [
+test('reports a byte order mark', () => {
+  assert.deepEqual(errorsOf(`\ufeff${JSON.stringify(catalogOf([plainOffer()]))}`), [
     'catalog: must not begin with a byte order mark',
   ]);
 });
 
-describe('a file that holds too much gets the one fault of that', () => {
+describe('reports only that a file holds too much', () => {
   const { catalogValuesMax, catalogDepthMax, catalogObjectMembersMax, catalogListItemsMax, catalogOffersMax } = bounds;
   const listed = (value: string, times: number) => `[${`${value},`.repeat(times - 1)}${value}]`;
   const members = (count: number) => `{\n${Array.from({ length: count }, (_, at) => `"a${at}":0`).join(',\n')}}`;
   const state = { min_age: 19 };
-  for (const [name, text, fault] of [
+  for (const [name, text, error] of [
     [
       'values',
       `{"format":1,"lenders":${listed('0', catalogValuesMax)}}`,
@@ -407,30 +410,30 @@ describe('a file that holds too much gets the one fault of that', () => {
       `catalog: must be nested at most ${catalogDepthMax} deep`,
     ],
   ] as const) {
-    test(name, () => assert.deepEqual(faultsOf(text), [fault]));
+    test(name, () => assert.deepEqual(errorsOf(text), [error]));
   }
 
-  test('and what holds as much as may be is judged by its content', () => {
-    assert.deepEqual(faultsOf(`${'['.repeat(catalogDepthMax)}${']'.repeat(catalogDepthMax)}`), [
+  test('but validates a file at the limits', () => {
+    assert.deepEqual(errorsOf(`${'['.repeat(catalogDepthMax)}${']'.repeat(catalogDepthMax)}`), [
       'catalog: must be object',
     ]);
     const states = Object.fromEntries(Array.from({ length: catalogObjectMembersMax }, (_, at) => [`S${at}`, state]));
-    const faults = faultsOf(changed(['state_rules'], states));
-    assert.equal(faults.length, catalogObjectMembersMax);
-    for (const fault of faults) assert.match(fault, /^state_rules\.S\d+: is not a value of state$/);
+    const errors = errorsOf(changed(['state_rules'], states));
+    assert.equal(errors.length, catalogObjectMembersMax);
+    for (const error of errors) assert.match(error, /^state_rules\.S\d+: is not a value of state$/);
   });
 
-  test('brackets, commas and escaped quotes inside strings count for nothing', () => {
+  test('does not count brackets, commas and escaped quotes inside strings', () => {
     const disclosure = '[{,"\\\\",}]'.repeat(40);
-    assert.deepEqual(faultsOf({ ...catalogOf([plainOffer()]), disclosure }), []);
+    assert.deepEqual(errorsOf({ ...catalogOf([plainOffer()]), disclosure }), []);
   });
 });
 
-test('faults of a file, of its lenders and of its offers are told by their paths in the file', () => {
+test('reports errors of the file, of lenders and of offers by their paths', () => {
   const file = catalogOf([plainOffer(), { ...plainOffer({ id: 'b' }), stars: 'x', 'odd/~name': 1 } as never]);
   const [sound] = file.lenders;
-  const faults = faultsOf({ ...file, odd: 1, lenders: [sound, { ...sound, name: '', odd: 1 }] });
-  const paths = faults.map((fault) => fault.slice(0, fault.indexOf(': ')));
+  const errors = errorsOf({ ...file, odd: 1, lenders: [sound, { ...sound, name: '', odd: 1 }] });
+  const paths = errors.map((error) => error.slice(0, error.indexOf(': ')));
   const offerPaths = (lender: number) => ['"odd/~name"', 'stars'].map((name) => `lenders[${lender}].offers[1].${name}`);
   assert.deepEqual(
     paths.sort(),
@@ -438,8 +441,38 @@ test('faults of a file, of its lenders and of its offers are told by their paths
   );
 });
 
-test('a text over the size bound is refused unread', () => {
-  assert.deepEqual(faultsOf(' '.repeat(bounds.catalogFileBytesMax + 1)), [
+test('rejects a text over the size limit without parsing it', () => {
+  assert.deepEqual(errorsOf(' '.repeat(bounds.catalogFileBytesMax + 1)), [
     `catalog: must be at most ${bounds.catalogFileBytesMax} bytes long`,
   ]);
+});
+
+function readBytes(t: TestContext, bytes: Uint8Array): ReturnType<typeof readCatalogText> {
+  const folder = mkdtempSync(join(tmpdir(), 'read-catalog-text-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'offers.json');
+  writeFileSync(file, bytes);
+  return readCatalogText(file);
+}
+
+const text = '{\n  "name": "Crédit \u{1f3e6}",\n  "more": "é"\n}';
+
+test('reads UTF-8 and keeps a byte order mark', (t) => {
+  for (const written of ['', text, `\ufeff${text}`]) {
+    assert.deepEqual(readBytes(t, Buffer.from(written)), { ok: true, text: written });
+  }
+});
+
+describe('reports the first line in another encoding:', () => {
+  for (const [name, bytes, line] of [
+    ['Latin-1', Buffer.from('{\n  "name": "Cr\u00e9dit"\n}', 'latin1'), 2],
+    ['one byte on the last line', Buffer.from([...Buffer.from(`${text}\n`), 0xff]), 5],
+    ['a character cut in two by the end', Buffer.from(text).subarray(0, Buffer.from(text).indexOf('é', 24) + 1), 3],
+    ['half a surrogate pair in three bytes', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 1],
+    ['UTF-16 with its mark', Buffer.from(`\ufeff${text}`, 'utf16le'), 1],
+  ] as const) {
+    test(name, (t) => {
+      assert.deepEqual(readBytes(t, bytes), { ok: false, problem: `must be UTF-8, which line ${line} is not` });
+    });
+  }
 });

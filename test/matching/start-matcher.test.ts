@@ -16,7 +16,7 @@ const borrower = borrowerOf(goodBorrower);
 const smallOffers = 60;
 
 /** The live catalog has so many offers as are still small, the test one has one more. */
-async function openBench(context: TestContext) {
+async function openFixture(context: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'split-matcher-'));
   context.after(() => rmSync(folder, { recursive: true }));
   const catalogs = new CatalogStore({
@@ -34,8 +34,8 @@ async function openBench(context: TestContext) {
   return { matcher, small: catalogs.current(1, 'live'), large: catalogs.current(1, 'test') };
 }
 
-test('a small catalog is ranked at once, and one with an offer more by a worker', async (context) => {
-  const { matcher, small, large } = await openBench(context);
+test('ranks a small catalog in the calling thread and a larger one in a worker', async (context) => {
+  const { matcher, small, large } = await openFixture(context);
   const atOnce = matcher.match({ catalogVersion: small.version, borrower, today });
   assert.deepEqual(atOnce, { catalogVersion: small.version, ...packed(rankOffers(small.tables, borrower, today)) });
   assert.equal(matcher.pendingCount, 0);
@@ -50,8 +50,8 @@ test('a small catalog is ranked at once, and one with an offer more by a worker'
   });
 });
 
-test('once closed it ranks neither', async (context) => {
-  const { matcher, small, large } = await openBench(context);
+test('returns null after it is closed', async (context) => {
+  const { matcher, small, large } = await openFixture(context);
   await matcher.close();
   assert.equal(await matcher.match({ catalogVersion: small.version, borrower, today }), null);
   assert.equal(await matcher.match({ catalogVersion: large.version, borrower, today }), null);

@@ -6,7 +6,7 @@ import { image } from './logo-folder.ts';
 
 const logo = (file: string, colour: string) => createLogo(file, Buffer.from(image(colour)));
 
-test('a logo is found by its name and hash; without its hash, or with another, the one in use is', () => {
+test('finds a logo by name and hash, or else the current one with that name', () => {
   const shelf = new LogoCache();
   const red = logo('a.svg', 'red');
   shelf.replaceCatalog('live', [red]);
@@ -14,7 +14,7 @@ test('a logo is found by its name and hash; without its hash, or with another, t
   for (const name of ['b.svg', '', 'A.svg', '__proto__']) assert.equal(shelf.find(name, red.hash), null);
 });
 
-test('two catalogs may mean two images by one name', () => {
+test('keeps the images of two catalogs with the same file name', () => {
   const shelf = new LogoCache();
   const [red, blue] = [logo('a.svg', 'red'), logo('a.svg', 'blue')];
   shelf.replaceCatalog('live', [red]);
@@ -24,7 +24,7 @@ test('two catalogs may mean two images by one name', () => {
   assert.equal(shelf.find('a.svg', undefined), red);
 });
 
-test('a logo that changed is the new one under every address', () => {
+test('returns a changed logo under every URL', () => {
   const shelf = new LogoCache();
   const [red, blue] = [logo('a.svg', 'red'), logo('a.svg', 'blue')];
   shelf.replaceCatalog('live', [red]);
@@ -33,7 +33,7 @@ test('a logo that changed is the new one under every address', () => {
   assert.equal(shelf.find('a.svg', blue.hash), blue);
 });
 
-test('a logo that no catalog in use names any more is still found, until too many others have gone', () => {
+test('retains a limited number of logos that no catalog in use has', () => {
   const shelf = new LogoCache();
   const gone = logo('gone.svg', 'red');
   shelf.replaceCatalog('live', [gone]);
@@ -47,7 +47,7 @@ test('a logo that no catalog in use names any more is still found, until too man
   assert.notEqual(shelf.find('b.svg', undefined), null);
 });
 
-test('what a replaced catalog names is kept behind what is in use', () => {
+test('prefers current logos to those of a replaced catalog', () => {
   const shelf = new LogoCache();
   const [inUse, old] = [logo('a.svg', 'red'), logo('old.svg', 'blue')];
   shelf.replaceCatalog('live', [inUse]);

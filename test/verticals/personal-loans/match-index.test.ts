@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { emptyOfferSet } from '../../src/matching/offer-set.ts';
-import { absentValue, fieldIndex } from '../../src/verticals/field-vector.ts';
-import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
-import { MatchIndex } from '../../src/verticals/personal-loans/match-index.ts';
-import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { emptyApplicant, readApplicant } from '../../src/verticals/personal-loans/price-offer.ts';
-import { createRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
-import { selectEligible } from '../../src/verticals/personal-loans/select-eligible.ts';
-import { recommendedScore } from '../../src/verticals/personal-loans/sort-keys.ts';
-import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
-import { today } from './borrower-of.ts';
+import { emptyOfferSet } from '../../../src/matching/offer-set.ts';
+import { absentValue, fieldIndex } from '../../../src/verticals/field-vector.ts';
+import { compileLoanTables } from '../../../src/verticals/personal-loans/loan-tables.ts';
+import { MatchIndex } from '../../../src/verticals/personal-loans/match-index.ts';
+import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
+import { emptyApplicant, readApplicant } from '../../../src/verticals/personal-loans/price-offer.ts';
+import { createRanker } from '../../../src/verticals/personal-loans/rank-loans.ts';
+import { selectEligible } from '../../../src/verticals/personal-loans/select-eligible.ts';
+import { recommendedScore } from '../../../src/verticals/personal-loans/sort-keys.ts';
+import { today } from '../../matching/borrower-of.ts';
+import { generateCatalog, randomBorrower, seededRandom } from '../../support/random-catalog.ts';
 
 const tables = compileLoanTables(generateCatalog(3, 400), personalLoans);
 
