@@ -16,41 +16,39 @@ export interface VerifyWidgetLinkDeps {
   readonly subIds: SubIds;
   readonly sessions: SessionStore;
   readonly tokens: WidgetTokens;
-  /** Origins on whose pages an account lets its widgets be shown. */
+  /** Origins whose pages may show the widgets of an account. */
   readonly originsOf: (account: number) => readonly string[];
-  /** The origin of our own widget pages. */
+  /** Origin of the iframe's page. */
   readonly ownOrigin: string;
-  /** A session that should be live is in no store: an alert (docs/contract.md#unknown-and-expired-sessions). */
+  /** Called for a session that should be live but is not in the store. Raises an alert (docs/contract.md#unknown-and-expired-sessions). */
   readonly onSessionMissing: () => void;
 }
 
-/** What a widget shows who it is by. */
 interface WidgetCredentials {
   readonly sub: string;
   readonly token: string;
 }
 
-/** A genuine link to a widget, its session over or not. */
+/** A verified link to a widget, whose session may have expired. */
 export interface WidgetLink {
-  /** Where the session's account lets its widgets be shown. */
   readonly policy: EmbedPolicy;
-  /** When session and token end, as wall time. */
+  /** When session and token expire, as wall time. */
   readonly expiresMs: number;
-  /** The live session, or the refusal that tells it is over. */
+  /** The live session, or `SUB_ID_EXPIRED`. */
   readonly session: Outcome<Session>;
 }
 
-/** Checks a widget's link (docs/contract.md#widget-tokens); null for one that we did not make. No API key is needed or charged. */
-export function verifyWidgetLink(ports: VerifyWidgetLinkDeps, { sub, token }: WidgetCredentials): WidgetLink | null {
-  const held = ports.sessions.get(sub);
-  // A session in the store is genuine; any other id has its MAC to prove it.
-  const bytes = held === undefined ? ports.subIds.verify(sub) : ports.subIds.toBytes(sub);
-  const expiresMs = bytes === null ? null : ports.tokens.verify(bytes, token);
+/** Verifies a widget's link (docs/contract.md#widget-tokens); null for an invalid one. No API key is needed or charged. */
+export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, { sub, token }: WidgetCredentials): WidgetLink | null {
+  const liveSession = deps.sessions.get(sub);
+  // A session in the store needs no MAC check.
+  const bytes = liveSession === undefined ? deps.subIds.verify(sub) : deps.subIds.toBytes(sub);
+  const expiresMs = bytes === null ? null : deps.tokens.verify(bytes, token);
   if (bytes === null || expiresMs === null) return null;
   const { account, mode } = decodeSubId(bytes);
-  const policy = createEmbedPolicy(mode, ports.originsOf(account), ports.ownOrigin);
-  const isOver = ports.clock.wallMs() >= expiresMs;
-  if (held === undefined && !isOver) ports.onSessionMissing();
-  const session = held === undefined || isOver ? refusedWith('SUB_ID_EXPIRED') : succeeded(held);
+  const policy = createEmbedPolicy(mode, deps.originsOf(account), deps.ownOrigin);
+  const isExpired = deps.clock.wallMs() >= expiresMs;
+  if (liveSession === undefined && !isExpired) deps.onSessionMissing();
+  const session = liveSession === undefined || isExpired ? refusedWith('SUB_ID_EXPIRED') : succeeded(liveSession);
   return { policy, expiresMs, session };
 }
