@@ -15,13 +15,13 @@ import {
   usdSchema,
 } from './schema-parts.ts';
 
-const attributedUsd = usdSchema('What the clicks are expected to bring: there on the same day, preliminary');
-const confirmedUsd = usdSchema('What lenders have confirmed, 14 to 45 days after the click');
+const attributedUsd = usdSchema('Expected revenue of the clicks: preliminary, available on the same day');
+const confirmedUsd = usdSchema('Revenue confirmed by lenders, 14 to 45 days after the click');
 
 const metricProperties = {
   sessions_total: countSchema('Sessions created.'),
-  marketplace_views: countSchema('Answers with offers, and loads of a widget that got them.'),
-  offer_clicks: countSchema('First clicks of a session on an offer it was shown.'),
+  marketplace_views: countSchema('Responses with offers, and widget loads that received offers.'),
+  offer_clicks: countSchema('First clicks of a session on each shown offer.'),
   click_rate: Type.Number({ minimum: 0, description: '`offer_clicks` a view, not in percent; 0 without views.' }),
   rev_attributed: attributedUsd,
   rev_confirmed: confirmedUsd,
@@ -32,8 +32,8 @@ const metricProperties = {
 
 const lenderSchema = Type.Object(
   {
-    lender: Type.String({ description: 'Its name.' }),
-    clicks: countSchema('Clicks that counted.'),
+    lender: Type.String({ description: 'Name of the lender.' }),
+    clicks: countSchema('Counted clicks.'),
     rev_confirmed: confirmedUsd,
   },
   { title: 'LenderFigures' },
@@ -53,12 +53,10 @@ const widgetEventsSchema = schemaFor<Readonly<Record<WidgetEventType, number>>>(
   ),
 );
 
-const requestedTagSchema = nullable(
-  Type.String({ description: 'The tag asked for; `null` when only ids were listed.' }),
-);
+const requestedTagSchema = nullable(Type.String({ description: 'The requested tag; `null` for a list of ids alone.' }));
 const retainedFromSchema = nullable(
   isoDateSchema(
-    'The first date whose sessions are still told apart; `null` when all are. Figures of a tag are whole for every date; rows, and figures of listed ids, begin with this one.',
+    'The first date with data of single sessions; `null` if there is no such limit. Figures by tag are complete for all dates; rows, and figures of listed ids, start at this date.',
   ),
 );
 const dateRangeProperties = {
@@ -74,7 +72,7 @@ export const summarySchema = schemaFor<SummaryView>()(
       ...metricProperties,
       top_lenders: Type.Array(lenderSchema, {
         maxItems: bounds.topLendersMax,
-        description: 'Lenders with a click: by clicks, then by name.',
+        description: 'Lenders with at least one click, sorted by clicks, then by name.',
       }),
       granularity: Type.Unsafe<'summary'>({ type: 'string', const: 'summary' }),
       ...dateRangeProperties,
@@ -84,7 +82,7 @@ export const summarySchema = schemaFor<SummaryView>()(
           `The first day of \`sessions_matured\`, \`rev_per_session_matured\` and \`rev_per_session_ci95\`: \`date_from\`, or ${bounds.maturedDefaultDays} days before today when neither date was sent. \`null\` when no day of the dates is matured.`,
         ),
       ),
-      matured_to: nullable(isoDateSchema('The last day of the same; `null` with `matured_from`.')),
+      matured_to: nullable(isoDateSchema('The last day of that range; `null` with `matured_from`.')),
       sessions_matured: countSchema(`Sessions ${maturedPhrase}, whose confirmations are in.`),
       rev_per_session_matured: nullable(
         usdSchema(
@@ -101,11 +99,11 @@ export const summarySchema = schemaFor<SummaryView>()(
       ),
       by_device: Type.Record(Type.String(), Type.Object(metricProperties, { title: 'Figures' }), {
         propertyNames: { enum: deviceClasses },
-        description: 'The same figures for each class of device that had sessions.',
+        description: 'The same figures for each device class with sessions.',
       }),
       widget_events: widgetEventsSchema,
       sessions_kept_from: retainedFromSchema,
-      as_of: nullable(timestampSchema('How far the counters have come')),
+      as_of: nullable(timestampSchema('The time up to which the counters are complete')),
       ...ignoredProperty,
     },
     { title: 'AnalyticsSummary' },
@@ -114,7 +112,7 @@ export const summarySchema = schemaFor<SummaryView>()(
 
 const daySchema = Type.Object(
   {
-    date: isoDateSchema('The UTC day on which its sessions were created.'),
+    date: isoDateSchema('The UTC day of session creation.'),
     ...metricProperties,
     widget_events: widgetEventsSchema,
     matured: Type.Boolean({ description: `Whether its sessions are ${maturedPhrase}.` }),
@@ -126,18 +124,18 @@ const rowSchema = Type.Object(
   {
     sub_id: subIdSchema,
     referrer_tag: referrerTagSchema,
-    created_at: timestampSchema('When it was created'),
-    sandbox: Type.Boolean({ description: 'Whether it was created with a test key.' }),
-    device: Type.String({ enum: deviceClasses, description: 'By the `user_agent` given at creation.' }),
+    created_at: timestampSchema('When the session was created'),
+    sandbox: Type.Boolean({ description: 'Whether the session was created with a test key.' }),
+    device: Type.String({ enum: deviceClasses, description: 'Derived from the `user_agent` at creation.' }),
     metadata: nullable(
-      Type.Record(Type.String(), metadataValueSchema, { description: 'As given at creation, or `null`.' }),
+      Type.Record(Type.String(), metadataValueSchema, { description: 'The `metadata` at creation, or `null`.' }),
     ),
-    marketplace_views: countSchema('Views of its offers.'),
-    offer_clicks: countSchema('Clicks that counted.'),
+    marketplace_views: countSchema('Views of the offers.'),
+    offer_clicks: countSchema('Counted clicks.'),
     rev_attributed: attributedUsd,
     rev_confirmed: confirmedUsd,
     last_event_at: timestampSchema(
-      'Its creation, or its latest view, counted click, confirmation, or report of a widget',
+      'Time of the last event: creation, view, counted click, confirmation or widget event',
     ),
     lenders: Type.Array(lenderSchema),
   },
@@ -168,8 +166,8 @@ function pageSchema<const Granularity extends 'daily' | 'row', Item extends TSch
 }
 
 export const dailySchema = schemaFor<DailyView>()(
-  pageSchema('AnalyticsDaily', 'daily', daySchema, 'Every day in order, those without sessions too.'),
+  pageSchema('AnalyticsDaily', 'daily', daySchema, 'All days in order, including those without sessions.'),
 );
 export const rowsSchema = schemaFor<RowsView>()(
-  pageSchema('AnalyticsRows', 'row', rowSchema, 'Sessions in the order in which they were recorded.'),
+  pageSchema('AnalyticsRows', 'row', rowSchema, 'Sessions in the order of creation.'),
 );

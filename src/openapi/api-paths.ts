@@ -10,7 +10,7 @@ import { inputsRequestSchema, inputsSchema, sessionRequestSchema, sessionSchema 
 
 type Samples = RecordedExamples | null;
 
-/** The four operations of the contract, by their paths below `/v1/<vertical>`. */
+/** The operations of the API by their paths below `/v1/<vertical>`. */
 export function apiPaths(vertical: Vertical, samples: Samples): Readonly<Record<string, PathItem>> {
   return {
     '/session': createSession(samples),
@@ -27,7 +27,7 @@ function createSession(samples: Samples): PathItem {
       tags: ['API'],
       summary: 'Create a session',
       description:
-        'One for each page load. Its tag names the experiment that everything which happens in the session counts for.',
+        'Create one for each page load. All views, clicks and revenue of the session count for the experiment of its tag.',
       parameters: [idempotencyKeyParameter],
       requestBody: jsonRequestBody(sessionRequestSchema, samples && { session: { value: samples.sessionRequest } }),
       responses: {
@@ -65,14 +65,14 @@ function submitInputs(vertical: Vertical, samples: Samples): PathItem {
       tags: ['API'],
       summary: 'Submit pocket fields',
       description:
-        'What the visitor has told, at once or bit by bit: submissions merge. The answer says whether it is enough for offers, and what is missing.',
+        'The answers of the visitor, in one or several calls, which are merged. The response lists missing fields and says whether there are enough for offers.',
       requestBody: jsonRequestBody(
         inputsRequestSchema(vertical),
         samples && { inputs: { value: samples.inputsRequest } },
       ),
       responses: {
         200: successResponse(
-          'What was accepted, and what is missing.',
+          'Accepted and missing fields.',
           jsonContent(inputsSchema, samples && { inputs: { value: samples.inputs } }),
         ),
         ...errorResponses(
@@ -104,10 +104,10 @@ function getMarketplace({ required }: Vertical, samples: Samples): PathItem {
       tags: ['API'],
       summary: 'Get offers',
       description:
-        'Offers matched to what the session holds, ranked: as JSON for cards of your own, or as the code of a widget that shows them. With `json` each answer is a view; a widget has its view when it is loaded. `HEAD` is answered the same way without a body, and is no view.',
+        'The offers that match the fields of the session, ranked: as JSON for your own offer cards, or as the embed code of a widget. With `json` each response counts as a view; a widget counts a view when it loads. `HEAD` counts none.',
       parameters: marketplaceParameters,
       responses: {
-        200: successResponse('The offers, or what to put on the page.', {
+        200: successResponse('The offers, or the embed code.', {
           'application/json': {
             schema: Type.Union([marketplaceSchema, widgetEmbedSchema]),
             ...(samples && {
@@ -120,7 +120,9 @@ function getMarketplace({ required }: Vertical, samples: Samples): PathItem {
             }),
           },
           'text/html': {
-            schema: Type.String({ description: 'With `iframe` and `js`, unless JSON is asked for: `html` alone.' }),
+            schema: Type.String({
+              description: 'With `iframe` and `js`, unless the client prefers JSON: the embed code alone.',
+            }),
             ...(samples && { examples: { iframe: { summary: 'format=iframe', value: samples.iframeHtml } } }),
           },
         }),
@@ -151,7 +153,7 @@ function queryAnalytics(samples: Samples): PathItem {
       tags: ['API'],
       summary: 'Query analytics',
       description:
-        'Sessions, views, clicks and revenue of an experiment, or of sessions you list. An answer holds whatever was answered before the question came. Days and sessions come in pages.',
+        'Sessions, views, clicks and revenue of an experiment or of a list of sessions. Includes everything that was answered before the query was received. Days and sessions are paginated.',
       parameters: analyticsParameters,
       responses: {
         200: successResponse(

@@ -26,9 +26,9 @@ import {
 } from './responses.ts';
 import { urlSchema } from './schema-parts.ts';
 
-/** Where the widget's page, script and requests are: paths of a document begin below the host. */
+/** The host of the widget, and its path below it. */
 function widgetServer({ widget }: Pick<PublicUrls, 'widget'>): {
-  /** Path of the widget's address, without a trailing slash. */
+  /** Path of the widget URL, without a trailing slash. */
   readonly path: string;
   readonly servers: readonly Server[];
 } {
@@ -41,9 +41,8 @@ function widgetServer({ widget }: Pick<PublicUrls, 'widget'>): {
 
 const htmlContent: Content = { 'text/html': { schema: Type.String() } };
 
-/** Whatever else: a failure of ours. */
 const defaultResponse: Response = {
-  description: 'An error, as of any operation.',
+  description: 'Any other error.',
   headers: requestIdHeader,
   content: { 'application/json': { schema: errorSchema } },
 };
@@ -54,10 +53,7 @@ function browserResponse(description: string, headers: Headers, content?: Conten
   return { description, headers: { ...requestIdHeader, ...headers }, ...(content && { content }) };
 }
 
-/**
- * Where answers send a visitor's browser. A partner gets these addresses ready made and calls none of them, but sees them in its
- * pages, and wants to know what they do.
- */
+/** URLs that a visitor's browser opens. A partner gets them in responses and does not call them itself. */
 export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readonly<Record<string, PathItem>> {
   const { path: widgetPath, servers: widgetServers } = widgetServer(urls);
   return {
@@ -68,17 +64,17 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
         tags: ['Browser'],
         summary: 'Follow an offer',
         description:
-          'A `click_url`. The first click of a session on an offer it was shown counts, for 24 hours after the session was created; repeats, crawlers and `HEAD` are redirected without counting.',
+          'A `click_url`. Counts the first click of a session on each shown offer, up to 24 hours after the creation of the session. Redirects repeated clicks, crawlers and `HEAD` without counting them.',
         security: [],
         parameters: clickParameters,
         responses: {
           302: browserResponse(
-            'To the lender, with a click id; to a page of ours for sandbox sessions.',
+            'Redirects to the lender with a click id; for sandbox sessions, to a page of this service.',
             {
               ...noStoreHeader,
-              Location: { description: 'Where to.', required: true, schema: urlSchema('Where to.') },
+              Location: { description: 'The target.', required: true, schema: urlSchema('The target.') },
               'Referrer-Policy': {
-                description: 'The lender is not told where the click came from.',
+                description: 'Hides the origin of the click from the lender.',
                 required: true,
                 schema: Type.Unsafe({ type: 'string', const: 'no-referrer' }),
               },
@@ -86,11 +82,11 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
             { 'text/plain': { schema: Type.String() } },
           ),
           404: browserResponse(
-            'The link was changed, or its offer is long gone. A page for people.',
+            'The link is invalid, or its catalog is no longer available. An HTML page.',
             noStoreHeader,
             htmlContent,
           ),
-          503: browserResponse('To a browser that fetches ahead: it is to ask again when somebody really clicks.', {
+          503: browserResponse('For a prefetch. The browser sends the request again when the visitor clicks.', {
             ...noStoreHeader,
             ...retryAfterHeader,
           }),
@@ -104,18 +100,18 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
       get: {
         operationId: 'openWidget',
         tags: ['Browser'],
-        summary: 'The page in the iframe',
+        summary: 'Page of the iframe',
         description:
-          'The `src` of `format=iframe`. It shows itself on pages whose origins the account allows, and a sandbox session anywhere while the account allows none.',
+          'The `src` of `format=iframe`. Can be embedded on pages whose origins the account allows; if it allows none, sandbox sessions on any page.',
         security: [],
         parameters: widgetPageParameters,
         responses: {
           200: browserResponse('The widget.', noStoreHeader, htmlContent),
-          400: browserResponse('The session is over: a page for people. Or the request is malformed.', noStoreHeader, {
+          400: browserResponse('The session has expired (an HTML page), or the request is malformed.', noStoreHeader, {
             ...htmlContent,
             'application/json': { schema: errorSchema },
           }),
-          404: browserResponse('The link was changed. A page for people.', noStoreHeader, htmlContent),
+          404: browserResponse('The link is invalid. An HTML page.', noStoreHeader, htmlContent),
           ...methodNotAllowedResponses,
           default: defaultResponse,
         },
@@ -127,12 +123,12 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
         operationId: 'getWidgetScript',
         tags: ['Browser'],
         summary: 'The script of the widget',
-        description: 'The `src` of `format=js`. Compressed for whoever takes that.',
+        description: 'The `src` of `format=js`. Compressed if the client accepts it.',
         security: [],
         parameters: contentVersionParameter,
         responses: {
           200: browserResponse('The script.', {}, { 'text/javascript': { schema: Type.String() } }),
-          304: browserResponse('What you have is still good.', {}),
+          304: browserResponse('The cached version is current.', {}),
           ...methodNotAllowedResponses,
           default: defaultResponse,
         },
@@ -144,32 +140,29 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
 const widgetTags = ['Widget script'];
 
 const linkCheckDescription =
-  'A link that is none of ours gets 404, a page whose origin the account does not allow 403; `OPTIONS` is refused for the same reasons. Nothing of it counts against a key.';
+  'An invalid link gets 404, and a page whose origin the account does not allow gets 403, also for `OPTIONS`. No key is charged.';
 
-/** When each status comes. No key is involved, so there are no headers of its limits. */
+/** Without a key, so without rate limit headers of a key. */
 const widgetStatuses: StatusDescriptions = {
-  400: { when: 'The request is not what it should be, or the session is over.', headers: allowOriginHeader },
+  400: { when: 'The request is invalid, or the session has expired.', headers: allowOriginHeader },
   403: {
-    when: 'The account does not allow its widgets on pages of this origin.',
+    when: 'The account does not allow widgets on pages of this origin.',
     headers: allowOriginHeader,
   },
-  404: { when: 'The link was changed: no session has this id and this token.', headers: allowOriginHeader },
+  404: { when: 'The link is invalid: the token was not issued for this session.', headers: allowOriginHeader },
   413: { when: `The body is larger than ${bounds.requestBodyBytesMax / 1024} KiB.`, headers: allowOriginHeader },
   429: {
-    when: `The widgets of this session asked more than ${bounds.widgetRequestsPerMinute} times in a minute.`,
+    when: `The widgets of this session sent more than ${bounds.widgetRequestsPerMinute} requests in a minute.`,
     headers: { ...resetHeader, ...retryAfterHeader, ...allowOriginHeader },
   },
   500: { when: 'The service failed.', headers: allowOriginHeader },
   503: {
-    when: 'The service cannot take the request now, or could not answer it in time.',
+    when: 'The service cannot handle the request now, or not in time.',
     headers: { ...retryAfterHeader, ...allowOriginHeader },
   },
 };
 
-/**
- * What the widget's own script asks for and tells. Public on the wire, so it is described; private by use, since the script
- * comes from the same release as what answers it.
- */
+/** Requests of the widget's own script, which comes from the same release as the service. */
 export function widgetApiPaths(
   urls: Pick<PublicUrls, 'widget'>,
   samples: RecordedExamples | null,
@@ -187,7 +180,7 @@ function getWidgetOffers(samples: RecordedExamples | null): PathItem {
       operationId: 'getWidgetOffers',
       tags: widgetTags,
       summary: 'The offers of a widget',
-      description: `What a widget shows. The first answer to each load is its view; \`HEAD\` is none. ${linkCheckDescription}`,
+      description: `The offers of a widget load. The first response counts as the view; \`HEAD\` does not. ${linkCheckDescription}`,
       security: [],
       parameters: widgetOffersParameters,
       responses: {
@@ -214,10 +207,9 @@ function getWidgetOffers(samples: RecordedExamples | null): PathItem {
   };
 }
 
-/** The one status that comes with a body or without. */
+/** A prefetch gets this status without a body. */
 const unavailableResponse: Response = {
-  description:
-    '`SERVICE_UNAVAILABLE`: the service cannot answer now. To a browser that fetches ahead, which is to ask again when somebody really looks, it comes without a body.',
+  description: '`SERVICE_UNAVAILABLE`: the service cannot answer now. A prefetch gets this status without a body.',
   headers: { ...requestIdHeader, ...noStoreHeader, ...widgetStatuses[503]!.headers },
   content: { 'application/json': { schema: errorSchema } },
 };
@@ -227,14 +219,14 @@ function reportWidgetEvents(samples: RecordedExamples | null): PathItem {
     type: 'string',
     contentMediaType: 'application/json',
     contentSchema: widgetBeaconSchema,
-    description: 'The same: a beacon comes as text, since a browser would ask first whether it may send JSON.',
+    description: 'The same JSON as text, because JSON would need a preflight request.',
   });
   return {
     post: {
       operationId: 'reportWidgetEvents',
       tags: widgetTags,
-      summary: 'What happened in a widget',
-      description: `Events of one load, on disk before the answer leaves. Sent again under the same ids they change nothing, and none of them books revenue. ${linkCheckDescription} A page that tells nobody where it is (\`Origin: null\`) may report, too.`,
+      summary: 'Report events of a widget',
+      description: `Events of one widget load. The response means that they are stored. Events with known ids are not counted again, and no event books revenue. ${linkCheckDescription} A page with \`Origin: null\` may report events too.`,
       security: [],
       parameters: widgetEventsParameters,
       requestBody: {
@@ -245,7 +237,7 @@ function reportWidgetEvents(samples: RecordedExamples | null): PathItem {
         },
       },
       responses: {
-        204: { description: 'They are recorded.', headers: { ...requestIdHeader, ...allowOriginHeader } },
+        204: { description: 'The events are stored.', headers: { ...requestIdHeader, ...allowOriginHeader } },
         ...widgetErrorResponses(
           [
             'INVALID_REQUEST',

@@ -12,14 +12,14 @@ import { openApiPath, openApiText, verticalTitle } from './openapi-document.ts';
 const gzipAsync = promisify(gzip);
 const brotliAsync = promisify(brotliCompress);
 
-/** Well below the best: that would take seconds for the renderer, for a tenth less to send. */
+/** The best quality would take seconds for the renderer and save a tenth of its size. */
 const brotliQuality = 6;
 
-/** Packs a file in threads of the pool, so that requests go on meanwhile. */
+/** Compresses a file in the thread pool, so that it does not block requests. */
 async function compressFile(content: string | Uint8Array): Promise<CompressedFile> {
   const plain = typeof content === 'string' ? Buffer.from(content) : content;
   const params = { [constants.BROTLI_PARAM_QUALITY]: brotliQuality };
-  // One after the other: the pool also writes the ledger.
+  // In sequence, because the thread pool also writes the ledger.
   return {
     hash: contentHash(plain),
     plain,
@@ -28,23 +28,23 @@ async function compressFile(content: string | Uint8Array): Promise<CompressedFil
   };
 }
 
-/** Where the page for people is: the first vertical, and each by its segment. */
+/** Path of the first vertical's page; those of all verticals are below it. */
 const docsPath = '/docs';
 
 function docsPathOf({ segment }: Pick<Vertical, 'segment'>): string {
   return `${docsPath}/${segment}`;
 }
 
-/** What a page is put together from: addresses below the public one. */
+/** Paths of a page's files. */
 interface PageAssets {
   readonly styles: readonly string[];
   readonly scripts: readonly string[];
 }
 
 /**
- * The page of one vertical, which links to those of the others. Whatever it shows comes from the document, put there by the renderer.
+ * Returns the documentation page of one vertical, with links to those of the others. Swagger UI renders the OpenAPI document into it.
  *
- * @param base path of the public address, without a trailing slash; empty unless that address has one
+ * @param base path of the public URL without a trailing slash; usually empty
  */
 function docsPageHtml(
   vertical: Vertical,
@@ -76,7 +76,6 @@ ${scripts.map((path) => `<script src="${base}${path}"></script>`).join('\n')}
 `;
 }
 
-/** A file of the page, read from where it was installed. */
 interface DocsAsset {
   readonly path: string;
   readonly kind: 'script' | 'style';
@@ -88,10 +87,7 @@ function docsAsset(kind: DocsAsset['kind'], name: string, place: string): DocsAs
   return { path: `${docsPath}/${name}`, kind, load };
 }
 
-/**
- * All there is to read about the API of these verticals: their documents, and the page for people with what it is made of. Nothing of
- * it is made, read or kept before somebody asks.
- */
+/** The documentation of these verticals: OpenAPI documents, pages, and the pages' files. Each file is created at its first request. */
 export function docsFiles(verticals: readonly Vertical[], urls: PublicUrls): readonly DocsFile[] {
   const parts = [
     docsAsset('style', 'swagger-ui.css', 'swagger-ui-dist/swagger-ui.css'),
@@ -100,7 +96,7 @@ export function docsFiles(verticals: readonly Vertical[], urls: PublicUrls): rea
     docsAsset('script', 'reference.js', './start-reference.js'),
   ];
   const base = new URL(urls.public).pathname.replace(/\/$/, '');
-  /** The addresses of the parts name their content. */
+  /** Paths with the hash of the content. */
   const pathsOf = (kind: DocsAsset['kind']) =>
     Promise.all(
       parts.filter((each) => each.kind === kind).map(async ({ path, load }) => `${path}?v=${(await load()).hash}`),

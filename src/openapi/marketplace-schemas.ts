@@ -26,31 +26,35 @@ const offerSchema = schemaFor<OfferView>()(
   Type.Object(
     {
       svc_offer_id: Type.String({ pattern: offerIdPattern, description: 'The id of the offer.' }),
-      lender_name: Type.String({ description: 'Who makes the offer.' }),
+      lender_name: Type.String({ description: 'Name of the lender.' }),
       logo_url: urlSchema(
-        'An SVG image of the lender. Pages of any origin may show it, and caches may keep it for ever: a changed logo has another address.',
+        'An SVG image. Pages of any origin may show it, and it may be cached forever, because a changed logo gets another URL.',
       ),
       apr_range: Type.Object(
         { min: Type.Number(), max: Type.Number() },
         { description: 'Annual percentage rates for this borrower, in percent.' },
       ),
-      payment_term_months: Type.Integer({ description: 'The term that the monthly payment is for. Name both.' }),
-      monthly_payment_estimate: usdSchema('What the amount asked for costs a month over that term, about'),
-      svc_star_rating: Type.Number({ description: 'Our editorial rating, in stars.' }),
-      features: Type.Array(Type.String(), { description: 'What is special about the offer, as tags.' }),
-      prequalification: Type.Boolean({ description: 'Whether the lender tells a rate without a hard credit inquiry.' }),
+      payment_term_months: Type.Integer({
+        description: 'The term in months that the monthly payment is for. Show both together.',
+      }),
+      monthly_payment_estimate: usdSchema('Estimated monthly payment for the requested amount over that term'),
+      svc_star_rating: Type.Number({ description: 'Editorial rating in stars.' }),
+      features: Type.Array(Type.String(), { description: 'Features of the offer, as tags.' }),
+      prequalification: Type.Boolean({
+        description: 'Whether the lender quotes a rate without a hard credit inquiry.',
+      }),
       click_url: urlSchema(
-        'Where the borrower goes from here. Use it exactly as it is: the click and its revenue are attributed by it. It redirects to the lender, see `followClick`.',
+        'Redirects the borrower to the lender, see `followClick`. Use it unchanged, because it attributes the click and its revenue.',
       ),
       loan_amount_range: Type.Object(
         { min: Type.Integer(), max: Type.Integer() },
-        { description: 'What this borrower can get, in USD.' },
+        { description: 'The amounts that this borrower can get, in USD.' },
       ),
-      term_months: Type.Array(Type.Integer(), { description: 'The terms open to this borrower.' }),
+      term_months: Type.Array(Type.Integer(), { description: 'The terms available to this borrower, in months.' }),
       position: Type.Integer({
         minimum: 1,
         maximum: bounds.offersShownMax,
-        description: 'Its place in this answer, from 1.',
+        description: 'Position in this response, from 1.',
       }),
     },
     { title: 'Offer' },
@@ -60,26 +64,26 @@ const offerSchema = schemaFor<OfferView>()(
 const explanationSchema = schemaFor<Explanation>()(
   Type.Object(
     {
-      offers_in_catalog: countSchema('All offers there are: `matched` and `not_matched` together.'),
+      offers_in_catalog: countSchema('All offers of the catalog: `matched` plus `not_matched`.'),
       matched: countSchema('The same as `total_offers`.'),
-      not_matched: countSchema('Offers kept away by at least one reason.'),
+      not_matched: countSchema('Offers with at least one mismatch reason.'),
       reasons: Type.Array(
         Type.Object({
           reason: stringEnum(mismatchReasons),
           field: nullable(
-            Type.String({ description: 'The pocket field it is about; `null` where none would change it.' }),
+            Type.String({ description: 'The pocket field of the reason; `null` if no field would change it.' }),
           ),
-          offers: countSchema('Offers it keeps away, alone or with other reasons.'),
-          alone: countSchema('Offers that nothing else keeps away: what there is to gain.'),
+          offers: countSchema('Offers with this reason, alone or with others.'),
+          alone: countSchema('Offers with this reason only, which would match without it.'),
         }),
-        { description: 'Those that keep most offers away come first.' },
+        { description: 'Sorted by `offers`, descending.' },
       ),
     },
     { title: 'Explanation' },
   ),
 );
 
-/** What every answer with offers has. */
+/** Members of every response with offers. */
 const offersProperties = {
   sub_id: subIdSchema,
   match_quality: stringEnum(['high', 'partial', 'none'], {
@@ -88,14 +92,14 @@ const offersProperties = {
   }),
   offers: Type.Array(offerSchema, {
     maxItems: bounds.offersShownMax,
-    description: 'The best offers in the order asked for; empty where none matches.',
+    description: 'The best offers in the requested order; empty if none matches.',
   }),
-  total_offers: countSchema('All offers that match, those not shown too.'),
-  generated_at: timestampSchema('When this answer was made'),
+  total_offers: countSchema('All matching offers, including those not shown.'),
+  generated_at: timestampSchema('When this response was created'),
   sort: stringEnum(sortOrders, { description: 'The order of the offers.' }),
-  catalog_version: Type.String({ description: 'Tells one state of the offers from another.' }),
+  catalog_version: Type.String({ description: 'Version of the offer catalog.' }),
   disclosure: Type.String({
-    description: 'What to tell the visitor about who pays for these offers. Show it beside them.',
+    description: 'The advertiser disclosure. Show it next to the offers.',
   }),
 };
 
@@ -109,8 +113,8 @@ export const marketplaceSchema = schemaFor<MarketplaceView>()(
 export const widgetOffersSchema = schemaFor<WidgetOffersView>()(
   Type.Object(
     {
-      loan_amount: Type.Integer({ description: 'What the borrower asked for, in USD: every payment is for it.' }),
-      expires_at: timestampSchema('When session and token end'),
+      loan_amount: Type.Integer({ description: 'The requested amount in USD, which every payment is for.' }),
+      expires_at: timestampSchema('When session and token expire'),
       ...offersProperties,
     },
     { title: 'WidgetOffers' },
@@ -122,10 +126,10 @@ export const widgetEmbedSchema = schemaFor<WidgetEmbedView>()(
     {
       sub_id: subIdSchema,
       format: stringEnum(['iframe', 'js']),
-      html: Type.String({ description: 'What to put on the page, as it is.' }),
-      src: urlSchema('The address of the page in the iframe, or of the script.'),
-      token: Type.String({ description: 'Opens the widget of this session and nothing else, so it may be in a page.' }),
-      expires_at: timestampSchema('When session and token end'),
+      html: Type.String({ description: 'Embed code for your page. Use it unchanged.' }),
+      src: urlSchema('URL of the iframe page, or of the script.'),
+      token: Type.String({ description: 'Gives access to the widget of this session only, so it may be in a page.' }),
+      expires_at: timestampSchema('When session and token expire'),
       ...ignoredProperty,
     },
     { title: 'WidgetEmbed' },
@@ -140,14 +144,14 @@ export const widgetBeaconSchema = schemaFor<WidgetBeaconBody>()(
         Type.Object({
           event_id: Type.String({
             pattern: widgetEventIdPattern,
-            description: 'One that the session had before is not counted again.',
+            description: 'An id that the session has reported before is not counted again.',
           }),
-          type: stringEnum(widgetEventTypes, { description: 'What happened.' }),
+          type: stringEnum(widgetEventTypes, { description: 'Type of the event.' }),
           svc_offer_id: Type.Optional(
             nullable(
               Type.String({
                 pattern: offerIdPattern,
-                description: 'The offer it is about: of types that begin with `offer_`, and of no others.',
+                description: 'The offer; only for types that start with `offer_`.',
               }),
             ),
           ),

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 
-/** The parts of an OpenAPI 3.1 document (spec.openapis.org/oas/v3.1.1) that ours is made of. */
+// The parts of an OpenAPI 3.1 document (spec.openapis.org/oas/v3.1.1) that this service uses.
 
 export interface OpenApiDocument {
   readonly openapi: string;
@@ -46,7 +46,7 @@ export interface Parameter {
   readonly required?: boolean;
   readonly description: string;
   readonly schema: TSchema;
-  /** With `explode` false, a list is one value with commas between. */
+  /** With `explode` false, a list is one value separated by commas. */
   readonly style?: 'form';
   readonly explode?: boolean;
   readonly example?: unknown;
@@ -55,7 +55,6 @@ export interface Parameter {
 /** By status, or `default`. */
 export type Responses = Readonly<Record<string, Response | Reference>>;
 
-/** To a component of the document. */
 export interface Reference {
   readonly $ref: string;
 }
@@ -70,7 +69,6 @@ export type Headers = Readonly<Record<string, Header>>;
 
 export interface Header {
   readonly description: string;
-  /** Whether every such answer has it. */
   readonly required: boolean;
   readonly schema: TSchema;
 }

@@ -9,19 +9,18 @@ import { isoDateSchema, referrerTagSchema, stringEnum, subIdSchema, widgetLoadId
 
 type ParameterDescription = Omit<Parameter, 'name' | 'in'>;
 
-/** Every parameter an operation reads, in the order of the document. */
 function queryParameters(parameters: Readonly<Record<string, ParameterDescription>>): readonly Parameter[] {
   return Object.entries(parameters).map(([name, parameter]) => ({ name, in: 'query', ...parameter }));
 }
 
 const selectionParameters = {
   max_offers: {
-    description: 'The most offers to answer with.',
+    description: 'Maximum number of offers in the response.',
     schema: Type.Integer({ minimum: 1, maximum: bounds.offersShownMax, default: bounds.offersShownDefault }),
   },
   sort: {
     description:
-      'Which offers come first: those that suit the borrower best, the cheapest, the largest, or those expected to earn most. Ties are broken the same way every time.',
+      'Sort order: best fit for the borrower, lowest APR, highest amount, or highest expected revenue. Ties are always broken in the same way.',
     schema: stringEnum(sortOrders, { default: 'recommended' }),
   },
 };
@@ -30,12 +29,12 @@ export const marketplaceParameters = queryParameters({
   sub_id: { required: true, description: 'The session.', schema: subIdSchema },
   format: {
     required: true,
-    description: '`json` for cards of your own, `iframe` or `js` for the widget.',
+    description: '`json` for your own offer cards, `iframe` or `js` for the widget.',
     schema: stringEnum(['json', 'iframe', 'js']),
   },
   ...selectionParameters,
   explain: {
-    description: 'Whether to tell why there are not more offers; with a test key and `format=json` only.',
+    description: 'Whether to explain why other offers do not match. Needs a test key and `format=json`.',
     schema: stringEnum(['true', 'false'], { default: 'false' }),
   },
 } satisfies Record<keyof MarketplaceRequest, ParameterDescription>);
@@ -43,32 +42,31 @@ export const marketplaceParameters = queryParameters({
 export const analyticsParameters = queryParameters({
   referrer_tag: {
     description:
-      'The experiment. At least one of this and `sub_id_list` is needed; with both, the sessions that are in both.',
+      'The experiment. `referrer_tag`, `sub_id_list` or both are required; with both, only sessions that match both are counted.',
     schema: referrerTagSchema,
   },
   sub_id_list: {
-    description:
-      'Ids of sessions. Those that are not yours contribute nothing; those that are over are as good as any.',
-    // Ids that are no ids are passed over, and a list of one empty text is what an empty parameter comes to.
+    description: 'Ids of sessions, also of expired ones. Ids of other accounts are ignored.',
+    // Invalid ids are ignored, and an empty parameter is a list with one empty string.
     schema: Type.Array(Type.String(), { maxItems: bounds.subIdListMax }),
     style: 'form',
     explode: false,
   },
   date_from: {
-    description: `The first day, UTC. Without it, ${bounds.analyticsDefaultDays} days before \`date_to\`. Everything counts on the day its session was created.`,
+    description: `The first day, UTC; by default ${bounds.analyticsDefaultDays} days before \`date_to\`. All figures of a session count on the day of its creation.`,
     schema: isoDateSchema('The first day.'),
   },
-  date_to: { description: 'The last day, inclusive. Without it, today.', schema: isoDateSchema('The last day.') },
+  date_to: { description: 'The last day, inclusive; by default today.', schema: isoDateSchema('The last day.') },
   granularity: {
-    description: 'One record for all, one for each day, or one for each session.',
+    description: 'One record in total, per day, or per session.',
     schema: stringEnum(['summary', 'daily', 'row'], { default: 'summary' }),
   },
   limit: {
-    description: 'The most days or sessions to answer with; not with a summary.',
+    description: 'Maximum number of days or sessions in the response; not with `summary`.',
     schema: Type.Integer({ minimum: 1, maximum: bounds.analyticsPageItemsMax, default: bounds.analyticsPageItemsMax }),
   },
   cursor: {
-    description: 'The `next_cursor` of the page before, with the same filters and granularity; not with a summary.',
+    description: 'The `next_cursor` of the previous page, with the same filters and granularity; not with `summary`.',
     schema: Type.String(),
   },
 } satisfies Record<keyof AnalyticsRequest, ParameterDescription>);
@@ -77,7 +75,7 @@ export const idempotencyKeyParameter: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Makes a retry safe: as long as the session lives, the same key with the same body gets the first answer again and creates nothing. Visible ASCII characters.',
+    'Makes retries safe: during the lifetime of the session, the same key with the same body returns the first response and creates no second session. Visible ASCII characters.',
   schema: Type.String({ maxLength: bounds.idempotencyKeyCharactersMax, pattern: '^[!-~]*$' }),
 };
 
@@ -86,10 +84,9 @@ const subParameter = { required: true, description: 'The session.', schema: subI
 export const clickParameters = queryParameters({
   sub: subParameter,
   offer: { required: true, description: 'The offer.', schema: Type.String() },
-  v: { required: true, description: 'What the offer was when it was shown, sealed.', schema: Type.String() },
+  v: { required: true, description: 'Encrypted offer terms at the time of the view.', schema: Type.String() },
 });
 
-/** What opens a widget. */
 const widgetCredentialParameters = {
   sub: subParameter,
   token: { required: true, description: 'The token of the widget.', schema: Type.String() },
@@ -104,10 +101,10 @@ export const widgetPageParameters = queryParameters({
 
 export const widgetOffersParameters = queryParameters({
   ...widgetCredentialParameters,
-  load: { required: true, description: 'The load of the widget that asks.', schema: widgetLoadIdSchema },
+  load: { required: true, description: 'The id of the widget load.', schema: widgetLoadIdSchema },
   ...selectionParameters,
 } satisfies Record<keyof WidgetLinkParameters, ParameterDescription>);
 
 export const contentVersionParameter = queryParameters({
-  v: { description: 'Names the content: an address with it may be kept for ever.', schema: Type.String() },
+  v: { description: 'Hash of the content. A URL with the current hash may be cached forever.', schema: Type.String() },
 });

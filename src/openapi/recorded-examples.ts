@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { PublicUrls } from '../config/config.ts';
 
-/** What a service really answered to a partner's first steps, as `bin/write-openapi.ts` records it: JSON values. */
+/** Requests and responses of a running service, recorded by `bin/write-openapi.ts` as JSON values. */
 export interface RecordedExamples {
   readonly sessionRequest: unknown;
   readonly session: unknown;
@@ -21,7 +21,7 @@ export interface RecordedExamples {
   readonly rows: unknown;
 }
 
-/** What our addresses are while examples are recorded; a document has those of its service instead. */
+/** URLs of the service during recording; the document replaces them with those of its service. */
 export const recordedUrls: PublicUrls = {
   public: 'http://public.invalid',
   click: 'http://click.invalid',
@@ -29,12 +29,11 @@ export const recordedUrls: PublicUrls = {
   cdn: 'http://cdn.invalid',
 };
 
-/** Where the examples of a vertical are. */
 export function recordedExamplesUrl(segment: string): URL {
   return new URL(`./examples/${segment}.json`, import.meta.url);
 }
 
-/** The examples of a vertical, with these addresses; null where none were recorded. */
+/** Returns the examples of a vertical with these URLs; null if none were recorded. */
 export function readRecordedExamples(segment: string, urls: PublicUrls): RecordedExamples | null {
   const file = recordedExamplesUrl(segment);
   if (!existsSync(file)) return null;

@@ -10,75 +10,82 @@ function requiredHeader(description: string, schema: TSchema): Header {
   return { description, required: true, schema };
 }
 
-/** The same header, where not every answer has it. */
 function optionalHeaders(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, { ...header, required: false }]));
 }
 
 const secondsSchema = Type.Integer({ minimum: 1 });
 
-/** Of every answer. */
+/** Headers of every response. */
 export const requestIdHeader: Headers = {
   'X-Request-Id': requiredHeader(
-    'Names this request; tell it when you report a problem.',
+    'Id of this request, for problem reports.',
     Type.String({ minLength: 8, maxLength: 64 }),
   ),
 };
 
 export const resetHeader: Headers = {
-  'X-RateLimit-Reset': requiredHeader('When the next request can succeed: Unix seconds.', Type.Integer({ minimum: 0 })),
+  'X-RateLimit-Reset': requiredHeader(
+    'When the next request can succeed, in Unix seconds.',
+    Type.Integer({ minimum: 0 }),
+  ),
 };
 
-/** Of answers that a script of a page is to read. */
 export const allowOriginHeader: Headers = {
   'Access-Control-Allow-Origin': {
-    description: 'The origin of the page that asked, or `*`. There when a browser has told an origin.',
+    description: 'The origin of the requesting page, or `*`. Present if the request has an `Origin` header.',
     required: false,
     schema: Type.String(),
   },
 };
 
-/** Of every answer to a key that is known (docs/contract.md#limit-headers). */
+/** Headers of every response to a valid key (docs/contract.md#limit-headers). */
 export const limitHeaders: Headers = {
-  'X-RateLimit-Limit': requiredHeader('The tightest limit of the operation.', Type.Integer({ minimum: 1 })),
-  'X-RateLimit-Remaining': requiredHeader('What is left of it after this request.', Type.Integer({ minimum: 0 })),
+  'X-RateLimit-Limit': requiredHeader(
+    'The limit of the operation with the fewest requests left.',
+    Type.Integer({ minimum: 1 }),
+  ),
+  'X-RateLimit-Remaining': requiredHeader('Number of requests left in this limit.', Type.Integer({ minimum: 0 })),
   'X-RateLimit-Reset': requiredHeader(
-    'When it is whole again or, with 429, when the next request can succeed: Unix seconds.',
+    'When the limit resets or, with 429, when the next request can succeed, in Unix seconds.',
     Type.Integer({ minimum: 0 }),
   ),
   'RateLimit-Policy': requiredHeader(
-    'All limits of the operation, e.g. `"minute";q=500;w=60`: 500 in any 60 seconds.',
+    'All limits of the operation, e.g. `"minute";q=500;w=60` for 500 requests in any 60 seconds.',
     Type.String(),
   ),
   RateLimit: requiredHeader(
-    'The tightest of them: `r` is what is left, `t` the seconds until it is whole again.',
+    'The limit with the fewest requests left: `r` is the number left, `t` the seconds until it resets.',
     Type.String(),
   ),
 };
 
-/** Of answers that may be given before the key was looked at. */
+/** For responses that may be sent before the key is checked. */
 const optionalLimitHeaders = optionalHeaders(limitHeaders);
 
 export const retryAfterHeader: Headers = {
-  'Retry-After': requiredHeader('Whole seconds to wait before the next attempt.', secondsSchema),
+  'Retry-After': requiredHeader('Seconds to wait before the next attempt.', secondsSchema),
 };
 
 const authenticateHeader: Headers = {
   'WWW-Authenticate': requiredHeader('How to authenticate.', Type.Unsafe({ type: 'string', const: 'Bearer' })),
 };
 
-const allowHeader: Headers = { Allow: requiredHeader('The methods that this path answers.', Type.String()) };
+const allowHeader: Headers = { Allow: requiredHeader('The allowed methods of this path.', Type.String()) };
 
 export const replayedHeader: Headers = {
   'Idempotency-Replayed': {
-    description: 'There when an earlier request with the same `Idempotency-Key` got this answer first.',
+    description: 'Present if an earlier request with the same `Idempotency-Key` created this response.',
     required: false,
     schema: Type.Unsafe({ type: 'string', const: 'true' }),
   },
 };
 
 export const noStoreHeader: Headers = {
-  'Cache-Control': requiredHeader('No cache may keep the answer.', Type.Unsafe({ type: 'string', const: 'no-store' })),
+  'Cache-Control': requiredHeader(
+    'The response must not be cached.',
+    Type.Unsafe({ type: 'string', const: 'no-store' }),
+  ),
 };
 
 const invalidFieldSchema = schemaFor<InvalidField>()(
@@ -86,13 +93,13 @@ const invalidFieldSchema = schemaFor<InvalidField>()(
     {
       field: Type.String({ description: 'The pocket field.' }),
       code: stringEnum(['type', 'enum', 'range', 'format', 'min_age'], {
-        description: 'What is wrong with its value.',
+        description: 'The kind of error.',
       }),
-      message: Type.String({ description: 'The same in words, for developers.' }),
-      min: Type.Optional(Type.Number({ description: 'The least it may be; for `min_age`, years.' })),
-      max: Type.Optional(Type.Number({ description: 'The most it may be.' })),
+      message: Type.String({ description: 'The error in words, for developers.' }),
+      min: Type.Optional(Type.Number({ description: 'Minimum; for `min_age` in years.' })),
+      max: Type.Optional(Type.Number({ description: 'Maximum.' })),
       allowed: Type.Optional(
-        Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), { description: 'What it may be.' }),
+        Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), { description: 'The allowed values.' }),
       ),
     },
     { title: 'InvalidField' },
@@ -103,14 +110,14 @@ export const errorSchema = schemaFor<ErrorBody>()(
   Type.Object(
     {
       error: stringEnum(Object.keys(errorTable) as ErrorCode[], {
-        description: 'What to tell errors apart by. More may be added for cases that have none yet.',
+        description: 'The error code. New codes may be added for new cases.',
       }),
       message: Type.String({
         description:
-          'What to do, for developers; for `INVALID_REQUEST` also which values are allowed. Never repeats anything of the request.',
+          'What to do, for developers; for `INVALID_REQUEST` also the allowed values. Never repeats parts of the request.',
       }),
       param: Type.Optional(
-        Type.String({ description: '`INVALID_REQUEST`: the member, parameter or header at fault, or `body`.' }),
+        Type.String({ description: '`INVALID_REQUEST`: the invalid member, parameter or header, or `body`.' }),
       ),
       missing_required: Type.Optional(
         Type.Array(Type.String(), {
@@ -118,42 +125,38 @@ export const errorSchema = schemaFor<ErrorBody>()(
         }),
       ),
       fields_invalid: Type.Optional(
-        Type.Array(invalidFieldSchema, { description: '`INVALID_FIELD_VALUE`: every pocket field at fault.' }),
+        Type.Array(invalidFieldSchema, { description: '`INVALID_FIELD_VALUE`: all invalid pocket fields.' }),
       ),
-      request_id: Type.Optional(
-        Type.String({ description: '`INTERNAL_ERROR`: what to report, as in `X-Request-Id`.' }),
-      ),
+      request_id: Type.Optional(Type.String({ description: '`INTERNAL_ERROR`: the `X-Request-Id` to report.' })),
     },
     { title: 'Error' },
   ),
 );
 
-/** When each status comes, and with which headers beside those of every answer. */
+/** The reason for each error status, and its headers in addition to those of every response. */
 export type StatusDescriptions = Readonly<Record<number, { readonly when: string; readonly headers: Headers }>>;
 
-/** Those of operations that need a key. */
+/** For operations that need a key. */
 const statuses: StatusDescriptions = {
-  400: { when: 'Something in the request has to be mended, or the session is over.', headers: optionalLimitHeaders },
+  400: { when: 'The request is invalid, or the session has expired.', headers: optionalLimitHeaders },
   401: { when: 'No valid API key.', headers: authenticateHeader },
   403: { when: 'The key does not allow it.', headers: limitHeaders },
   404: { when: 'No session of this account, vertical and mode has this id.', headers: limitHeaders },
-  405: { when: 'The path does not answer this method.', headers: allowHeader },
+  405: { when: 'The path does not allow this method.', headers: allowHeader },
   413: { when: `The body is larger than ${bounds.requestBodyBytesMax / 1024} KiB.`, headers: limitHeaders },
   415: { when: 'The body is not `application/json`.', headers: limitHeaders },
   422: { when: 'The `Idempotency-Key` was used before with another body.', headers: limitHeaders },
   429: { when: 'A limit of the key is used up.', headers: { ...limitHeaders, ...retryAfterHeader } },
   500: { when: 'The service failed.', headers: optionalLimitHeaders },
   503: {
-    when: 'The service cannot take the request now, or could not answer it in time: it may have taken effect all the same.',
+    when: 'The service cannot handle the request now, or not in time. The request may still have taken effect.',
     headers: { ...optionalLimitHeaders, ...retryAfterHeader },
   },
 };
 
-/** What the examples of an operation's errors tell. */
 interface ErrorExamples {
-  /** What INVALID_REQUEST names. */
+  /** `param` of INVALID_REQUEST. */
   readonly invalidParam?: RequestParam;
-  /** Of INSUFFICIENT_INPUTS. */
   readonly missingRequired?: readonly string[];
   /** A recorded body of INVALID_FIELD_VALUE. */
   readonly invalidFields?: unknown;
@@ -162,8 +165,8 @@ interface ErrorExamples {
 const sampleRequestId = 'pC7ZkX0wQm2s-4f';
 
 /**
- * The errors of an operation by their statuses (docs/contract.md#error-codes). A status that stands for one error is the same wherever it
- * comes, so it is referred to by the name of that error.
+ * The error responses of an operation by status (docs/contract.md#error-codes). A status with a single error code is a reference to the
+ * shared response of that code.
  */
 export function errorResponses(codes: readonly ErrorCode[], samples: ErrorExamples = {}): Responses {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
@@ -175,7 +178,7 @@ export function errorResponses(codes: readonly ErrorCode[], samples: ErrorExampl
   );
 }
 
-/** The same where they come for reasons and with headers of their own. */
+/** The same for operations with other reasons and headers. */
 export function customErrorResponses(
   own: StatusDescriptions,
   codes: readonly ErrorCode[],
@@ -198,7 +201,7 @@ const sharedCodes: readonly ErrorCode[] = [
   'SERVICE_UNAVAILABLE',
 ];
 
-/** What is referred to so. */
+/** The components that {@link errorResponses} refers to. */
 export const sharedErrorResponses: Readonly<Record<string, Response>> = Object.fromEntries(
   sharedCodes.map((code) => [code, errorResponse(statuses, errorTable[code].status, [code], {})]),
 );

@@ -23,7 +23,7 @@ export const sessionRequestSchema = schemaFor<SessionBody>()(
         Type.String({
           maxLength: bounds.userAgentCharactersMax,
           description:
-            "The visitor's user agent, for figures by device. Nothing is inferred from the header of the call itself, which is that of your server.",
+            "The visitor's user agent, for analytics by device. The `User-Agent` header of the request is not used.",
         }),
       ),
       metadata: Type.Optional(
@@ -39,7 +39,7 @@ export const sessionRequestSchema = schemaFor<SessionBody>()(
               Type.Null(),
             ]),
             description:
-              'What you want to find again in analytics by session. It must hold nothing personal: no name, no address, nothing that tells who the visitor is.',
+              'Your own data, which analytics by session return. Must not contain personal data, such as names or addresses.',
           },
         ),
       ),
@@ -53,8 +53,8 @@ export const sessionSchema = schemaFor<SessionView>()(
     {
       sub_id: subIdSchema,
       referrer_tag: referrerTagSchema,
-      created_at: timestampSchema('When it was created'),
-      expires_at: timestampSchema('When it ends, four hours later. Offers and inputs are refused from then on'),
+      created_at: timestampSchema('When the session was created'),
+      expires_at: timestampSchema('When the session expires, four hours later. Then offers and inputs are refused'),
       sandbox: Type.Boolean({ description: 'Whether it was created with a test key: sandbox offers, no revenue.' }),
       ...ignoredProperty,
     },
@@ -68,15 +68,15 @@ export const inputsSchema = schemaFor<InputsView>()(
   Type.Object(
     {
       sub_id: subIdSchema,
-      fields_accepted: nameListSchema('The pocket fields of this call, in its order; those it cleared too.'),
-      fields_unknown: nameListSchema('Names of this call that are no pocket fields, and were passed over.'),
+      fields_accepted: nameListSchema('The accepted pocket fields of this call, in its order, including cleared ones.'),
+      fields_unknown: nameListSchema('Unknown names of this call, which were ignored.'),
       match_readiness: stringEnum(['high', 'partial', 'insufficient'], {
         description:
           '`insufficient` while a required field is missing, `partial` while only a conditional one is, `high` otherwise.',
       }),
-      missing_required: nameListSchema('Fields without which there are no offers.'),
+      missing_required: nameListSchema('Missing fields that offers require.'),
       missing_conditional: nameListSchema(
-        'Fields that the values given so far call for. Lenders who need one are left out without it.',
+        'Missing fields that the submitted values make relevant. Offers that need one of them do not match without it.',
       ),
       ...ignoredProperty,
     },
@@ -84,7 +84,7 @@ export const inputsSchema = schemaFor<InputsView>()(
   ),
 );
 
-/** The body of POST /inputs, which differs from vertical to vertical by its fields alone (docs/contract.md#verticals). */
+/** The body of POST /inputs, whose fields depend on the vertical (docs/contract.md#verticals). */
 export function inputsRequestSchema(vertical: Vertical): TSchema {
   return Type.Object({ sub_id: subIdSchema, fields: pocketFieldsSchema(vertical) }, { title: 'InputsRequest' });
 }
@@ -98,7 +98,7 @@ function pocketFieldsSchema(vertical: Vertical): TSchema {
     maxProperties: bounds.fieldsMax,
     propertyNames: { maxLength: bounds.fieldNameCharactersMax },
     description:
-      'What the visitor has told so far, or now. Submissions merge; `null` clears a field; one invalid value refuses the whole call. Other names are passed over.',
+      'The answers of the visitor. Calls are merged; `null` clears a field; one invalid value refuses the whole call. Unknown names are ignored.',
   });
 }
 
@@ -109,7 +109,7 @@ function pocketFieldSchema(vertical: Vertical, field: PocketField): TSchema {
   return nullable(fieldValueSchema(field, description));
 }
 
-/** What a field may hold (docs/contract.md#field-values). The choices of a field that may be null include null, as JSON Schema wants it. */
+/** The allowed values of a field (docs/contract.md#field-values). JSON Schema requires null among the choices of a nullable field. */
 function fieldValueSchema(field: PocketField, description: string): TSchema {
   switch (field.kind) {
     case 'integer':
@@ -121,7 +121,7 @@ function fieldValueSchema(field: PocketField, description: string): TSchema {
     case 'boolean':
       return Type.Boolean({ description });
     case 'birthdate': {
-      const ages = `\`YYYY-MM-DD\`, of somebody aged ${field.minAgeYears} to ${field.maxAgeYears}.`;
+      const ages = `\`YYYY-MM-DD\`, for an age of ${field.minAgeYears} to ${field.maxAgeYears}.`;
       return Type.String({ format: 'date', description: `${description} ${ages}` });
     }
     case 'digits':
@@ -132,12 +132,11 @@ function fieldValueSchema(field: PocketField, description: string): TSchema {
   }
 }
 
-/** Whether offers need it, always or in some cases (docs/contract.md#match-readiness). */
 function describeRequirement({ required, conditional, neverMatched = [] }: Vertical, { name }: PocketField): string {
   if (required.includes(name)) return 'Required for offers.';
   const cases = conditional
     .filter(({ field }) => field === name)
     .map(({ when }) => `\`${when.field}\` is \`${when.is}\``);
-  if (cases.length > 0) return `Called for when ${cases.join(' or ')}.`;
-  return neverMatched.includes(name) ? 'Optional; plays no part in matching.' : 'Optional.';
+  if (cases.length > 0) return `Required by some offers if ${cases.join(' or ')}.`;
+  return neverMatched.includes(name) ? 'Optional; not used for matching.' : 'Optional.';
 }

@@ -14,38 +14,36 @@ export function checkWidgetRateLimit({ clock }: { readonly clock: Clock }, sessi
 
 export interface VerifyWidgetLinkDeps extends FindSessionDeps {
   readonly tokens: WidgetTokens;
-  /** Origins on whose pages an account lets its widgets be shown. */
+  /** Origins whose pages may show the widgets of an account. */
   readonly originsOf: (account: number) => readonly string[];
-  /** The origin of our own widget pages. */
+  /** Origin of the iframe's page. */
   readonly ownOrigin: string;
 }
 
-/** What a widget shows who it is by. */
 interface WidgetCredentials {
   readonly sub: string;
   readonly token: string;
 }
 
-/** A genuine link to a widget, its session over or not. */
+/** A verified link to a widget, whose session may have expired. */
 export interface WidgetLink {
-  /** Where the session's account lets its widgets be shown. */
   readonly policy: EmbedPolicy;
-  /** When session and token end, as wall time. */
+  /** When session and token expire, as wall time. */
   readonly expiresMs: number;
-  /** The live session, or the refusal that tells it is over. */
+  /** The live session, or `SUB_ID_EXPIRED`. */
   readonly session: Outcome<Session>;
 }
 
-/** Checks a widget's link (docs/contract.md#widget-tokens); null for one that we did not make. No API key is needed or charged. */
-export function verifyWidgetLink(ports: VerifyWidgetLinkDeps, { sub, token }: WidgetCredentials): WidgetLink | null {
-  const resolved = resolveSubId(ports, sub);
+/** Verifies a widget's link (docs/contract.md#widget-tokens); null for an invalid one. No API key is needed or charged. */
+export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, { sub, token }: WidgetCredentials): WidgetLink | null {
+  const resolved = resolveSubId(deps, sub);
   if (resolved === null) return null;
-  const bytes = ports.subIds.toBytes(sub);
-  const expiresMs = ports.tokens.verify(bytes, token);
+  const bytes = deps.subIds.toBytes(sub);
+  const expiresMs = deps.tokens.verify(bytes, token);
   if (expiresMs === null) return null;
   const { account, mode } = decodeSubId(bytes);
-  const policy = createEmbedPolicy(mode, ports.originsOf(account), ports.ownOrigin);
-  const isExpired = ports.clock.wallMs() >= expiresMs;
-  const session = isExpired ? refusedWith('SUB_ID_EXPIRED') : requireLiveSession(ports, resolved);
+  const policy = createEmbedPolicy(mode, deps.originsOf(account), deps.ownOrigin);
+  const isExpired = deps.clock.wallMs() >= expiresMs;
+  const session = isExpired ? refusedWith('SUB_ID_EXPIRED') : requireLiveSession(deps, resolved);
   return { policy, expiresMs, session };
 }

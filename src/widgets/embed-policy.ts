@@ -2,20 +2,19 @@ import type { Mode } from '../domain/mode.ts';
 
 /** Where the widgets of an account may be shown (docs/contract.md#widget-origins). */
 export interface EmbedPolicy {
-  /** What the CSP directive `frame-ancestors` is to hold for the iframe's page. */
+  /** Value of the CSP directive `frame-ancestors` for the iframe's page. */
   readonly frameAncestors: string;
   /**
-   * What `Access-Control-Allow-Origin` is to hold for a page of this origin that mounts the script: null where it may not. An
-   * absent origin, as of a request from our own page, needs no such header: ''.
+   * Returns the value of `Access-Control-Allow-Origin` for a page of this origin; null if the page is not allowed, and '' for a request
+   * without an origin, which needs no such header.
    */
   corsOriginFor(origin: string): string | null;
 }
 
 /**
- * The policy for an account's origins. An account that has named none may show its sandbox sessions anywhere, since they
- * show nothing real, and its live ones nowhere.
+ * Creates the policy for an account's origins. Without any origins, sandbox sessions may be shown on every page and live ones on none.
  *
- * @param ownOrigin where the iframe's page comes from: what it asks for needs no permission
+ * @param ownOrigin origin of the iframe's page, which is always allowed
  */
 export function createEmbedPolicy(mode: Mode, origins: readonly string[], ownOrigin: string): EmbedPolicy {
   if (origins.length > 0) return listedOriginsPolicy(origins, ownOrigin);
@@ -26,7 +25,7 @@ const anyOriginPolicy: EmbedPolicy = { frameAncestors: '*', corsOriginFor: (orig
 
 function listedOriginsPolicy(origins: readonly string[], ownOrigin: string): EmbedPolicy {
   return {
-    // Put together only for a page: most requests are not for one, and a list may be long.
+    // Computed lazily, because most requests do not need it and a list may be long.
     get frameAncestors() {
       return origins.length === 0 ? "'none'" : origins.join(' ');
     },

@@ -4,24 +4,21 @@ import { offerIdPattern } from '../catalogs/identifiers.ts';
 import { invalidRequest, type Outcome } from '../domain/outcome.ts';
 import { type WidgetEventType, widgetEventTypes, widgetIdBytes } from '../ledger/ledger-record.ts';
 
-/** What a widget load's id may be, as the text of a regular expression. */
 export const widgetLoadIdPattern = '^[0-9a-f]{16}$';
 
 const loadIdRegex = new RegExp(widgetLoadIdPattern);
 
-/** The bytes of a widget load's id, which is written as 16 lower-case hex digits; null for anything else. */
+/** Parses the id of a widget load, 16 lower-case hex digits, to its bytes; null for anything else. */
 export function parseWidgetLoadId(text: unknown): Buffer | null {
   return typeof text === 'string' && loadIdRegex.test(text) ? Buffer.from(text, 'hex') : null;
 }
 
 const offerIdRegex = new RegExp(offerIdPattern);
 
-/** What an event's id may be, as the text of a regular expression. */
 export const widgetEventIdPattern = `^[\\w-]{1,${bounds.widgetEventIdCharactersMax}}$`;
 
 const eventIdRegex = new RegExp(widgetEventIdPattern);
 
-/** The body of a beacon. */
 export interface WidgetBeaconBody {
   readonly load: string;
   readonly events: readonly {
@@ -31,13 +28,12 @@ export interface WidgetBeaconBody {
   }[];
 }
 
-/** One event as a widget told it. */
 export interface WidgetEvent {
-  /** Digest of its id. */
+  /** Digest of the event id. */
   readonly digest: Buffer;
-  /** Place in `widgetEventTypes`. */
+  /** Index in `widgetEventTypes`. */
   readonly type: number;
-  /** The offer it is about; null where it is about none. */
+  /** Null for an event without an offer. */
   readonly offerId: string | null;
 }
 
@@ -48,8 +44,8 @@ export interface WidgetBeacon {
 }
 
 /**
- * Reads the body of a beacon (docs/contract.md#widget-events), a `WidgetBeaconBody`. One event that is not what it should be
- * refuses the batch: the only sender is our own script, and half a batch would hide its mistakes.
+ * Parses the body of a beacon (docs/contract.md#widget-events), a `WidgetBeaconBody`. One invalid event refuses the whole batch, because the
+ * only sender is the widget script, and accepting the others would hide its bugs.
  */
 export function parseWidgetBeacon(body: unknown): Outcome<WidgetBeacon> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');

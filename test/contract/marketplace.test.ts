@@ -14,7 +14,7 @@ import { listedOffer } from '../support/vertical-fixture.ts';
 const roundedWithin = 0.005 + 1e-6;
 
 atEveryDoor('GET /marketplace', (door) => {
-  test('answers the envelope with all its members', async () => {
+  test('returns the envelope with all members', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('envelope', fixture.complete);
@@ -37,7 +37,7 @@ atEveryDoor('GET /marketplace', (door) => {
     assert.equal(view.disclosure, fixture.catalogFiles.live.disclosure);
   });
 
-  test('answers offers with all their members, as the catalog has them', async () => {
+  test('returns offers with all members, as in the catalog', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('members', fixture.complete);
@@ -110,7 +110,7 @@ atEveryDoor('GET /marketplace', (door) => {
     }
   });
 
-  test('returns five offers unless asked otherwise, and says how many match', async () => {
+  test('returns five offers by default, and the total of matching offers', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('five', fixture.complete);
@@ -119,7 +119,7 @@ atEveryDoor('GET /marketplace', (door) => {
     assert.ok(view.total_offers > 20);
   });
 
-  test('returns as many offers as asked for, from 1 to 20, each a longer piece of the same list', async () => {
+  test('returns 1 to 20 offers of the same list, as requested', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('as-many', fixture.complete);
@@ -141,14 +141,14 @@ atEveryDoor('GET /marketplace', (door) => {
     }
   });
 
-  test('answers 200 with no offers and match_quality none when nothing matches', async () => {
+  test('returns no offers and match_quality none if nothing matches', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const view = await caller.offers(await caller.sessionWith('unmatched', fixture.unmatched));
     assert.deepEqual([view.match_quality, view.offers, view.total_offers], ['none', [], 0]);
   });
 
-  test('answers match_quality partial while readiness is partial', async () => {
+  test('returns match_quality partial while readiness is partial', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const [{ when, field }] = fixture.conditional as [(typeof fixture.conditional)[0]];
@@ -158,7 +158,7 @@ atEveryDoor('GET /marketplace', (door) => {
     assert.ok(view.total_offers > 0);
   });
 
-  test('answers match_quality high from three offers on, however ready the session is with fewer', async (t) => {
+  test('returns match_quality high only with at least three offers', async (t) => {
     const { engine, fixture, market } = door;
     const { vertical, catalogFiles, complete } = fixture;
     const caller = market.caller(fixture);
@@ -186,7 +186,7 @@ atEveryDoor('GET /marketplace', (door) => {
     }
   });
 
-  test('follows the fields of the session as they change', async () => {
+  test('uses the current fields of the session', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('changing', fixture.complete);
@@ -198,7 +198,7 @@ atEveryDoor('GET /marketplace', (door) => {
     assert.equal((await caller.offers(subId)).total_offers, before.total_offers);
   });
 
-  test('refuses a session whose required fields are not all there', async () => {
+  test('refuses a session without all required fields', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('insufficient');
@@ -210,7 +210,7 @@ atEveryDoor('GET /marketplace', (door) => {
     assert.deepEqual(almost.missing_required, [fixture.amount]);
   });
 
-  test('says which values of a parameter are allowed, and why it is refused', async () => {
+  test('names the allowed values of an invalid parameter', async () => {
     const caller = door.market.caller(door.fixture);
     const { sub_id: subId } = await caller.createSession('messages');
     const messageOf = async (query: string): Promise<string> =>
@@ -221,7 +221,7 @@ atEveryDoor('GET /marketplace', (door) => {
     assert.match(await messageOf('explain=true'), /needs a test key/);
   });
 
-  test('refuses a sub_id, a format or a sort that is missing, unknown or repeated', async () => {
+  test('refuses a missing, unknown or repeated sub_id, format or sort', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('parameters', fixture.complete);
@@ -249,7 +249,7 @@ atEveryDoor('GET /marketplace', (door) => {
     }
   });
 
-  test('passes over parameters it does not know, whatever they hold', async () => {
+  test('ignores unknown parameters', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('unknown-parameters', fixture.complete);
@@ -257,7 +257,7 @@ atEveryDoor('GET /marketplace', (door) => {
     assertOk(await caller.get('marketplace', query));
   });
 
-  test('answers HEAD like GET without a body, and counts no view of it', async () => {
+  test('answers HEAD without a body, and counts no view', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('heads', fixture.complete);

@@ -12,7 +12,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     return { caller, subId: await caller.sessionWith('embedding', door.fixture.complete) };
   };
 
-  test('answers format=iframe with the iframe element alone', async () => {
+  test('returns the iframe element for format=iframe', async () => {
     const { caller, subId } = await readySession();
     const answer = await caller.get('marketplace', { sub_id: subId, format: 'iframe' });
     assert.equal(answer.status, 200);
@@ -28,7 +28,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     assert.equal(src.searchParams.get('max_offers'), '5');
   });
 
-  test('answers format=js with a container and the script that mounts into it', async () => {
+  test('returns a container and its script for format=js', async () => {
     const { caller, subId } = await readySession();
     const query = { sub_id: subId, format: 'js', sort: 'lowest_apr', max_offers: 3 };
     const { text, headers } = await caller.get('marketplace', query);
@@ -46,7 +46,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     assert.equal(values['data-max-offers'], '3');
   });
 
-  test('keeps room on the page for the offers to come, by their number and up to five, without a style', async () => {
+  test('reserves height for up to five offers, without a style attribute', async () => {
     const { caller, subId } = await readySession();
     const heights: number[] = [];
     for (const most of [1, 3, 5, 20]) {
@@ -59,7 +59,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     assert.equal(twenty, five);
   });
 
-  test('names another container every time, so that two of them find room on one page', async () => {
+  test('generates a different container id each time', async () => {
     const { caller, subId } = await readySession();
     const one = await caller.embed(subId, 'js');
     const other = await caller.embed(subId, 'js');
@@ -67,7 +67,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     assert.equal(one.token, other.token);
   });
 
-  test('answers JSON to whoever prefers it', async () => {
+  test('returns JSON if the client prefers it', async () => {
     const { caller, subId } = await readySession();
     for (const format of ['iframe', 'js'] as const) {
       const query = { sub_id: subId, format };
@@ -87,7 +87,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     }
   });
 
-  test('never carries the API key', async () => {
+  test('never contains the API key', async () => {
     const { caller, subId } = await readySession();
     for (const format of ['iframe', 'js'] as const) {
       const { text } = await caller.get('marketplace', { sub_id: subId, format }, { Accept: 'application/json' });
@@ -95,7 +95,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     }
   });
 
-  test('checks all that JSON checks', async () => {
+  test('makes the same checks as format=json', async () => {
     const { caller, subId } = await readySession();
     const { sub_id: empty } = await caller.createSession('nothing-told');
     const stranger = door.market.caller(door.fixture);
@@ -115,7 +115,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     }
   });
 
-  test('is no view', async () => {
+  test('counts no view', async () => {
     const { caller, subId } = await readySession();
     const tag = { sub_id_list: subId };
     await caller.embed(subId, 'iframe');
@@ -123,7 +123,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     assert.equal((await caller.summary(tag)).marketplace_views, 0);
   });
 
-  test('is there for an embedding program, too', async () => {
+  test('is available in the embedded API', async () => {
     const { key } = door.market.issueKey(door.fixture);
     const { segment } = door.fixture.vertical;
     const partner = door.market.marketplace.partner(key, segment);

@@ -31,7 +31,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assert.deepEqual([answer.status, answer.text], [204, '']);
   };
 
-  test('takes every type of event, as text or as JSON', async () => {
+  test('accepts every type of event, as text or as JSON', async () => {
     const caller = running().caller(fixture);
     const widget = await widgetOf(caller);
     const { offers } = await widget.offers(load);
@@ -46,7 +46,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assert.equal(await takenBy(() => widget.report(rest, asJson)), events.length - 3);
   });
 
-  test('records an event once, in one batch or in several, one after the other or at a time', async () => {
+  test('counts an event once, in one or several batches, sequential or concurrent', async () => {
     const widget = await widgetOf(running().caller(fixture));
     assert.equal(await takenBy(() => report(widget, [loaded('a'), loaded('b'), loaded('a')])), 2);
     assert.equal(await takenBy(() => report(widget, [loaded('a'), loaded('b')])), 0);
@@ -55,13 +55,13 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assert.equal(await takenBy(both), 2);
   });
 
-  test('knows the events of one session from those of another', async () => {
+  test('separates equal event ids of different sessions', async () => {
     const caller = running().caller(fixture);
     const widgets = [await widgetOf(caller), await widgetOf(caller)];
     assert.equal(await takenBy(() => Promise.all(widgets.map((widget) => report(widget, [loaded('same')])))), 2);
   });
 
-  test('books no click and no view of what a widget tells', async () => {
+  test('counts no click and no view for events', async () => {
     const caller = running().caller(fixture);
     const widget = await caller.widgetWith('no-booking', fixture.complete);
     const { offers } = await caller.offers(widget.subId);
@@ -74,7 +74,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assert.deepEqual([views, clicks], [1, 0]);
   });
 
-  test('refuses what is no beacon, whole', async () => {
+  test('refuses the whole batch if one event is invalid', async () => {
     const widget = await widgetOf(running().caller(fixture));
     const about = (type: string, more: object = {}) => ({ event_id: 'e', type, ...more });
     const wrong: readonly (readonly [body: unknown, param: string])[] = [
@@ -118,7 +118,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assert.equal(await takenBy(() => report(widget, [loaded('good')])), 1);
   });
 
-  test('takes a full batch, and no body that is too large', async () => {
+  test('accepts a full batch, and refuses a body that is too large', async () => {
     const market = running();
     const widget = await widgetOf(market.caller(fixture));
     const full = Array.from({ length: bounds.widgetEventsPerBatchMax }, (_, n) =>
@@ -128,7 +128,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assertRefused(await widget.report(' '.repeat(bounds.requestBodyBytesMax + 1)), 'PAYLOAD_TOO_LARGE');
   });
 
-  test('records no more of one session than the bound', async () => {
+  test('limits the recorded events of a session', async () => {
     const market = running();
     const widget = await widgetOf(market.caller(fixture, { mode: 'test' }));
     const all = async () => {
@@ -142,7 +142,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assert.equal(await takenBy(all), bounds.widgetEventsPerSessionMax);
   });
 
-  test('opens for the token of the session, until it is over, and within its limit', async () => {
+  test('accepts the token of the session until the session expires, within its rate limit', async () => {
     const market = running();
     const caller = market.caller(fixture, { mode: 'test' });
     const widget = await widgetOf(caller);
@@ -165,7 +165,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assertRefused(await widget.report(body), 'SUB_ID_EXPIRED');
   });
 
-  test('is for pages of allowed origins, and for pages that tell nobody where they are', async () => {
+  test('answers pages of allowed origins, and pages with Origin: null', async () => {
     const market = running();
     const account = 'events from pages';
     const widget = await widgetOf(market.caller(fixture, { account }));
@@ -178,7 +178,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assertRefused(await widget.report(body, { Origin: 'https://evil.example' }), 'ORIGIN_NOT_ALLOWED');
   });
 
-  test('answers POST alone', async () => {
+  test('answers only POST', async () => {
     const widget = await widgetOf(running().caller(fixture));
     const got = await widget.http.send({ path: widget.path('/events') });
     assertRefused(got, 'METHOD_NOT_ALLOWED');

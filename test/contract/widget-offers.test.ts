@@ -8,7 +8,7 @@ import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { loadId, WidgetCaller, type WidgetOffersView } from '../support/widget-caller.ts';
 
 onPersonalLoans('GET /w/offers', (door) => {
-  test('answers the envelope of the API, with what its payments are for and when it ends', async () => {
+  test('returns the envelope of the API with loan_amount and expires_at', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('envelope', door.fixture.complete);
     for (const query of [{}, { sort: 'lowest_apr', max_offers: 20 }, { sort: 'svc_revenue', max_offers: 1 }]) {
@@ -19,7 +19,7 @@ onPersonalLoans('GET /w/offers', (door) => {
     }
   });
 
-  test('is one view for each load, whatever order it asks for and however often', async () => {
+  test('counts one view per widget load', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('one-view', door.fixture.complete);
     const views = async () => (await caller.summary({ sub_id_list: widget.subId })).marketplace_views;
@@ -34,7 +34,7 @@ onPersonalLoans('GET /w/offers', (door) => {
     assert.equal(await views(), 2);
   });
 
-  test('has a browser that fetches ahead ask again, and counts no view of it', async () => {
+  test('answers 503 to a prefetch, and counts no view', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('ahead', door.fixture.complete);
     for (const headers of [{ 'Sec-Purpose': 'prefetch;prerender' }, { 'Sec-Purpose': 'foo', Purpose: 'prefetch' }]) {
@@ -48,7 +48,7 @@ onPersonalLoans('GET /w/offers', (door) => {
     assert.equal((await caller.summary({ sub_id_list: widget.subId })).marketplace_views, 1);
   });
 
-  test('shows offers whose clicks count, those of another order of the same load too', async () => {
+  test('returns offers whose clicks count, also after a change of the sort order', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('clicks', door.fixture.complete);
     const { offers: first } = await widget.offers(loadId(1), { max_offers: 2 });
@@ -59,7 +59,7 @@ onPersonalLoans('GET /w/offers', (door) => {
     assert.deepEqual([summary.marketplace_views, summary.offer_clicks], [1, 2]);
   });
 
-  test('refuses what is missing, unknown or repeated', async () => {
+  test('refuses missing, unknown and repeated parameters', async () => {
     const widget = await door.market.caller(door.fixture).widgetWith('parameters', door.fixture.complete);
     for (const [query, param] of [
       [{}, 'load'],
@@ -75,7 +75,7 @@ onPersonalLoans('GET /w/offers', (door) => {
     assertRefused(twice, 'INVALID_REQUEST', 'load');
   });
 
-  test('opens for the token of the session, until it is over', async () => {
+  test('accepts the token of the session until the session expires', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('opens', door.fixture.complete);
     const other = await caller.widgetWith('opens', door.fixture.complete);
@@ -96,7 +96,7 @@ onPersonalLoans('GET /w/offers', (door) => {
     assertRefused(await widget.get('/offers', { load }), 'SUB_ID_EXPIRED');
   });
 
-  test('refuses once the inputs are no longer there', async () => {
+  test('refuses a session whose required fields were cleared', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('taken-back', door.fixture.complete);
     await caller.submit(widget.subId, { [door.fixture.amount]: null });
@@ -114,7 +114,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     return caller.widgetWith('pages', fixture.complete);
   };
 
-  test('is for pages of the origins that the account allows', async () => {
+  test('answers only pages of allowed origins', async () => {
     const widget = await allowedFor('listed', 'live', [home, 'http://127.0.0.1:3000']);
     for (const origin of [home, 'http://127.0.0.1:3000', new URL(running().marketplace.urls.widget).origin]) {
       const answer = await widget.get('/offers', { load }, { Origin: origin });
@@ -137,7 +137,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     assertOk(await widget.get('/offers', { load }));
   });
 
-  test('is for every page in the sandbox and for none with a live key, where no origin is allowed', async () => {
+  test('without allowed origins, answers every page for test keys and none for live keys', async () => {
     const sandbox = await allowedFor('anywhere', 'test', []);
     for (const origin of [home, 'null']) {
       const answer = await sandbox.get('/offers', { load }, { Origin: origin });
@@ -148,7 +148,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     assertRefused(await live.get('/offers', { load }, { Origin: home }), 'ORIGIN_NOT_ALLOWED');
   });
 
-  test('gives no view away to a page that may not show it', async () => {
+  test('counts no view for a page that is not allowed', async () => {
     const account = 'robbed';
     const caller = running().caller(fixture, { account });
     const widget = await caller.widgetWith('robbed', fixture.complete);
@@ -156,7 +156,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     assert.equal((await caller.summary({ referrer_tag: 'robbed' })).marketplace_views, 0);
   });
 
-  test('lets errors be read, and how long to wait', async () => {
+  test('lets any page read errors and Retry-After', async () => {
     const widget = await allowedFor('errors', 'live', [home]);
     const refused = await widget.get('/offers', { load: marker }, { Origin: home });
     assertRefused(refused, 'INVALID_REQUEST', 'load');
@@ -185,7 +185,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     }
   });
 
-  test('bounds what one session may ask, and lets it go on after a while', async () => {
+  test('limits the requests of a session per minute', async () => {
     const market = running();
     const caller = market.caller(fixture, { mode: 'test' });
     const widget = await caller.widgetWith('greedy', fixture.complete);
@@ -207,7 +207,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     assertRefused(await widget.get('/offers', { load }), 'RATE_LIMIT_EXCEEDED');
   });
 
-  test('goes on showing offers beyond the loads that count', async () => {
+  test('returns offers beyond the number of counted loads', async () => {
     const market = running();
     const caller = market.caller(fixture, { mode: 'test' });
     const widget = await caller.widgetWith('reloads', fixture.complete);
@@ -221,7 +221,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     );
   });
 
-  test('answers GET and HEAD alone', async () => {
+  test('answers only GET and HEAD', async () => {
     const widget = await running().caller(fixture, { mode: 'test' }).widgetWith('methods', fixture.complete);
     const posted = await widget.get('/offers', { load }, {}, 'POST');
     assertRefused(posted, 'METHOD_NOT_ALLOWED');

@@ -12,7 +12,7 @@ function idOfAnotherThread(): Promise<string> {
   return promise;
 }
 
-test('ids are short, safe in a header and a log line, and never the same', async () => {
+test('ids are short, unique among threads, and safe in headers and logs', async () => {
   const ids = Array.from({ length: 5_000 }, nextRequestId);
   ids.push(await idOfAnotherThread(), await idOfAnotherThread());
   assert.equal(new Set(ids).size, ids.length);

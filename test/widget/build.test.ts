@@ -11,15 +11,15 @@ import { temporaryFolder } from '../support/running-marketplace.ts';
 
 const builder = fileURLToPath(new URL('../../bin/build-widget.ts', import.meta.url));
 
-test("the widget's script is one small file that knows nobody else's address", (t) => {
+test('the widget script is one small file without URLs of other hosts', (t) => {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
   execFileSync(process.execPath, [builder, folder]);
   const script = readFileSync(join(folder, 'widget.js'));
-  // With its styles. Pages load it beside everything else of theirs.
+  // Includes the styles.
   assert.ok(gzipSync(script).length < 12_000, `${gzipSync(script).length} bytes with gzip`);
   assert.ok(brotliCompressSync(script).length < 12_000, `${brotliCompressSync(script).length} bytes with brotli`);
-  // What is sent is what was measured.
+  // The compressed files have the same content.
   assert.deepEqual(gunzipSync(readFileSync(join(folder, 'widget.js.gz'))), script);
   assert.deepEqual(brotliDecompressSync(readFileSync(join(folder, 'widget.js.br'))), script);
   const text = script.toString();
@@ -33,7 +33,7 @@ test("the widget's script is one small file that knows nobody else's address", (
   ]) {
     assert.doesNotMatch(text, banned);
   }
-  // A second build of the same sources has the same name to browsers.
+  // Builds are reproducible.
   execFileSync(process.execPath, [builder, join(folder, 'again')]);
   assert.deepEqual(readFileSync(join(folder, 'again', 'widget.js')), script);
 });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Asks until the answer is the one wanted, for a minute at most: what a browser sends on its own comes when it comes. */
-export async function eventually<Answer>(ask: () => Promise<Answer>, wanted: Answer): Promise<void> {
-  const giveUpMs = performance.now() + 60_000;
+/** Polls until `read` returns the expected value, for a minute at most. */
+export async function eventually<Value>(read: () => Promise<Value>, expected: Value): Promise<void> {
+  const endMs = performance.now() + 60_000;
   for (;;) {
-    const answer = await ask();
+    const value = await read();
     try {
-      return assert.deepEqual(answer, wanted);
-    } catch (fault) {
-      if (performance.now() > giveUpMs) throw fault;
+      return assert.deepEqual(value, expected);
+    } catch (error) {
+      if (performance.now() > endMs) throw error;
     }
     await pause(50);
   }

@@ -7,25 +7,25 @@ import { readSettings } from '../../src/web/widget/settings.ts';
 const src = 'https://widgets.example/w/widget.js?v=0123456789abcdef';
 const dataset = { sub: 'sub_1', token: 'abc', mount: '#offers' };
 
-test('a script element with the least it needs begins as the API does', () => {
+test('a script element without optional attributes gets the defaults of the API', () => {
   assert.deepEqual(readSettings({ src, dataset }), {
     base: 'https://widgets.example/w',
     ...dataset,
     sort: 'recommended',
     maxOffers: null,
-    fillsPage: false,
+    isFramePage: false,
     theme: 'auto',
   });
 });
 
-test('a script element says how the widget begins', () => {
+test('a script element sets sort order, number of offers, embedding and theme', () => {
   const more = { ...dataset, sort: 'svc_revenue', maxOffers: '20', embed: 'iframe', theme: 'dark' };
   assert.deepEqual(readSettings({ src: 'http://127.0.0.1:8080/w/widget.js', dataset: more }), {
     base: 'http://127.0.0.1:8080/w',
     ...dataset,
     sort: 'svc_revenue',
     maxOffers: 20,
-    fillsPage: true,
+    isFramePage: true,
     theme: 'dark',
   });
 });
@@ -43,8 +43,8 @@ test('what is missing or wrong is told by the attribute to write', () => {
     [{ theme: 'pink' }, /data-theme/],
   ];
   for (const [attributes, named] of complaints) {
-    const said = readSettings({ src, dataset: { ...dataset, ...attributes } });
-    assert.ok(typeof said === 'string' && named.test(said), JSON.stringify(attributes));
+    const result = readSettings({ src, dataset: { ...dataset, ...attributes } });
+    assert.ok(typeof result === 'string' && named.test(result), JSON.stringify(attributes));
   }
   for (const elsewhere of [
     '',

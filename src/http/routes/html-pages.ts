@@ -1,4 +1,4 @@
-/** The small pages people may see on the redirect host and in a widget's frame. They hold nothing of the request. */
+// Pages for visitors of the redirect host and the widget's iframe. They contain nothing of the request.
 
 const renderPage = (title: string, text: string) => `<!doctype html>
 <html lang="en">
@@ -21,25 +21,25 @@ h1 { font-size: 1.4rem }
 </html>
 `;
 
-/** For a link that is none of ours, or was altered (docs/contract.md#click-urls). */
+/** For an invalid click URL (docs/contract.md#click-urls). */
 export const clickNotFoundPage = renderPage(
   'This offer link does not work',
   'The link is incomplete, or the offer behind it is no longer there. Go back to the page you came from and choose an offer again.',
 );
 
-/** Where clicks of sandbox sessions land (docs/contract.md#test-keys-and-the-sandbox). */
+/** Target of clicks of sandbox sessions (docs/contract.md#test-keys-and-the-sandbox). */
 export const sandboxLandingPage = renderPage(
   'Sandbox landing page',
   'This click came from a session made with a test key. It was counted, at zero revenue, and no lender was involved. With a live key it would have led to the lender.',
 );
 
-/** In the frame of a widget whose link is none of ours, or was altered (docs/contract.md#widget-tokens). */
+/** For an iframe with an invalid link (docs/contract.md#widget-tokens). */
 export const widgetLinkInvalidPage = renderPage(
   'Offers cannot be shown here',
   'The link to these offers is incomplete or was changed. Reload the page you are on to get new ones.',
 );
 
-/** In the frame of a widget whose session is over. */
+/** For an iframe whose session has expired. */
 export const widgetExpiredPage = renderPage(
   'These offers are out of date',
   'Offers are shown for a few hours after you ask for them. Reload the page you are on to get new ones.',

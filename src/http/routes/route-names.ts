@@ -1,4 +1,4 @@
-/** What requests of the public listener are told apart by in the figures. The first is what no face has claimed. */
+/** Routes of the public listener in metrics. `other` is the default of a request that no route handled. */
 export const publicRouteNames = [
   'other',
   'session',
@@ -15,7 +15,7 @@ export const publicRouteNames = [
   'reference',
 ] as const;
 
-/** The same of both listeners, for logs: a route (`Exchange.route`) is its place in this list. */
+/** Routes of both listeners in logs. `RequestContext.routeIndex` is an index of this list. */
 export const allRouteNames = [
   ...publicRouteNames,
   'healthz',

@@ -1,18 +1,16 @@
-/**
- * A new element. Children given as text become text, whatever is in it; null ones are left out, and so are attributes.
- */
+/** Creates an element. Strings become text nodes, never markup; null children and attributes are omitted. */
 export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Readonly<Record<string, string | null>> = {},
   ...children: readonly (Node | string | null)[]
 ): HTMLElementTagNameMap[Tag] {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(name, value);
-  made.append(...children.filter((child) => child !== null));
-  return made;
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) element.setAttribute(name, value);
+  element.append(...children.filter((child) => child !== null));
+  return element;
 }
 
-/** The address where it is one of the web, else null: what else a link can name (`javascript:`, `data:`) has no place here. */
+/** Returns an http or https URL, or null for anything else, such as `javascript:` and `data:`. */
 export function parseWebUrl(text: unknown): string | null {
   if (typeof text !== 'string') return null;
   try {
@@ -23,10 +21,7 @@ export function parseWebUrl(text: unknown): string | null {
   }
 }
 
-/**
- * Headings in order: within somebody's page the widget is a part of it, and its title is of the second rank; on the page
- * we serve for an iframe there is nothing else.
- */
+/** Creates headings of the right level: on a partner's page the title is a second-level heading, on the iframe page the first-level one. */
 export class Headings {
   readonly #topLevel: 1 | 2;
 
@@ -38,7 +33,7 @@ export class Headings {
     return createElement(`h${this.#topLevel}`, attributes, text);
   }
 
-  /** The heading of an offer, or of what is said instead of offers. */
+  /** The heading of an offer or message. */
   createPartHeading(attributes: Readonly<Record<string, string>>, text: string): HTMLElement {
     return createElement(this.#topLevel === 1 ? 'h2' : 'h3', attributes, text);
   }

@@ -1,16 +1,18 @@
-/** What is said when there are no offers to show. */
+/** Shown instead of offers. */
 interface ErrorMessage {
   readonly title: string;
   readonly advice: string;
-  /** Whether trying again may help. */
   readonly canRetry: boolean;
-  /** What the partner must do, for the console; null where there is nothing to do. */
+  /** For the console: what the partner must change; null if nothing. */
   readonly partnerHint: string | null;
 }
 
 const cannotShow = 'Offers cannot be shown here';
 
-/** `code` is one of the error table's or `UNREACHABLE`; `origin` is the page's own. */
+/**
+ * @param code an error code of the API, or `UNREACHABLE`
+ * @param origin of the page
+ */
 export function errorMessageFor(code: string, origin: string): ErrorMessage {
   switch (code) {
     case 'SUB_ID_EXPIRED':
@@ -32,14 +34,14 @@ export function errorMessageFor(code: string, origin: string): ErrorMessage {
         title: cannotShow,
         advice: 'This page is not set up to show them yet.',
         canRetry: false,
-        partnerHint: `${origin} may not embed it; have this origin added to the embedding origins of your account.`,
+        partnerHint: `${origin} is not allowed to embed it; ask the operator to add it to the embedding origins of your account.`,
       };
     case 'SUB_ID_NOT_FOUND':
       return {
         title: cannotShow,
         advice: 'Go back to the form and start again.',
         canRetry: false,
-        partnerHint: 'data-sub and data-token do not belong together; use both exactly as one answer gave them.',
+        partnerHint: 'data-token was not issued for data-sub; copy both unchanged from one API response.',
       };
     case 'RATE_LIMIT_EXCEEDED':
     case 'SERVICE_UNAVAILABLE':
@@ -61,14 +63,14 @@ export function errorMessageFor(code: string, origin: string): ErrorMessage {
         title: 'Offers could not be loaded',
         advice: 'Check your connection, then try again. Your answers are safe.',
         canRetry: true,
-        partnerHint: `its server did not answer ${origin}; the page's own policy (connect-src) or the network may be in the way.`,
+        partnerHint: `${origin} cannot reach its server; check the network and the connect-src of the page's Content-Security-Policy.`,
       };
     default:
       return {
         title: cannotShow,
         advice: 'Go back to the form and start again.',
         canRetry: false,
-        partnerHint: `the request was refused (${code}); use the script element exactly as the API gave it.`,
+        partnerHint: `the request was refused (${code}); copy the script element unchanged from the API response.`,
       };
   }
 }

@@ -17,9 +17,8 @@ interface WidgetEvent {
 }
 
 /**
- * Tells the server what happens in one load of the widget. Events wait a moment for company and go out in batches. What
- * could not be told waits and goes out again under the same ids, so that the server counts it once, whichever attempt it
- * heard. When the page is left, or put into the background, or the widget ends, everything that waits goes out as a beacon.
+ * Sends the events of one widget load to the server in batches. A failed batch is sent again with the same event ids, so the server counts
+ * each event once. When the page is left or hidden, or the widget is replaced, all pending events are sent as beacons.
  */
 export class EventQueue {
   readonly #address: string;
@@ -31,7 +30,7 @@ export class EventQueue {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sending = false;
 
-  /** `address` takes the events by POST. */
+  /** @param address URL that receives the events by POST */
   constructor(address: string, load: string, endSignal: AbortSignal) {
     this.#address = address;
     this.#load = load;
@@ -48,14 +47,14 @@ export class EventQueue {
   }
 
   enqueue(type: WidgetEventType, offerId?: string): void {
-    // The server knows events by their ids within the session, which may have several loads: hence the load's id in them.
+    // Event ids must be unique in the session, which may have several loads.
     const event_id = `${this.#load}-${++this.#lastEventNumber}`;
     this.#pendingEvents.push(offerId === undefined ? { event_id, type } : { event_id, type, svc_offer_id: offerId });
     this.#dropOldest();
     this.#scheduleSend(limits.eventBatchDelayMs);
   }
 
-  /** Sends without waiting for company: what follows may be the end of the page. */
+  /** Sends the pending events now, because the page may be left next. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -74,9 +73,9 @@ export class EventQueue {
     const batch = this.#pendingEvents.splice(0, limits.eventsPerBatchMax);
     if (batch.length === 0) return;
     this.#sending = true;
-    const againMs = await this.#postBatch(batch);
+    const retryDelayMs = await this.#postBatch(batch);
     this.#sending = false;
-    if (againMs === null) {
+    if (retryDelayMs === null) {
       this.#consecutiveFailures = 0;
       if (this.#pendingEvents.length > 0) this.#scheduleSend(0);
       return;
@@ -85,23 +84,23 @@ export class EventQueue {
     this.#dropOldest();
     if (document.visibilityState === 'hidden' || this.#endSignal.aborted) this.#sendBeacons();
     else if (++this.#consecutiveFailures < limits.eventFailuresMax)
-      this.#scheduleSend(againMs || limits.eventRetryDelayMs * 2 ** (this.#consecutiveFailures - 1));
+      this.#scheduleSend(retryDelayMs || limits.eventRetryDelayMs * 2 ** (this.#consecutiveFailures - 1));
   }
 
-  /** Null once there is nothing more to do about this batch, else how long the server asks to wait (0: it does not say). */
+  /** Returns null if the batch is done, else the delay before a retry (0 if the server names none). */
   async #postBatch(batch: readonly WidgetEvent[]): Promise<number | null> {
     try {
       const response = await fetch(this.#address, {
         method: 'POST',
         body: this.#bodyOf(batch),
-        // Plain text needs no leave to ask of the server first.
+        // Plain text needs no preflight request.
         headers: { 'Content-Type': 'text/plain' },
         keepalive: true,
         credentials: 'omit',
         signal: AbortSignal.timeout(limits.eventTimeoutMs),
       });
-      const again = response.status === 429 || response.status === 503;
-      return again ? (parseRetryAfterMs(response.headers.get('Retry-After')) ?? 0) : null;
+      const retry = response.status === 429 || response.status === 503;
+      return retry ? (parseRetryAfterMs(response.headers.get('Retry-After')) ?? 0) : null;
     } catch {
       return 0;
     }
@@ -113,7 +112,7 @@ export class EventQueue {
     while (this.#pendingEvents.length > 0) {
       const batch = this.#pendingEvents.splice(0, limits.eventsPerBatchMax);
       if (navigator.sendBeacon(this.#address, this.#bodyOf(batch))) continue;
-      // The browser has no room for more: should the page come back, the next event takes these along.
+      // The browser's beacon quota is used up. If the page comes back, the next event sends these too.
       this.#pendingEvents.unshift(...batch);
       return;
     }
@@ -124,7 +123,7 @@ export class EventQueue {
   }
 
   #dropOldest(): void {
-    const tooMany = this.#pendingEvents.length - limits.pendingEventsMax;
-    if (tooMany > 0) this.#pendingEvents.splice(0, tooMany);
+    const excess = this.#pendingEvents.length - limits.pendingEventsMax;
+    if (excess > 0) this.#pendingEvents.splice(0, excess);
   }
 }

@@ -1,9 +1,9 @@
 import { limits } from './limits.ts';
 
 /**
- * Tells when what is on view has run out. Clocks of visitors are wrong by minutes and years: what counts is how long the
- * server says its answer holds, and how much time has passed here since. That is asked when the time should be over, and
- * whenever somebody comes back to the page, as no timer runs while a machine sleeps or a page is put away.
+ * Calls back when the shown offers expire. Visitors' clocks can be wrong, so it compares the lifetime of the response, by the server's clock,
+ * with the time that passed since. It checks when the lifetime should end and when the visitor comes back to the page, because timers do
+ * not run while a machine sleeps or a page is suspended.
  */
 export class ExpiryTimer {
   readonly #onExpired: () => void;
@@ -19,7 +19,7 @@ export class ExpiryTimer {
     ended.addEventListener('abort', () => this.stop());
   }
 
-  /** Both as the server's clock has them, in ISO 8601; they hold from now on, and nothing before them any more. */
+  /** Restarts the timer with the timestamps of a response (ISO 8601, by the server's clock). */
   start(generatedAt: string, expiresAt: string): void {
     const lifetimeMs = Date.parse(expiresAt) - Date.parse(generatedAt);
     this.#lifetimeMs = Number.isNaN(lifetimeMs) ? Number.POSITIVE_INFINITY : lifetimeMs;
@@ -36,11 +36,11 @@ export class ExpiryTimer {
   #check(): void {
     clearTimeout(this.#timer);
     if (this.#lifetimeMs === Number.POSITIVE_INFINITY) return;
-    // In some browsers the one stands still while the machine sleeps; the other can be set back.
-    const passedMs = Math.max(performance.now() - this.#startedMs, Date.now() - this.#startedWallMs);
-    const leftMs = this.#lifetimeMs - passedMs;
-    if (leftMs > 0) {
-      this.#timer = setTimeout(() => this.#check(), Math.min(leftMs, limits.timerMsMax));
+    // In some browsers `performance.now` stops while the machine sleeps; `Date.now` can be set back.
+    const elapsedMs = Math.max(performance.now() - this.#startedMs, Date.now() - this.#startedWallMs);
+    const remainingMs = this.#lifetimeMs - elapsedMs;
+    if (remainingMs > 0) {
+      this.#timer = setTimeout(() => this.#check(), Math.min(remainingMs, limits.timerMsMax));
       return;
     }
     this.stop();

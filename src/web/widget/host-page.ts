@@ -1,9 +1,9 @@
-/** Tells whoever built the page, who is the only one to look there, what to do. */
-export function reportIntegrationError(what: string): void {
-  console.error(`Offers widget: ${what}`);
+/** Logs a problem that the developer of the page must fix. */
+export function reportIntegrationError(message: string): void {
+  console.error(`Offers widget: ${message}`);
 }
 
-/** Hands over what the selector finds: now, or once the document is complete. Complains when there is nothing then. */
+/** Calls `use` with the element of the selector, now or when the document is complete. Logs an error if there is none. */
 export function whenContainerExists(selector: string, use: (container: Element) => void): void {
   const container = findContainer(selector);
   if (container !== null) use(container);
@@ -11,7 +11,7 @@ export function whenContainerExists(selector: string, use: (container: Element) 
     document.addEventListener('DOMContentLoaded', () => whenContainerExists(selector, use), { once: true });
   } else {
     reportIntegrationError(
-      `nothing on this page is ${selector}; add <div id="offers"></div> and name it: data-mount="#offers".`,
+      `no element matches data-mount="${selector}"; add <div id="offers"></div> and set data-mount="#offers".`,
     );
   }
 }
@@ -24,19 +24,16 @@ function findContainer(selector: string): Element | null {
   }
 }
 
-/**
- * Begins once somebody visits the page: a browser may prepare pages before anybody asks for them, and most are never
- * looked at, so they are no view.
- */
+/** Calls `begin` when the page is shown. A browser may prerender pages that the visitor never opens; those must not count as views. */
 export function whenNotPrerendering(begin: () => void): void {
-  // Not every browser does, and not every list of types knows.
+  // Not in the DOM types, and not in every browser.
   if ((document as { readonly prerendering?: boolean }).prerendering !== true) begin();
   else document.addEventListener('prerenderingchange', begin, { once: true });
 }
 
 /**
- * Tells the page around an iframe how high its content is, now and after each change, so that the page can size the iframe:
- * docs/widget.md documents the message. A height says nothing about the visitor, so any page may receive it.
+ * Posts the height of the content to the page around the iframe, now and after each change (docs/widget.md). Any page may receive it,
+ * because a height says nothing about the visitor.
  */
 export function reportHeight(content: Element): void {
   new ResizeObserver(() => {

@@ -1,9 +1,6 @@
 import { limits } from './limits.ts';
 
-/**
- * Tells which offers have been seen: half of the card in sight for a second, while the page is in the foreground; each
- * offer once, however often its card is drawn again.
- */
+/** Reports each offer once when half of its card has been visible for a second while the page is in the foreground. */
 export class ImpressionTracker {
   readonly #onSeen: (offerId: string) => void;
   readonly #offerIdByCard = new Map<Element, string>();
@@ -27,7 +24,7 @@ export class ImpressionTracker {
     ended.addEventListener('abort', () => this.observeCards(new Map()));
   }
 
-  /** Watches these cards, and no others any more. */
+  /** Replaces the observed cards. Values are offer ids. */
   observeCards(cards: ReadonlyMap<Element, string>): void {
     this.#observer.disconnect();
     for (const card of this.#visibleCards) this.#stopTimer(card);

@@ -1,34 +1,31 @@
-/**
- * Every bound of the widget's browser side, its unit in the name. The server's are in `src/bounds.ts`, which does not go
- * into browsers; a test holds the two together where they meet.
- */
+/** Limits of the widget in the browser. A test compares those that depend on the server with `src/bounds.ts`. */
 export const limits = {
-  /** From asking for offers to having them or saying that there are none to be had, further attempts included. */
+  /** For a request for offers, including its retries. */
   offersTimeoutMs: 10_000,
   attemptsMax: 3,
-  /** Pause before the second attempt where the server names none; doubled before the third. */
+  /** Delay before the second attempt if the server names none; doubled before the third. */
   retryDelayMs: 500,
-  /** The longest a Retry-After is obeyed for. */
+  /** A longer Retry-After is cut to this. */
   retryAfterMsMax: 120_000,
   offersDefault: 5,
   offersMax: 20,
-  /** Cards that stand for those to come: enough for any window, and few enough to be there in the end. */
+  /** Placeholder cards: enough to fill a window, and rarely more than the offers that replace them. */
   placeholderCardsMax: 5,
-  /** Feature tags a card shows; all are among its details. */
+  /** Feature tags of a card; the details list all of them. */
   tagsShownMax: 3,
-  /** How long an event waits for company. */
+  /** How long an event waits for further events of its batch. */
   eventBatchDelayMs: 1_000,
   eventsPerBatchMax: 50,
-  /** Events that wait to be told; beyond it the oldest are dropped. */
+  /** Unsent events; beyond this the oldest are dropped. */
   pendingEventsMax: 200,
   eventTimeoutMs: 10_000,
-  /** Failures in a row after which a batch waits for the next event, or for the page's end, instead of the clock. */
+  /** Consecutive failures after which a batch is retried only with the next event or at the end of the page. */
   eventFailuresMax: 4,
-  /** Pause after the first failure where the server names none; doubled after each further one. */
+  /** Delay after the first failure if the server names none; doubled after each further one. */
   eventRetryDelayMs: 2_000,
-  /** How much of a card has to be in sight, and for how long, to count as seen. */
+  /** An impression needs this part of a card to be visible for this time. */
   impressionRatio: 0.5,
   impressionDurationMs: 1_000,
-  /** The longest a timer of browsers waits; a longer one would go off at once. */
+  /** Longest delay of setTimeout; a longer one would fire at once. */
   timerMsMax: 2 ** 31 - 1,
 } as const;

@@ -2,7 +2,7 @@ import { reportIntegrationError, whenContainerExists, whenNotPrerendering } from
 import { OffersWidget } from './offers-widget.ts';
 import { readSettings } from './settings.ts';
 
-// Known only while the script first runs. Every script element starts a widget of its own, also with the same address.
+// Available only during the first run of the script. Each script element starts its own widget.
 const script = document.currentScript;
 const settings =
   script instanceof HTMLScriptElement ? readSettings(script) : 'load it with a classic <script src>, not as a module.';
@@ -13,8 +13,8 @@ else {
     whenContainerExists(settings.mount, (container) => {
       try {
         new OffersWidget(settings, container);
-      } catch (fault) {
-        reportIntegrationError(`this browser cannot show it (${fault}).`);
+      } catch (error) {
+        reportIntegrationError(`this browser cannot show it (${error}).`);
       }
     }),
   );

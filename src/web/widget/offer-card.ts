@@ -5,7 +5,7 @@ import type { Offer } from './offers-client.ts';
 
 const starsMax = 5;
 
-/** A star rating, drawn and said. */
+/** A star rating, as stars and as text. */
 function createStars(rating: number): HTMLElement {
   const row = '★'.repeat(starsMax);
   const filled = createElement('span', { class: 'stars-filled' }, row);
@@ -18,16 +18,16 @@ function createStars(rating: number): HTMLElement {
       'span',
       {},
       `${rating.toFixed(1)} out of ${starsMax}`,
-      createElement('span', { class: 'said' }, ' stars'),
+      createElement('span', { class: 'visually-hidden' }, ' stars'),
     ),
   );
 }
 
-/** A lender's logo in a box that keeps its place; the lender's initial while and where there is no picture. */
-export function createLogo(lender: string, address: string): HTMLElement {
+/** A lender's logo in a box of fixed size, or the lender's initial if the logo fails to load. */
+export function createLogo(lender: string, logoUrl: string): HTMLElement {
   const initial = createElement('span', { 'aria-hidden': 'true' }, lender.charAt(0).toUpperCase());
   const box = createElement('span', { class: 'logo' }, initial);
-  const source = parseWebUrl(address);
+  const source = parseWebUrl(logoUrl);
   if (source === null) return box;
   const picture = createElement('img', { alt: `${lender} logo`, width: '42', height: '42', decoding: 'async' });
   picture.addEventListener('error', () => picture.replaceWith(initial));
@@ -36,14 +36,14 @@ export function createLogo(lender: string, address: string): HTMLElement {
   return box;
 }
 
-/** The place of an offer that is still to come, as high as most of them are: what stands below it stays where it is. */
+/** A placeholder with the usual height of an offer, so that the layout does not shift when offers arrive. */
 export function createPlaceholderCard(): HTMLElement {
   return createElement(
     'li',
-    { class: 'card coming', 'aria-hidden': 'true' },
-    createElement('span', { class: 'bone bone-logo' }),
-    createElement('span', { class: 'bone bone-figures' }),
-    createElement('span', { class: 'bone bone-action' }),
+    { class: 'card placeholder', 'aria-hidden': 'true' },
+    createElement('span', { class: 'placeholder-part placeholder-logo' }),
+    createElement('span', { class: 'placeholder-part placeholder-figures' }),
+    createElement('span', { class: 'placeholder-part placeholder-action' }),
   );
 }
 
@@ -52,10 +52,7 @@ interface CardEvents {
   readonly clicked: (offerId: string) => void;
 }
 
-/**
- * One offer. A payment never stands alone: the amount, the term and the APR range it belongs to are said right behind it
- * (Regulation Z, 12 CFR 1026.24(d)).
- */
+/** One offer. Amount, term and APR range must follow the payment (Regulation Z, 12 CFR 1026.24(d)). */
 export function createOfferCard(
   offer: Offer,
   link: string,
@@ -73,17 +70,22 @@ export function createOfferCard(
     'a',
     { class: 'go', href: link, target: '_blank', rel: 'noopener sponsored' },
     offer.prequalification ? 'Check your rate' : 'View offer',
-    createElement('span', { class: 'said' }, ` at ${lender} (opens in a new tab)`),
+    createElement('span', { class: 'visually-hidden' }, ` at ${lender} (opens in a new tab)`),
   );
-  const tell = () => events.clicked(offer.svc_offer_id);
-  go.addEventListener('click', tell);
-  // The middle button opens a tab without a click.
-  go.addEventListener('auxclick', (event) => event.button === 1 && tell());
+  const reportClick = () => events.clicked(offer.svc_offer_id);
+  go.addEventListener('click', reportClick);
+  // The middle button opens a tab without a `click` event.
+  go.addEventListener('auxclick', (event) => event.button === 1 && reportClick());
 
   const details = createElement(
     'details',
     { class: 'details' },
-    createElement('summary', {}, 'Details', createElement('span', { class: 'said' }, ` of the offer from ${lender}`)),
+    createElement(
+      'summary',
+      {},
+      'Details',
+      createElement('span', { class: 'visually-hidden' }, ` of the offer from ${lender}`),
+    ),
     createElement(
       'div',
       { class: 'details-text' },
@@ -109,7 +111,7 @@ export function createOfferCard(
       createLogo(lender, offer.logo_url),
       createElement(
         'div',
-        { class: 'who' },
+        { class: 'lender-name' },
         headings.createPartHeading({ class: 'name' }, lender),
         createStars(offer.svc_star_rating),
       ),
@@ -133,7 +135,7 @@ export function createOfferCard(
       { class: 'action' },
       go,
       offer.prequalification
-        ? createElement('p', { class: 'unharmed' }, 'Checking your rate will not affect your credit score')
+        ? createElement('p', { class: 'no-credit-impact' }, 'Checking your rate will not affect your credit score')
         : null,
     ),
     details,

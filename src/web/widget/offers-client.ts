@@ -2,7 +2,7 @@ import { limits } from './limits.ts';
 import { parseRetryAfterMs } from './retry-after.ts';
 import type { Settings, SortOrder } from './settings.ts';
 
-/** An offer as the widget's server answers it (docs/contract.md#offers): money in USD, rates in percent. */
+/** An offer of the response (docs/contract.md#offers): money in USD, rates in percent. */
 export interface Offer {
   readonly svc_offer_id: string;
   readonly lender_name: string;
@@ -27,15 +27,15 @@ export interface NumberRange {
 export interface OffersResponse {
   readonly offers: readonly Offer[];
   readonly total_offers: number;
-  /** What the borrower asked for, and what every payment is for. */
+  /** The requested amount in USD, which every payment is for. */
   readonly loan_amount: number;
   readonly disclosure: string;
-  /** When the server made this, and until when it holds, by the server's clock (ISO 8601). */
+  /** By the server's clock (ISO 8601). */
   readonly generated_at: string;
   readonly expires_at: string;
 }
 
-/** Resolves after this time, or at once when the signal says that nobody waits any more. */
+/** Resolves after a delay, or when the signal is aborted. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, ms);
@@ -49,12 +49,12 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** `code` is the error table's, or `UNREACHABLE` where no answer came that could be read. */
+/** `code` is an error code of the API, or `UNREACHABLE` without a valid response. */
 type OffersResult =
   | { readonly ok: true; readonly envelope: OffersResponse }
   | { readonly ok: false; readonly code: string; readonly waitMs: number };
 
-/** Asks the widget's server for the offers of one load. */
+/** Fetches the offers of one widget load. */
 export class OffersClient {
   readonly #settings: Settings;
   readonly #load: string;
@@ -67,21 +67,21 @@ export class OffersClient {
   }
 
   /**
-   * The offers in an order; null when a later question has taken this one's place, or nobody asks any more. What may pass by itself is tried again
-   * before it is told, all within `limits.answerMs`. Every attempt names the same load, so that at most one is a view.
+   * Fetches the offers in a sort order, with retries of temporary errors within `limits.offersTimeoutMs`. Returns null if a later call or the
+   * end of the widget cancelled it. All attempts name the same load, so that at most one counts as a view.
    */
   async fetchOffers(sort: SortOrder): Promise<OffersResult | null> {
     this.#abortController?.abort();
     const abortController = new AbortController();
     this.#abortController = abortController;
-    let outOfTime = false;
+    let timedOut = false;
     const timer = setTimeout(() => {
-      outOfTime = true;
+      timedOut = true;
       abortController.abort();
     }, limits.offersTimeoutMs);
     try {
-      const answer = await this.#fetchWithRetries(sort, abortController.signal);
-      return abortController.signal.aborted && !outOfTime ? null : answer;
+      const result = await this.#fetchWithRetries(sort, abortController.signal);
+      return abortController.signal.aborted && !timedOut ? null : result;
     } finally {
       clearTimeout(timer);
     }
@@ -89,13 +89,13 @@ export class OffersClient {
 
   async #fetchWithRetries(sort: SortOrder, signal: AbortSignal): Promise<OffersResult> {
     for (let attempt = 1; ; attempt++) {
-      const answer = await this.#fetchOnce(sort, signal);
-      if (answer.ok || !isRetryable(answer.code) || attempt === limits.attemptsMax || signal.aborted) return answer;
-      const waitMs = answer.waitMs || limits.retryDelayMs * 2 ** (attempt - 1);
-      // A long wait is left to the borrower, who sees it counted down.
-      if (waitMs > limits.offersTimeoutMs / 4) return answer;
+      const result = await this.#fetchOnce(sort, signal);
+      if (result.ok || !isRetryable(result.code) || attempt === limits.attemptsMax || signal.aborted) return result;
+      const waitMs = result.waitMs || limits.retryDelayMs * 2 ** (attempt - 1);
+      // The widget shows a countdown for a long wait.
+      if (waitMs > limits.offersTimeoutMs / 4) return result;
       await sleep(waitMs, signal);
-      if (signal.aborted) return answer;
+      if (signal.aborted) return result;
     }
   }
 

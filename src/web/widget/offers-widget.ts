@@ -11,24 +11,23 @@ import { type Offer, OffersClient, type OffersResponse } from './offers-client.t
 import { type Settings, type SortOrder, sortLabels } from './settings.ts';
 import { WidgetView } from './widget-view.ts';
 
-/** A fresh id for one load of the widget: 8 random bytes as 16 lower-case hex digits. */
+/** Returns a random id of a widget load: 16 lower-case hex digits. */
 function newLoadId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** What a widget tells the one that had the container before: scripts that run twice share nothing else. */
-const takeoverEventName = 'svc-offers-taken-over';
+/** DOM event on the container that ends the widget that was there before. Scripts that run twice share no other state. */
+const replacedEventName = 'svc-offers-replaced';
 
 /**
- * One load of the widget in one container, until another takes it. It asks for offers once by itself, and again only when
- * the borrower chooses another order or tries again: a page that comes back from the browser's memory is as it was, and
- * counts no second view.
+ * One load of the widget in one container, until another widget replaces it. It fetches offers once by itself, and again only when the
+ * borrower changes the sort order or retries. A page restored from the back-forward cache is unchanged and counts no second view.
  *
- *     coming ──> offers <──> reordering        a failed reordering keeps the offers
- *       │  ▲       │
- *       ▼  │       ▼
- *     trouble    trouble (expired)
+ *     placeholders ──> offers <──> reordering      a failed reordering keeps the offers
+ *         │  ▲            │
+ *         ▼  │            ▼
+ *       message        message (expired)
  */
 export class OffersWidget {
   readonly #settings: Settings;
@@ -37,27 +36,27 @@ export class OffersWidget {
   readonly #impressions: ImpressionTracker;
   readonly #expiry: ExpiryTimer;
   readonly #view: WidgetView;
-  /** The order asked for last, and the one on view; null while no offers are. */
+  /** The last requested order, and the shown one; null while no offers are shown. */
   #requestedSort: SortOrder;
   #shownSort: SortOrder | null = null;
-  /** Whether offers are missing for want of a connection. */
+  /** Whether offers are missing because the server was unreachable. */
   #isOffline = false;
 
   constructor(settings: Settings, container: Element) {
     const { base, sub, token, sort } = settings;
     const load = newLoadId();
-    const ending = new AbortController();
-    container.dispatchEvent(new Event(takeoverEventName));
-    container.addEventListener(takeoverEventName, () => ending.abort(), { signal: ending.signal });
+    const lifetime = new AbortController();
+    container.dispatchEvent(new Event(replacedEventName));
+    container.addEventListener(replacedEventName, () => lifetime.abort(), { signal: lifetime.signal });
     this.#settings = settings;
     this.#requestedSort = sort;
-    this.#client = new OffersClient(settings, load, ending.signal);
-    this.#events = new EventQueue(`${base}/events?${new URLSearchParams({ sub, token })}`, load, ending.signal);
+    this.#client = new OffersClient(settings, load, lifetime.signal);
+    this.#events = new EventQueue(`${base}/events?${new URLSearchParams({ sub, token })}`, load, lifetime.signal);
     this.#impressions = new ImpressionTracker(
       (offerId) => this.#events.enqueue('offer_impression', offerId),
-      ending.signal,
+      lifetime.signal,
     );
-    this.#expiry = new ExpiryTimer(() => this.#showExpired(), ending.signal);
+    this.#expiry = new ExpiryTimer(() => this.#showExpired(), lifetime.signal);
     this.#view = new WidgetView(container, settings, {
       sortChosen: (order) => {
         this.#requestedSort = order;
@@ -67,13 +66,12 @@ export class OffersWidget {
       retryPressed: () => void this.#loadOffers(),
     });
     if (settings.isFramePage) reportHeight(this.#view.frame);
-    // Whoever was offline need not press anything.
     addEventListener(
       'online',
       () => {
         if (this.#isOffline) void this.#loadOffers();
       },
-      { signal: ending.signal },
+      { signal: lifetime.signal },
     );
     this.#events.enqueue('widget_loaded');
     void this.#loadOffers();
@@ -85,14 +83,14 @@ export class OffersWidget {
     if (this.#shownSort === null)
       this.#view.showPlaceholders(Math.min(maxOffers ?? limits.offersDefault, limits.placeholderCardsMax));
     else this.#view.showReordering();
-    const answer = await this.#client.fetchOffers(this.#requestedSort);
-    if (answer === null) return;
-    if (answer.ok) {
-      this.#showOffers(answer.envelope);
+    const result = await this.#client.fetchOffers(this.#requestedSort);
+    if (result === null) return;
+    if (result.ok) {
+      this.#showOffers(result.envelope);
       return;
     }
     this.#events.enqueue('widget_error');
-    const { title, advice, canRetry, partnerHint } = errorMessageFor(answer.code, location.origin);
+    const { title, advice, canRetry, partnerHint } = errorMessageFor(result.code, location.origin);
     if (partnerHint !== null) reportIntegrationError(partnerHint);
     if (this.#shownSort !== null && canRetry) {
       this.#requestedSort = this.#shownSort;
@@ -100,11 +98,11 @@ export class OffersWidget {
       return;
     }
     this.#clearOffers();
-    this.#isOffline = answer.code === 'UNREACHABLE';
-    this.#view.showMessage(title, advice, canRetry ? answer.waitMs : null);
+    this.#isOffline = result.code === 'UNREACHABLE';
+    this.#view.showMessage(title, advice, canRetry ? result.waitMs : null);
   }
 
-  /** Nobody did anything wrong: the page has stood open for as long as offers hold. */
+  /** Logs no integration error, because an open page expires without anyone's mistake. */
   #showExpired(): void {
     this.#clearOffers();
     const { title, advice } = errorMessageFor('SUB_ID_EXPIRED', location.origin);
@@ -148,7 +146,7 @@ export class OffersWidget {
     this.#expiry.start(envelope.generated_at, envelope.expires_at);
   }
 
-  /** Null for an offer that leads nowhere. */
+  /** Returns null for an offer with an invalid click URL. */
   #createCard(offer: Offer, amount: number): HTMLElement | null {
     const link = parseWebUrl(offer.click_url);
     if (link === null) return null;

@@ -1,6 +1,6 @@
 import { limits } from './limits.ts';
 
-/** What the orders of the API are called before a borrower. */
+/** Labels of the API's sort orders. */
 export const sortLabels = {
   recommended: 'Recommended',
   lowest_apr: 'Lowest APR',
@@ -14,7 +14,7 @@ export function isSortOrder(name: string): name is SortOrder {
   return Object.hasOwn(sortLabels, name);
 }
 
-/** The order by revenue serves the partner, not the borrower: it is offered only where the partner's page began with it. */
+/** `svc_revenue` serves the partner, not the borrower, so it can be selected only if the partner's page starts with it. */
 export function sortOrdersFor(first: SortOrder): readonly SortOrder[] {
   return first === 'svc_revenue'
     ? ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue']
@@ -25,41 +25,40 @@ const themes = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
 export interface Settings {
-  /** Address that the widget's own lie under, without a slash at its end. */
+  /** Base URL of the widget host, without a slash at its end. */
   readonly base: string;
   readonly sub: string;
   readonly token: string;
   /** CSS selector of the container. */
   readonly mount: string;
   readonly sort: SortOrder;
-  /** Null leaves it to the server. */
+  /** Null for the server's default. */
   readonly maxOffers: number | null;
-  /** Whether the page is the one we serve for an iframe, which holds nothing but the widget. */
+  /** Whether the page is the iframe page of the widget host, which contains only the widget. */
   readonly isFramePage: boolean;
   readonly theme: Theme;
 }
 
-/** What a script element says of itself. */
 interface ScriptAttributes {
   readonly src: string;
   readonly dataset: Readonly<Record<string, string | undefined>>;
 }
 
-/** The settings a script element carries, or one sentence that says what to write instead. */
+/** Returns the settings of a script element, or a sentence on how to correct them. */
 export function readSettings({ src, dataset }: ScriptAttributes): Settings | string {
   const base = /^(https?:\/\/.+)\/widget\.js(?:[?#].*)?$/.exec(src)?.[1];
   if (base === undefined)
-    return 'load the script from its own address, …/widget.js, so that it knows where offers come from.';
+    return 'load the script from its own URL, …/widget.js, because the widget loads offers from the same host.';
   const { sub, token, mount, sort = 'recommended', maxOffers, theme = 'auto' } = dataset;
   if (!sub || !token || !mount) {
-    return "the script element needs data-sub, data-token and data-mount; use it as the API's format=js answer gives it.";
+    return 'the script element needs data-sub, data-token and data-mount; copy it unchanged from the API response (format=js).';
   }
   if (!isSortOrder(sort)) return 'data-sort must be recommended, lowest_apr, highest_amount or svc_revenue.';
   if (maxOffers !== undefined && !isOfferCount(maxOffers)) {
     return `data-max-offers must be a whole number from 1 to ${limits.offersMax}.`;
   }
-  const knownTheme = themes.find((name) => name === theme);
-  if (knownTheme === undefined) return 'data-theme must be auto, light or dark.';
+  const validTheme = themes.find((name) => name === theme);
+  if (validTheme === undefined) return 'data-theme must be auto, light or dark.';
   return {
     base,
     sub,
@@ -68,7 +67,7 @@ export function readSettings({ src, dataset }: ScriptAttributes): Settings | str
     sort,
     maxOffers: maxOffers === undefined ? null : Number(maxOffers),
     isFramePage: dataset.embed === 'iframe',
-    theme: knownTheme,
+    theme: validTheme,
   };
 }
 

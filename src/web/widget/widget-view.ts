@@ -6,10 +6,7 @@ import controls from './styles/controls.css';
 import dark from './styles/dark.css';
 import shell from './styles/shell.css';
 
-/**
- * The widget's styles as sheets made by script, which a page's Content-Security-Policy has no say in: `style-src` judges
- * style elements and attributes. The dark colours come last, always, never, or as the reader's system wants them.
- */
+/** Creates the style sheets. A page's Content-Security-Policy does not apply to constructed sheets, only to style elements and attributes. */
 function createStyleSheets(theme: Theme): CSSStyleSheet[] {
   const sheets = [createStyleSheet(shell + controls + card)];
   if (theme !== 'light') sheets.push(createStyleSheet(dark, theme === 'auto' ? '(prefers-color-scheme: dark)' : 'all'));
@@ -17,12 +14,11 @@ function createStyleSheets(theme: Theme): CSSStyleSheet[] {
 }
 
 function createStyleSheet(text: string, media = 'all'): CSSStyleSheet {
-  const made = new CSSStyleSheet({ media });
-  made.replaceSync(text);
-  return made;
+  const sheet = new CSSStyleSheet({ media });
+  sheet.replaceSync(text);
+  return sheet;
 }
 
-/** The order of the offers, as a list to choose from. */
 class SortControl {
   readonly node: HTMLElement;
   readonly #select: HTMLSelectElement;
@@ -50,7 +46,7 @@ class SortControl {
   }
 }
 
-/** A button for another attempt; it counts down first where the server has asked to wait. */
+/** A retry button, which first counts down the delay that the server requested. */
 function createRetryButton(waitMs: number, onPressed: () => void): HTMLButtonElement {
   const button = createElement('button', { class: 'go', type: 'button' }, 'Try again');
   button.addEventListener('click', onPressed);
@@ -65,7 +61,7 @@ function createRetryButton(waitMs: number, onPressed: () => void): HTMLButtonEle
   return button;
 }
 
-/** What is said in the place of offers. */
+/** A message instead of offers. */
 function createMessage(
   headings: Headings,
   title: string,
@@ -81,7 +77,7 @@ function createMessage(
   );
 }
 
-/** How offers are chosen, and who pays whom. It stands above the offers, and is complete before they are there. */
+/** Explains how offers are chosen and who pays. Placed above the offers. */
 class Disclosure {
   readonly node: HTMLElement;
   readonly #catalogText = createElement('p', { hidden: '' });
@@ -118,7 +114,7 @@ class Disclosure {
     this.node = node;
   }
 
-  /** The disclosure that came with the offers. */
+  /** Sets the disclosure of the catalog. */
   setCatalogText(text: string): void {
     this.#catalogText.textContent = text;
     this.#catalogText.hidden = text === '';
@@ -132,18 +128,17 @@ interface ViewEvents {
 }
 
 /**
- * What stands in the container: a frame (title, order, disclosure) that stays, and a body that is a skeleton, offers, or a
- * message. It lives in a shadow tree, so that neither the page's styles reach it nor its own the page. The tree is open:
- * a closed one protects nothing, and would shut out the tools people check a page's accessibility with.
+ * The widget's DOM: a permanent frame (title, sort order, disclosure), and a body with placeholders, offers or a message. A shadow tree
+ * isolates its styles from the page's. The tree is open, because a closed one protects nothing and blocks accessibility tools.
  */
 export class WidgetView {
   readonly headings: Headings;
-  /** All that is shown, without the ground that fills the rest of a page of its own. */
+  /** The content without the background of the iframe page. */
   readonly frame: HTMLElement;
   readonly #events: ViewEvents;
   readonly #title: HTMLElement;
   readonly #count = createElement('p', { class: 'count' });
-  readonly #status = createElement('p', { class: 'said', role: 'status' });
+  readonly #status = createElement('p', { class: 'visually-hidden', role: 'status' });
   readonly #notice = createElement('p', { class: 'notice', role: 'alert' });
   readonly #estimateNote = createElement(
     'p',
@@ -186,7 +181,6 @@ export class WidgetView {
     this.#replaceBody(createCardList(Array.from({ length: cards }, createPlaceholderCard)), true);
   }
 
-  /** The offers on view are about to be replaced. */
   showReordering(): void {
     this.#setStatusTexts('Sorting…', '');
     this.#body.setAttribute('aria-busy', 'true');
@@ -200,7 +194,7 @@ export class WidgetView {
     this.#replaceBody(createCardList(cards), false);
   }
 
-  /** Offers stay as they were, in the order they were in. */
+  /** Keeps the shown offers after a failed change of the sort order. */
   restoreOffers(order: SortOrder, notice: string): void {
     this.#setStatusTexts('', notice);
     this.#sort.setOrder(order);
@@ -214,7 +208,7 @@ export class WidgetView {
     this.#replaceBody(createMessage(this.headings, title, advice, button), false);
   }
 
-  /** What is about offers says nothing without any. */
+  /** Hides the parts that only apply to offers. */
   #setFrameVisible(shown: boolean): void {
     for (const node of [this.#count, this.#sort.node, this.#estimateNote]) node.hidden = !shown;
   }
@@ -225,16 +219,16 @@ export class WidgetView {
   }
 
   #replaceBody(content: HTMLElement, busy: boolean): void {
-    // Whoever had the keyboard on what goes away would find themselves at the top of the page.
+    // Moves the focus to the title if its element is removed; otherwise it would jump to the top of the page.
     const focused = (this.#body.getRootNode() as ShadowRoot).activeElement;
-    const leave = focused !== null && (this.#body.contains(focused) || focused.closest('[hidden]') !== null);
+    const losesFocus = focused !== null && (this.#body.contains(focused) || focused.closest('[hidden]') !== null);
     this.#body.replaceChildren(content);
     this.#body.setAttribute('aria-busy', String(busy));
-    if (leave) this.#title.focus();
+    if (losesFocus) this.#title.focus();
   }
 }
 
 function createCardList(cards: readonly HTMLElement[]): HTMLElement {
-  // Without its markers a list is none to some readers, unless it says so.
+  // Some screen readers ignore a list without markers unless it has the role.
   return createElement('ol', { class: 'cards', role: 'list' }, ...cards);
 }

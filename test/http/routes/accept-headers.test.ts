@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { bounds } from '../../../src/bounds.ts';
 import { parseWeightedList, prefersJson } from '../../../src/http/routes/request-parsing.ts';
 
-test('JSON is preferred by whoever weighs it above HTML', () => {
+test('prefers JSON only if its weight is above that of HTML', () => {
   const yes = [
     'application/json',
     'APPLICATION/JSON',
@@ -27,19 +27,19 @@ test('JSON is preferred by whoever weighs it above HTML', () => {
   assert.deepEqual(no.filter(prefersJson), []);
 });
 
-test('a list has the weight of each of its items, 1 where none is told', () => {
+test('parses the weight of each item, 1 by default', () => {
   const listed = parseWeightedList('gzip, BR;q=0.5 , deflate ;q=0,zstd;level=3;q=0.125;x, bad;q=2');
   assert.deepEqual(Object.fromEntries(listed), { gzip: 1, br: 0.5, deflate: 0, zstd: 0.125, bad: 1 });
 });
 
-test('a list longer than the bound is passed over, and none shorter', () => {
+test('ignores a list longer than the limit', () => {
   const { headerListCharactersMax: longest } = bounds;
   const padded = (characters: number) => 'br'.padEnd(characters, ',');
   assert.equal(parseWeightedList(padded(longest)).get('br'), 1);
   assert.equal(parseWeightedList(padded(longest + 1)).size, 0);
 });
 
-test('no header stops it', () => {
+test('accepts any header', () => {
   const text = fc.string({ unit: fc.constantFrom(...'aj/*;q=01.,tgbr '), maxLength: 60 });
   fc.assert(
     fc.property(text, (header) => {

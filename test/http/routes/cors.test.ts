@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../src/http/engines/listener.ts';
 import { type HeaderText, splitHeaders } from '../../../src/http/engines/response-head.ts';
 import { Cors } from '../../../src/http/routes/cors.ts';
 
-/** All that Cors asks of a request. */
+/** A request with this Origin header. */
 function from(origin: string): RequestContext {
   return { header: (name: string) => (name === 'origin' ? origin : '') } as RequestContext;
 }
@@ -17,13 +17,13 @@ function named(headers: HeaderText): Record<string, string> {
 const allowed = 'https://partner.example';
 
 describe('Cors', () => {
-  it('says nothing at all unless origins are configured', () => {
+  it('sends no headers without configured origins', () => {
     const off = new Cors([]);
     assert.equal(off.headersFor(from(allowed)), '');
     assert.equal(off.preflightHeaders(from(allowed), 'GET'), '');
   });
 
-  it('lets an allowed origin read the answer and the headers a caller needs', () => {
+  it('lets an allowed origin read the response and its headers', () => {
     const headers = named(new Cors(['https://other.example', allowed]).headersFor(from(allowed)));
     assert.equal(headers['Access-Control-Allow-Origin'], allowed);
     assert.equal(headers.Vary, 'Origin');
@@ -31,7 +31,7 @@ describe('Cors', () => {
     for (const name of ['X-Request-Id', 'X-RateLimit-Reset', 'Retry-After']) assert(exposed.includes(name));
   });
 
-  it('grants nothing to another origin, and still tells caches that origins matter', () => {
+  it('sends only Vary to other origins', () => {
     const cors = new Cors([allowed]);
     for (const origin of [
       '',
@@ -49,7 +49,7 @@ describe('Cors', () => {
     }
   });
 
-  it('answers a preflight with the methods of the path and the headers of an API request', () => {
+  it('answers a preflight with the methods of the path and the request headers of the API', () => {
     const headers = named(new Cors([allowed]).preflightHeaders(from(allowed), 'POST, OPTIONS'));
     assert.equal(headers['Access-Control-Allow-Origin'], allowed);
     assert.equal(headers['Access-Control-Allow-Methods'], 'POST, OPTIONS');

@@ -19,7 +19,7 @@ function headerOf(headers: HeaderText, name: string): string | undefined {
 
 describe('errorReply', () => {
   for (const code of codes) {
-    it(`answers ${code} with its status, as JSON that no cache keeps`, () => {
+    it(`sends ${code} with its status, as uncacheable JSON`, () => {
       const { status, headers, body } = errorReply({ code }, 'request-1');
       assert.equal(status, errorTable[code].status);
       assert.equal(headerOf(headers, 'content-type'), 'application/json');
@@ -29,7 +29,7 @@ describe('errorReply', () => {
     });
   }
 
-  it('names the parameter at fault', () => {
+  it('names the invalid parameter', () => {
     assert.deepEqual(bodyOf({ code: 'INVALID_REQUEST', param: 'max_offers' }), {
       error: 'INVALID_REQUEST',
       message: errorTable.INVALID_REQUEST.message,
@@ -37,7 +37,7 @@ describe('errorReply', () => {
     });
   });
 
-  it('names what to send where a transfer coding is refused', () => {
+  it('explains the allowed transfer coding', () => {
     const { message } = bodyOf(invalidRequest('Transfer-Encoding').refusal);
     assert.match(String(message), /^Transfer-Encoding must be chunked alone, in one header, without Content-Length/);
   });
@@ -51,13 +51,13 @@ describe('errorReply', () => {
     });
   });
 
-  it('says when to retry, where the refusal knows', () => {
+  it('sends Retry-After if it is known', () => {
     const unavailable = errorReply({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 }, 'request-1');
     assert.equal(headerOf(unavailable.headers, 'retry-after'), '1');
     assert.equal(headerOf(errorReply({ code: 'NOT_FOUND' }, 'request-1').headers, 'retry-after'), undefined);
   });
 
-  it('sends the headers it is given too, and keeps nothing of them for the next answer', () => {
+  it('adds extra headers to this reply only', () => {
     const before = errorReply({ code: 'METHOD_NOT_ALLOWED' }, 'request-1', formatHeader('Allow', 'GET'));
     assert.equal(headerOf(before.headers, 'allow'), 'GET');
     assert.equal(headerOf(before.headers, 'content-type'), 'application/json');

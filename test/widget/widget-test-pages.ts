@@ -1,3 +1,4 @@
+import { after, before } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import type { Mode } from '../../src/index.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
@@ -7,29 +8,27 @@ import { personalLoansFixture as fixture } from '../support/personal-loans-fixtu
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
 
-interface WantedWidget {
-  /** Sandbox sessions may be embedded anywhere, live ones only where the account says. */
+interface WidgetOptions {
+  /** Sandbox sessions may be embedded anywhere, live ones only on allowed origins. */
   readonly mode?: Mode;
-  /** Whether the account says so of the partner's pages. */
+  /** Whether the account allows the origin of the partner's pages. */
   readonly allowed?: boolean;
   readonly fields?: Fields;
   readonly maxOffers?: number;
   readonly sort?: string;
 }
 
-/** A session with the code that shows its offers. */
-export interface StagedWidget {
+/** A session with its embed code. */
+export interface TestWidget {
   readonly caller: ApiCaller;
   readonly tag: string;
   readonly subId: string;
   readonly token: string;
   /** The embed code of format=js. */
   readonly html: string;
-  /** Address of the script. */
   readonly src: string;
 }
 
-/** A partner's page as one finds them: the widget between a heading and more text. */
 export function partnerPage(widgets: string, head = ''): string {
   return `<!doctype html>
 <html lang="en">
@@ -50,8 +49,8 @@ ${widgets}
 </html>`;
 }
 
-/** The service, a partner's pages and a browser. */
-export class WidgetStage {
+/** The service, a server of partner pages, and a browser. */
+class WidgetTestPages {
   readonly market: RunningMarketplace;
   readonly pages: PartnerPages;
   readonly #browser: Browser;
@@ -63,13 +62,13 @@ export class WidgetStage {
     this.#browser = browser;
   }
 
-  static async start(): Promise<WidgetStage> {
+  static async start(): Promise<WidgetTestPages> {
     const browser = await startChromium();
-    return new WidgetStage(await RunningMarketplace.start('uws'), await PartnerPages.start(), browser);
+    return new WidgetTestPages(await RunningMarketplace.start('uws'), await PartnerPages.start(), browser);
   }
 
-  async widget(wanted: WantedWidget = {}): Promise<StagedWidget> {
-    const { mode = 'test', allowed = false, fields = fixture.complete, maxOffers = 5, sort = 'recommended' } = wanted;
+  async widget(options: WidgetOptions = {}): Promise<TestWidget> {
+    const { mode = 'test', allowed = false, fields = fixture.complete, maxOffers = 5, sort = 'recommended' } = options;
     const tag = `widget-${++this.#sessions}`;
     const account = `partner ${this.#sessions}`;
     const caller = this.market.caller(fixture, { account, mode });
@@ -79,21 +78,21 @@ export class WidgetStage {
     return { caller, tag, subId, token, html, src };
   }
 
-  /** A browser that remembers nothing of the others. Without a window it says so, and its clicks are taken for a robot's. */
+  /** A new browser context. Its user agent lacks `Headless`, because the service would count its clicks as a bot's. */
   context(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     const [major] = this.#browser.version().split('.');
     const userAgent = `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`;
     return this.#browser.newContext({ userAgent, ...options });
   }
 
-  /** A partner's page with these widgets, in a browser of its own. */
+  /** Opens a partner's page with these widgets in a new context. */
   async open(widgets: string, options: BrowserContextOptions = {}, head = ''): Promise<Page> {
     const page = await (await this.context(options)).newPage();
     await page.goto(this.page(widgets, head));
     return page;
   }
 
-  /** Address of a partner's page with these widgets. */
+  /** Returns the URL of a partner's page with these widgets. */
   page(widgets: string, head = ''): string {
     return this.pages.add(partnerPage(widgets, head));
   }
@@ -103,4 +102,17 @@ export class WidgetStage {
     await this.pages.close();
     await this.market.close();
   }
+}
+
+/** A group of tests. `pages` is available only while a test runs. */
+export type WidgetSuite = (pages: () => WidgetTestPages) => void;
+
+/** Declares the suites of a test file, which share one service and one browser. */
+export function declareSuites(...suites: readonly WidgetSuite[]): void {
+  let pages: WidgetTestPages | undefined;
+  before(async () => {
+    pages = await WidgetTestPages.start();
+  });
+  after(() => pages?.close());
+  for (const declare of suites) declare(() => pages!);
 }

@@ -17,12 +17,12 @@ const run = promisify(execFile);
 const sources = fileURLToPath(new URL('../../src', import.meta.url));
 const program = fileURLToPath(new URL('./programs/serve-and-close.ts', import.meta.url));
 
-/** What the program printed; rejects unless it ended by itself, without error, in time. */
+/** Returns the output of the program. Rejects unless the program exits by itself without an error. */
 async function serveAndClose(
-  kind: EngineChoice,
+  choice: EngineChoice,
   from: string,
 ): Promise<{ engine: string; reason: string; body: string }> {
-  const { stdout } = await run(process.execPath, [program, kind, from], { timeout: 60_000 });
+  const { stdout } = await run(process.execPath, [program, choice, from], { timeout: 60_000 });
   return JSON.parse(stdout);
 }
 
@@ -32,7 +32,7 @@ const require = createRequire(import.meta.url);
 const versionOf = (name: string): string =>
   (manifest.dependencies as Readonly<Record<string, string>>)[name]!.replace('npm:@uwsjs/core@', '');
 
-/** The build that loads on the machine of the tests. */
+/** The build that loads on this machine. */
 const loads = [newest, older].find((name) => {
   try {
     return require(name);
@@ -41,7 +41,7 @@ const loads = [newest, older].find((name) => {
   }
 })!;
 
-/** The sources without installed packages, except for the ones given: a name, and a folder or the message it fails with. */
+/** Copies the sources without installed packages, except for `packages`: each a folder, or the error message of its import. */
 async function withPackages(
   packages: Readonly<Record<string, { folder: string } | { fails: string }>>,
   use: (folder: string) => Promise<void>,
@@ -78,23 +78,23 @@ function options(port = 0): ListenerOptions {
   };
 }
 
-for (const kind of ['uws', 'auto'] as const) {
-  test(`${kind} serves with the newest build that loads, names it, and lets the process end once closed`, async () => {
-    const { engine, reason, body } = await serveAndClose(kind, sources);
+for (const choice of ['uws', 'auto'] as const) {
+  test(`${choice} uses the newest build that loads, reports it, and lets the process exit after close`, async () => {
+    const { engine, reason, body } = await serveAndClose(choice, sources);
     assert.deepEqual([engine, body], ['uws', 'served']);
     assert.ok(reason.startsWith(`uWebSockets.js ${versionOf(loads)} loaded`), reason);
   });
 }
 
-test('node serves with node:http because it was requested', async () => {
+test('node uses node:http', async () => {
   const served = await serveAndClose('node', sources);
   assert.deepEqual(served, { engine: 'node', reason: 'node:http was requested', body: 'served' });
 });
 
-/** Shaped like the message of the library for a C library that is too old. */
+/** Like the error of the library for an old C library. */
 const tooOld = "This version supports only some systems.\n\nError: libc.so.6: version `GLIBC_2.38' not found\nmore";
 
-test('auto serves with the older build where the newest cannot be loaded, and names the cause', async () => {
+test('auto falls back to the older build if the newest cannot be loaded, and reports the cause', async () => {
   const packages = { [newest]: { fails: tooOld }, [older]: { folder: dirname(require.resolve(loads)) } };
   await withPackages(packages, async (folder) => {
     const { engine, reason } = await serveAndClose('auto', folder);
@@ -107,7 +107,7 @@ test('auto serves with the older build where the newest cannot be loaded, and na
   });
 });
 
-test('auto serves with node:http where no build can be loaded, and names the cause for each', async () => {
+test('auto falls back to node:http if no build can be loaded, and reports each cause', async () => {
   await withPackages({ [newest]: { fails: tooOld } }, async (folder) => {
     const { engine, body, reason } = await serveAndClose('auto', folder);
     assert.deepEqual([engine, body], ['node', 'served']);
@@ -119,17 +119,17 @@ test('auto serves with node:http where no build can be loaded, and names the cau
   });
 });
 
-test('uws fails where no build can be loaded', async () => {
+test('uws fails if no build can be loaded', async () => {
   await withPackages({}, async (folder) => {
     await assert.rejects(serveAndClose('uws', folder), /NativeEngineUnavailable|uWebSockets\.js \S+ cannot be loaded/);
   });
 });
 
-test('auto takes a port in use for an error, not for a reason to fall back', async () => {
+test('auto does not fall back if the port is in use', async () => {
   const first = await startListener('auto', options());
   try {
-    for (const kind of ['auto', 'uws', 'node'] as const) {
-      await assert.rejects(startListener(kind, options(first.port)), { code: 'EADDRINUSE' });
+    for (const choice of ['auto', 'uws', 'node'] as const) {
+      await assert.rejects(startListener(choice, options(first.port)), { code: 'EADDRINUSE' });
     }
   } finally {
     await first.close(0);
