@@ -101,10 +101,7 @@ export class EmbedOriginRegistry {
     const find = this.#database.prepare<[string], number>('SELECT number FROM accounts WHERE name = ?').pluck();
     const account = typeof name === 'string' ? find.get(name) : undefined;
     if (account === undefined) {
-      throw new EmbedOriginError(
-        'account',
-        'unknown account; an account is created with its first API key',
-      );
+      throw new EmbedOriginError('account', 'unknown account; an account is created with its first API key');
     }
     return account;
   }

@@ -246,6 +246,6 @@ test('a command that finds no room on the disk says so in one line, and where', 
     const { code, stderr } = await runMarketplace(limited, settings, { command: 'prlimit' });
     assert.equal(code, 1);
     assert.match(stderr, /^marketplace: [^\n]+\n$/);
-    assert.ok(stderr.includes(`no space left on the device of ${full}; make room there and try again`), stderr);
+    assert.ok(stderr.includes(`no space left on the device of ${full}; free some space and try again`), stderr);
   }
 });
