@@ -4,7 +4,7 @@ import type { MarketplaceView, OfferView } from '../../src/index.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { cappedCatalogs } from '../support/capped-catalogs.ts';
-import { atEveryDoor, type Door } from '../support/doors.ts';
+import { type Door, onPersonalLoans } from '../support/doors.ts';
 import { lostClickIds } from '../support/lost-click-ids.ts';
 import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
@@ -38,7 +38,7 @@ async function exhaust(door: Door, caller: ApiCaller, id: string, places = cap):
   }
 }
 
-atEveryDoor(
+onPersonalLoans(
   'an offer with a daily cap',
   (door) => {
     test('at the cap leaves the answers of all accounts at once, in every order, cached rankings too', async () => {

@@ -1,22 +1,37 @@
 import { after, before, describe } from 'node:test';
+import { personalLoansFixture } from './personal-loans-fixture.ts';
 import { type Engine, engines, RunningMarketplace, type StartOptions } from './running-marketplace.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 import { allFixtures } from './vertical-fixtures.ts';
 
-/** One way into the service: an HTTP engine, and a vertical served on it. */
+/** A service under test, and one of its verticals. */
 export interface Door {
   readonly engine: Engine;
   readonly fixture: VerticalFixture;
-  /** To be asked for inside a test, when it runs. */
+  /** Available only while a test runs. */
   readonly market: RunningMarketplace;
 }
 
-/** Declares the same tests for every engine and vertical, on one marketplace for each engine. */
+/** Declares the same tests for every vertical, on one service. */
 export function atEveryDoor(subject: string, declare: (door: Door) => void, options: StartOptions = {}): void {
+  declareFor(allFixtures, subject, declare, options);
+}
+
+/** Declares tests for personal loans, of behaviour that does not depend on the vertical. */
+export function onPersonalLoans(subject: string, declare: (door: Door) => void, options: StartOptions = {}): void {
+  declareFor([personalLoansFixture], subject, declare, options);
+}
+
+function declareFor(
+  fixtures: readonly VerticalFixture[],
+  subject: string,
+  declare: (door: Door) => void,
+  options: StartOptions,
+): void {
   onEveryEngine(
     subject,
     ({ engine, running }) => {
-      for (const fixture of allFixtures) {
+      for (const fixture of fixtures) {
         describe(fixture.vertical.segment, () => {
           declare({
             engine,
@@ -32,14 +47,14 @@ export function atEveryDoor(subject: string, declare: (door: Door) => void, opti
   );
 }
 
-/** Declares tests in which the vertical plays no part, for every engine. */
+/** Declares tests on one service, without a vertical. */
 export function onEveryEngine(
   subject: string,
   declare: (on: { readonly engine: Engine; readonly running: () => RunningMarketplace }) => void,
   options: StartOptions = {},
 ): void {
   for (const engine of engines) {
-    describe(`${subject}, on ${engine}`, () => {
+    describe(subject, () => {
       let market: RunningMarketplace | undefined;
       before(async () => {
         market = await RunningMarketplace.start(engine, options);
@@ -48,8 +63,7 @@ export function onEveryEngine(
       declare({
         engine,
         running: () => {
-          if (market === undefined)
-            throw new Error('the marketplace runs while tests run, not while they are declared');
+          if (market === undefined) throw new Error('the service is available only while a test runs');
           return market;
         },
       });
