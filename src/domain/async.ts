@@ -1,24 +1,21 @@
-/**
- * Tells queued work whether its result is still wanted: `over` becomes true when the request was aborted or answered, by its
- * deadline's 503 for example. An `Exchange` is one, so a request allocates nothing for it.
- */
+/** Cancels queued work: `ended` becomes true when the request was aborted or answered, for example because it timed out. */
 export interface CancelSignal {
   readonly ended: boolean;
 }
 
-/** Makes something when it is first asked for, and never again: whoever asks gets the same, unless making it failed. */
-export function memoizeAsync<Made>(make: () => Promise<Made>): () => Promise<Made> {
-  let made: Promise<Made> | null = null;
+/** Returns a function that calls `create` once and shares its result. A failed call is repeated at the next request. */
+export function memoizeAsync<Result>(create: () => Promise<Result>): () => Promise<Result> {
+  let result: Promise<Result> | null = null;
   return () => {
-    made ??= make().catch((fault: unknown) => {
-      made = null;
-      throw fault;
+    result ??= create().catch((error: unknown) => {
+      result = null;
+      throw error;
     });
-    return made;
+    return result;
   };
 }
 
-/** Runs one task after the other, in the order they come; a bounded number of them waits. */
+/** Runs tasks one after the other, in order of arrival. The number of waiting tasks is limited. */
 export class SerialQueue {
   readonly #waitingMax: number;
   #unfinishedCount = 0;
@@ -28,12 +25,12 @@ export class SerialQueue {
     this.#waitingMax = waitingMax;
   }
 
-  /** Returns the result of the task, or null when too many tasks wait already or the task was cancelled before its turn. */
+  /** Returns the result of the task, or null if the queue is full or the task was cancelled before it started. */
   run<Result>(task: () => Promise<Result>, signal: CancelSignal | null = null): Promise<Result | null> | null {
     if (this.#unfinishedCount > this.#waitingMax) return null;
     this.#unfinishedCount++;
     const result = this.#lastTask.then(() => (signal?.ended ? null : task())).finally(() => this.#unfinishedCount--);
-    // Whoever asked hears of a failure; the next in line does not care.
+    // A failure is reported to the caller of the task, not to the next task.
     this.#lastTask = result.catch(() => {});
     return result;
   }

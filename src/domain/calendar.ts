@@ -1,4 +1,4 @@
-/** UTC calendar arithmetic on day numbers: whole days since 1970-01-01, so that a day is an integer key everywhere. */
+/** A day number is the number of days since 1970-01-01 UTC. */
 export const dayMs = 86_400_000;
 
 export function dayOf(wallMs: number): number {
@@ -13,7 +13,7 @@ export function isoDate(day: number): string {
   return new Date(day * dayMs).toISOString().slice(0, 10);
 }
 
-/** The day number of a real calendar date written `YYYY-MM-DD`, or null: 2023-02-29, 2023-2-1 and the year 0000 are not. */
+/** Parses a calendar date `YYYY-MM-DD` into a day number. Returns null for others, such as 2023-02-29 or the year 0000. */
 export function parseIsoDate(text: string): number | null {
   if (!/^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text)) return null;
   const ms = Date.parse(`${text}T00:00:00.000Z`);
@@ -25,10 +25,7 @@ export function parseIsoDate(text: string): number | null {
 let lastDay = Number.NaN;
 let lastCompactDate = 0;
 
-/**
- * A calendar date as one integer, 19871231 for 1987-12-31: compact, ordered, and free of time zones. Nearly always asked
- * for today, so the last answer is remembered.
- */
+/** Converts a day number to a compact date, such as 19871231. Caches the last result, which is usually today's. */
 export function toCompactDate(day: number): number {
   if (day !== lastDay) {
     const date = new Date(day * dayMs);
@@ -38,38 +35,37 @@ export function toCompactDate(day: number): number {
   return lastCompactDate;
 }
 
-/** Completed years between two compact dates. Someone born on 29 February turns a year older on 1 March of other years. */
+/** Returns the completed years between two compact dates. A person born on 29 February completes a year on 1 March of a common year. */
 export function completedYears(born: number, today: number): number {
   return Math.floor((today - born) / 10_000);
 }
 
-/** A prime, so that the times answered together, a session's beginning and its end hours later, do not share a place. */
+/** A prime, so that the creation and expiry of a session do not share a slot. */
 const cacheSlots = 61;
 const cachedMs = new Float64Array(cacheSlots).fill(Number.NaN);
 const cachedText = new Array<string>(cacheSlots).fill('');
 
-/** A wall time as the ISO 8601 UTC string of an answer. Answers of the same millisecond share one. */
+/** Formats a wall-clock time as ISO 8601 in UTC. Caches results: many responses have the same millisecond. */
 export function isoTimestamp(wallMs: number): string {
-  const place = wallMs % cacheSlots;
-  if (cachedMs[place] !== wallMs) {
-    cachedText[place] = new Date(wallMs).toISOString();
-    cachedMs[place] = wallMs;
+  const slot = wallMs % cacheSlots;
+  if (cachedMs[slot] !== wallMs) {
+    cachedText[slot] = new Date(wallMs).toISOString();
+    cachedMs[slot] = wallMs;
   }
-  return cachedText[place]!;
+  return cachedText[slot]!;
 }
 
 const timestampPattern = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** The wall time of an ISO 8601 timestamp with its offset from UTC, to the millisecond, or null. */
+/** Parses an ISO 8601 timestamp with an offset from UTC. Returns milliseconds, or null if it is invalid. */
 export function parseIsoTimestamp(text: string): number | null {
   const date = timestampPattern.exec(text)?.[1];
-  // Date.parse alone would take 30 February for 2 March.
+  // Date.parse alone would read 30 February as 2 March.
   if (date === undefined || parseIsoDate(date) === null) return null;
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** A wall time as JSON has it. */
 export function isoTimestampOrNull(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

@@ -1,13 +1,11 @@
 /**
- * Where time comes from. Every rule takes its time from here, so a test moves time instead of sleeping.
- *
- * Wall time stamps events and decides expiry; monotonic time measures minute windows (docs/contract.md#minute-windows), which must
- * not jump when an operator or NTP sets the wall clock.
+ * The source of time, which tests replace. Wall-clock time is used for timestamps and expiry, monotonic time for minute windows
+ * (docs/contract.md#minute-windows), which must not change when the wall clock is set.
  */
 export interface Clock {
   /** Milliseconds since the Unix epoch, UTC, an integer. */
   wallMs(): number;
-  /** Milliseconds since some fixed moment of this process, with fractions; never goes back. */
+  /** Milliseconds since a fixed time, with fractions; never decreases. */
   monotonicMs(): number;
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Names a content: the first 16 hexadecimal digits of its SHA-256, which is enough to tell one version of a file from another. */
+/** Returns the first 16 hex digits of the SHA-256, to identify a version of a file. */
 export function contentHash(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex').slice(0, 16);
 }

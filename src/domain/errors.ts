@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * What each member, parameter and header of a request may hold, as the end of a sentence that begins with its name. The message of
- * INVALID_REQUEST is made of both, so a rule names every allowed value and holds nothing of the request.
+ * Valid values of each member, parameter and header, as the rest of a sentence that starts with its name. The message of
+ * INVALID_REQUEST contains both, so a rule lists every valid value and no text of the request.
  */
 export const requestRules = {
   body: 'must be valid JSON in UTF-8, and an object with the members that the API reference lists',
@@ -51,17 +51,14 @@ export const requestRules = {
   origins: `must be an array of web origins such as https://www.example.com; an account may have ${bounds.embedOriginsPerAccountMax}`,
 } as const satisfies Record<string, string>;
 
-/** The name of something that INVALID_REQUEST may be about. */
 export type RequestParam = keyof typeof requestRules;
 
-/** Why a parameter that is there twice, or cannot be decoded, is refused; it is about any of them. */
+/** Rule for every query parameter. */
 export const queryEncodingRule = 'must be given only once, as valid percent-encoded UTF-8';
 
 /**
- * Every error this service answers, in one table: code, status, message (docs/contract.md#error-codes), and a phrase for the log.
- *
- * A message says what to do and never repeats what was sent. Adding a row is additive; changing a status or a meaning is a
- * new version of the API.
+ * All errors of the API (docs/contract.md#error-codes), with a phrase for the log. A message says what to do and does not contain
+ * text of the request. A changed status or meaning requires a new version of the API.
  */
 export const errorTable = {
   INVALID_REFERRER_TAG: {
@@ -171,7 +168,7 @@ export const errorTable = {
   },
 } as const satisfies Record<string, { status: number; phrase: string; message: string }>;
 
-/** What UNAUTHORIZED says on the operations listener, which asks for another credential. */
+/** Message of UNAUTHORIZED on the operations listener. */
 export const operatorTokenRequiredMessage =
   "Send the operator's token, which is no API key, in the header Authorization: Bearer <TOKEN>. It is in the file operator-token of the service's data folder; what was sent is missing, malformed or another one.";
 

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 
-/** Where the analytics of a data folder come from and where they are kept. */
+/** Paths of the analytics data in a data folder. */
 export interface DataFiles {
-  /** The log that every figure follows from. */
+  /** The event log from which all figures are computed. */
   readonly ledgerFolder: string;
-  /** Figures of days whose sessions are gone (`CounterArchive`). Made when the first is. */
+  /** Figures of days whose sessions are deleted (`CounterArchive`). Created with the first of them. */
   readonly archiveFolder: string;
-  /** The SQLite file; its `-wal` and `-shm` lie beside it. Derived from the other two. */
+  /** A SQLite file, which can be rebuilt from the other two. */
   readonly analyticsStoreFile: string;
 }
 

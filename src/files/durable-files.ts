@@ -2,9 +2,9 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 import { dirname, resolve } from 'node:path';
 import { createPrivateFolder } from './private-files.ts';
 
-/** Whether a call of the system, or of SQLite, failed because the device has no space left, a quota is used up, or a file may not grow. */
-export function isDiskFull(fault: unknown): boolean {
-  return fault instanceof Error && diskFullCodes.has((fault as NodeJS.ErrnoException).code ?? '');
+/** Whether an error of the system or of SQLite says that the device is full, a quota is exceeded, or a file may not grow. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && diskFullCodes.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
 const diskFullCodes: ReadonlySet<string> = new Set([
@@ -12,16 +12,15 @@ const diskFullCodes: ReadonlySet<string> = new Set([
   'EDQUOT',
   'EFBIG',
   'SQLITE_FULL',
-  // The index of a write-ahead log, which lies beside a database while it is open.
+  // The shared-memory index of a write-ahead log.
   'SQLITE_IOERR_SHMSIZE',
 ]);
 
-/** Describes a full device to the operator. */
 export function diskFullMessage(folder: string): string {
-  return `no space left on the device of ${folder}; make room there and try again`;
+  return `no space left on the device of ${folder}; free some space and try again`;
 }
 
-/** Makes durable what a file holds, or the names in a folder. Throws the error of the system. */
+/** Makes the content of a file, or the names in a folder, durable. Throws the error of the system. */
 export function fsyncPath(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
@@ -32,19 +31,19 @@ export function fsyncPath(path: string): void {
 }
 
 /**
- * Creates a folder and what leads to it, closed to others, and makes their names durable. Also those of folders that exist:
- * whoever made them may have crashed before its sync. Throws the error of the system.
+ * Creates a folder and its parents, accessible to the owner only, and makes their names durable. Existing parents are synced too,
+ * since their creator may have crashed before the sync. Throws the error of the system.
  */
 export function createFolderDurably(folder: string): void {
   const absolute = resolve(folder);
-  const first = createPrivateFolder(absolute);
-  const made = (path: string) => first !== null && path.length >= first.length;
+  const firstCreated = createPrivateFolder(absolute);
+  const isNew = (path: string) => firstCreated !== null && path.length >= firstCreated.length;
   for (let path = absolute; path !== dirname(path); path = dirname(path)) {
     try {
       fsyncPath(dirname(path));
     } catch (error) {
-      // What was there before us may lie in a folder that is not ours to open, or on a file system that has no such sync.
-      if (made(path) || !unsyncableCodes.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      // An existing parent may be unreadable, or on a file system without this sync.
+      if (isNew(path) || !unsyncableCodes.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
 }
@@ -52,9 +51,9 @@ export function createFolderDurably(folder: string): void {
 const unsyncableCodes: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EINVAL', 'ENOTSUP']);
 
 /**
- * Writes a whole file so that after a power cut it is there in full or not at all: temporary name, sync, rename, sync of the
- * folder. Nobody but its owner may read it. Content too large for memory comes in pieces. Throws the error of the system, or of
- * what makes the pieces; then the file is as it was, unless only the last sync failed.
+ * Replaces a file atomically and durably: temporary name, sync, rename, sync of the folder. Only the owner can read it. A generator
+ * provides content that is too large for memory. Throws the error of the system or of the generator; then the file is unchanged,
+ * unless only the last sync failed.
  */
 export function writeFileDurably(path: string, content: string | Uint8Array | Generator<Uint8Array, void>): void {
   const temporary = `${path}.new`;
@@ -65,7 +64,7 @@ export function writeFileDurably(path: string, content: string | Uint8Array | Ge
     fsyncSync(file);
   } catch (error) {
     rmSync(temporary, { force: true });
-    // The system does not name the file of a descriptor.
+    // Errors of a file descriptor do not contain the path.
     if (error instanceof Error && 'syscall' in error) throw Object.assign(error, { path: temporary });
     throw error;
   } finally {

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { OperatorError } from '../domain/operator-error.ts';
 import { createPrivateFile } from './private-files.ts';
 
-/** Another opener, in this process or another, has the folder. */
+/** The folder is locked, in this process or in another. */
 export class FolderInUseError extends OperatorError {
   override readonly name = 'FolderInUseError';
 }
@@ -13,22 +13,22 @@ export interface FolderLock {
   release(): void;
 }
 
-/** A connection nobody refers to is collected and lets its lock go, so those that hold one are referred to from here. */
+/** References to locked connections: the garbage collector would close them, which releases the lock. */
 const openLockConnections = new Set<Database.Database>();
 
 /**
- * Takes a folder for one opener until it lets go or dies. It is a lock of the kernel, which ends with its process however
- * that ends; SQLite adds that two openers of the same process exclude each other too, which plain POSIX locks do not.
+ * Locks a folder until `release` or the end of the process. A kernel lock is released however the process ends. SQLite also excludes
+ * a second lock of the same process, which plain POSIX locks do not.
  *
  * @throws FolderInUseError
  */
 export function lockFolder(folder: string): FolderLock {
   const path = join(folder, 'lock');
-  // Whoever may read it may lock it, too, and keep us out.
+  // Private, because every user who can read the file can lock it.
   createPrivateFile(path);
   const database = new Database(path, { timeout: 0 });
   try {
-    // Nothing is ever written, so there is nothing to roll back and no journal file to leave behind.
+    // Nothing is written, so no journal file is needed.
     database.pragma('journal_mode = memory');
     database.exec('BEGIN EXCLUSIVE');
   } catch (error) {

@@ -2,14 +2,14 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 
 import { dirname, resolve } from 'node:path';
 
 /**
- * Creates an empty file that is nobody else's to read, whatever the process's umask; leaves alone what is there. For SQLite,
- * which gives the files it puts beside its own the same permissions. Throws the error of the system.
+ * Creates an empty file that only the owner can read, whatever the umask, unless it exists. SQLite creates its other files with the
+ * same permissions. Throws the error of the system.
  */
 export function createPrivateFile(path: string): void {
   let file: number;
   try {
-    // Only ever closed when it is new: a process that closes any descriptor of a file gives up its POSIX locks on it, and with
-    // them those of SQLite on what another part of this process has open.
+    // An existing file must not be opened: closing any descriptor of a file releases all POSIX locks of the process on it, those
+    // of SQLite included.
     file = openSync(path, 'wx', 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
@@ -19,9 +19,9 @@ export function createPrivateFile(path: string): void {
 }
 
 /**
- * Creates a folder and what leads to it, for nobody else to look into, and returns the first that was missing, or null. Throws the
- * error of the system, also where something else has the name. `mkdirSync` with `recursive` never returns where a file
- * system has the parent and says that it has not, as `/proc` does (seen with Node.js 22.23).
+ * Creates a folder and its parents, accessible to the owner only, and returns the first one created, or null. Throws the error of the
+ * system, also if the path is not a folder. Does not use `recursive` of `mkdirSync`, which never returns for a path under `/proc`
+ * (Node.js 22.23).
  */
 export function createPrivateFolder(folder: string): string | null {
   const absolute = resolve(folder);
@@ -32,7 +32,7 @@ export function createPrivateFolder(folder: string): string | null {
     try {
       mkdirSync(path, 0o700);
     } catch (error) {
-      // Somebody else may have been faster.
+      // Another process may have created it.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(path)) throw error;
     }
   }
@@ -44,9 +44,9 @@ function isFolder(path: string): boolean {
 }
 
 /**
- * Takes a folder from everybody but its owner, where it is open to more. Returns whether it is closed now: the folder of
- * another user may not be ours to change, some file systems have no permissions to change, and one with the sticky bit is
- * shared on purpose, such as `/tmp`, so that closing it would break others. Throws when the folder cannot be looked at.
+ * Removes the permissions of group and others from a folder. Returns whether the folder is private now: it may belong to another user,
+ * its file system may have no permissions, and a folder with the sticky bit, such as `/tmp`, is shared on purpose and left unchanged.
+ * Throws if the folder cannot be read.
  */
 export function restrictFolderToOwner(folder: string): boolean {
   const { mode } = statSync(folder);
@@ -57,7 +57,7 @@ export function restrictFolderToOwner(folder: string): boolean {
   } catch {
     return false;
   }
-  // A file system without permissions may take the change and not make it.
+  // A file system without permissions may ignore the change.
   return (statSync(folder).mode & groupAndOthersBits) === 0;
 }
 

@@ -4,22 +4,23 @@ import { Hmac } from '../secrets/hmac.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { digestBytes, type IdempotencyRecord, IdempotencyRecordRing } from './idempotency-record-ring.ts';
 
-/** What the ledger keeps of a request with an Idempotency-Key, 16 bytes each: enough to know it again, and no more. */
+/** Digests, 16 bytes each, by which the ledger identifies a request with an Idempotency-Key. */
 export interface IdempotencyDigests {
   readonly key: Uint8Array;
   readonly payload: Uint8Array;
 }
 
-/** The first request that carried a key. */
+/** The first request with a key. */
 export interface OriginalRequest {
+  /** The 32 bytes of the session's sub_id. */
   readonly sub: Uint8Array;
   readonly position: number;
-  /** Settles as `EventLog.append` did for the record of its session; null once that has settled. */
+  /** Settles as `EventLog.append` of the session's record; null after that. */
   readonly durable: Promise<void> | null;
 }
 
 type IdempotencyLookup =
-  | { readonly kind: 'first'; readonly digests: IdempotencyDigests }
+  | { readonly kind: 'new'; readonly digests: IdempotencyDigests }
   | { readonly kind: 'repeat'; readonly first: OriginalRequest }
   /** The key was used with another payload. */
   | { readonly kind: 'mismatch' };
@@ -27,7 +28,7 @@ type IdempotencyLookup =
 interface IdempotencyKeysOptions {
   readonly clock: Clock;
   readonly secrets: SecretRing;
-  /** The lifetime of a session: a key is remembered for no less and no more (docs/contract.md#idempotency). */
+  /** Lifetime of a key, equal to the lifetime of a session (docs/contract.md#idempotency). */
   readonly retentionMs: number;
   readonly keysMax: number;
 }
@@ -37,22 +38,22 @@ interface PendingRecord extends IdempotencyRecord {
 }
 
 /**
- * The Idempotency-Keys of live sessions (docs/contract.md#idempotency). None is forgotten before its time: when there is no room
- * for one more, its request must be refused, since a forgotten key would let a retry count twice.
+ * The Idempotency-Keys of live sessions (docs/contract.md#idempotency). Keys are never dropped early, since a retry would then
+ * create a second session: when the store is full, new requests with a key must be rejected.
  *
- * Keys and payloads are known by digests under a secret: the ledger keeps them for months, callers put all kinds of things
- * into a key, and a plain hash of something short can be tried out. A service with several secrets looks under each.
+ * Keys and payloads are stored as digests under a secret, because the ledger keeps them for months and an unkeyed hash of a short
+ * text can be guessed. Lookups try every secret of the ring.
  *
- *     new --remember--> pending --settle(taken)--> remembered --rememberedMs--> expired
- *                          +-----settle(not taken)--> forgotten
+ *     new --addPending--> pending --settlePending(taken)--> recorded --retentionMs--> expired
+ *                            +-----settlePending(not taken)--> removed
  */
 export class IdempotencyKeys {
   readonly #clock: Clock;
   readonly #retentionMs: number;
   readonly #keysMax: number;
-  /** Newest first: that is the one requests are remembered under. */
+  /** Newest secret first: new requests are stored under it. */
   readonly #hmacs: readonly Hmac[];
-  /** Requests whose record is not durable yet, by the digest of their key (latin1). */
+  /** Requests whose record is not durable yet, by the digest of their key as Latin-1. */
   readonly #pending = new Map<string, PendingRecord>();
   readonly #records: IdempotencyRecordRing;
 
@@ -66,55 +67,54 @@ export class IdempotencyKeys {
     this.#records = new IdempotencyRecordRing(keysMax);
   }
 
-  /**
-   * Whether a request with this key is pending or remembered.
-   *
-   * @param key names its tenant too, so that tenants do not meet
-   */
+  /** @param key The Idempotency-Key with its tenant, so that tenants can use the same keys. */
   has(key: string): boolean {
     return this.#hmacs.some((hmac) => this.#find(computeDigest(hmac, 'key', key)) !== undefined);
   }
 
-  /** Finds the first request with a key, if there is one, and compares the payloads. */
+  /** Finds the first request with a key and compares the payloads. */
   lookUp(key: string, payload: string): IdempotencyLookup {
-    let newest: Uint8Array | null = null;
+    let newestDigest: Uint8Array | null = null;
     for (const hmac of this.#hmacs) {
       const keyDigest = computeDigest(hmac, 'key', key);
-      newest ??= keyDigest;
+      newestDigest ??= keyDigest;
       const request = this.#find(keyDigest);
       if (request === undefined) continue;
       if (!computeDigest(hmac, 'payload', payload).equals(request.payload)) return { kind: 'mismatch' };
       const { sub, position, durable = null } = request;
       return { kind: 'repeat', first: { sub, position, durable } };
     }
-    return { kind: 'first', digests: { key: newest!, payload: computeDigest(this.#hmacs[0]!, 'payload', payload) } };
+    return {
+      kind: 'new',
+      digests: { key: newestDigest!, payload: computeDigest(this.#hmacs[0]!, 'payload', payload) },
+    };
   }
 
-  /** Whether one more key can be remembered. Removes a few expired keys, which are the oldest. */
+  /** Removes a few expired keys, which are the oldest. Returns whether another key can be added. */
   makeRoom(): boolean {
     const expiredMs = this.#clock.wallMs() - this.#retentionMs;
-    for (let dropped = 0; dropped < bounds.expiredIdempotencyKeysPerInsert; dropped++) {
+    for (let i = 0; i < bounds.expiredIdempotencyKeysPerInsert; i++) {
       if (this.#records.oldestCreatedMs > expiredMs) break;
       this.#records.removeOldest();
     }
     return this.#pending.size + this.#records.size < this.#keysMax;
   }
 
-  /** Remembers a first request whose record is on its way. Only while there is room; `settle` must follow. */
+  /** Adds a first request whose record is not durable yet. Requires `makeRoom`; `settlePending` must follow. */
   addPending({ key, payload }: IdempotencyDigests, first: OriginalRequest & { readonly durable: Promise<void> }): void {
-    // A copy: the id's buffer is overwritten by the next id.
+    // Copied because `SubIds` reuses the buffer.
     this.#pending.set(toLatin1(key), { ...first, sub: Buffer.from(first.sub), payload });
   }
 
-  /** Ends the pending state: `taken` says whether the ledger has the record, or will have it. */
+  /** Ends the pending state. `taken`: the ledger has written the record or will write it. */
   settlePending({ key }: IdempotencyDigests, taken: boolean): void {
-    const name = toLatin1(key);
-    const request = this.#pending.get(name);
-    this.#pending.delete(name);
+    const mapKey = toLatin1(key);
+    const request = this.#pending.get(mapKey);
+    this.#pending.delete(mapKey);
     if (taken && request !== undefined) this.#records.add(key, request);
   }
 
-  /** Remembers the key of a live session that was read back from the ledger, unless there is no room. */
+  /** Adds the key of a live session from the ledger, unless the store is full. */
   restore({ key, payload }: IdempotencyDigests, sub: Uint8Array): void {
     if (this.makeRoom()) this.#records.add(key, { payload, sub, position: 0 });
   }
@@ -136,7 +136,7 @@ function toLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
-/** Digests as a ledger's record holds them; null for anything else. */
+/** Returns null unless both members of a ledger record are digests. */
 export function parseIdempotencyDigests(key: unknown, payload: unknown): IdempotencyDigests | null {
   const isDigest = (value: unknown): value is Uint8Array => value instanceof Uint8Array && value.length === digestBytes;
   return isDigest(key) && isDigest(payload) ? { key, payload } : null;

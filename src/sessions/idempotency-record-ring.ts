@@ -1,49 +1,48 @@
 import { subIdByteLength } from '../ids/sub-id.ts';
 
-/** Bytes of the digest of an Idempotency-Key, and of the digest of a payload. */
+/** Length of the digests of Idempotency-Keys and payloads. */
 export const digestBytes = 16;
 
-/** A request with an Idempotency-Key whose session record the ledger took. */
+/** A request with an Idempotency-Key whose session is in the ledger. */
 export interface IdempotencyRecord {
   /** Digest of the payload. */
   readonly payload: Uint8Array;
   /** The 32 bytes of the session's `sub_id`. */
   readonly sub: Uint8Array;
-  /** Position of the session's record in the ledger; 0 when it was read back from there. */
+  /** Position of the session's record in the ledger; 0 if it was restored from the ledger. */
   readonly position: number;
 }
 
-// A record, in bytes: digest of the key, digest of the payload, sub_id (which begins with the creation time), position.
+// Layout of a record, in bytes: digest of the key, digest of the payload, sub_id (starts with the creation time), position.
 const payloadOffset = digestBytes;
 const subIdOffset = payloadOffset + digestBytes;
 const positionOffset = subIdOffset + subIdByteLength;
 const recordBytes = positionOffset + 8;
 
-/** Records of one buffer: 72 KiB. A power of two. */
+/** Records per buffer of 72 KiB. A power of two. */
 const chunkBits = 10;
 const chunkRecords = 1 << chunkBits;
 
 const noRecord = -1;
 
 /**
- * Requests with an Idempotency-Key in the order of their arrival, in buffers outside the JavaScript heap: 72 bytes for each
- * record, and an index of 4 bytes a slot. All are remembered equally long, so they leave from the front.
+ * Requests with an Idempotency-Key in order of arrival, in buffers outside the JavaScript heap: 72 bytes per record and 4 bytes per
+ * index slot. All expire after the same time, so the oldest are removed first.
  *
- * Positions in the ring count on without end; the last bits of a position are its place in memory. The index uses open
- * addressing by the first bytes of the key's digest. That digest is made with a secret, so no caller can choose keys that collide.
+ * Positions in the ring increase without limit; the low bits of a position are its slot in memory. The index uses open addressing
+ * by the first bytes of the key's digest. The digest depends on a secret, so callers cannot choose keys that collide.
  */
 export class IdempotencyRecordRing {
   readonly #capacity: number;
-  /** Allocated when the first record of a chunk is written, freed when its last record has left. */
+  /** Allocated for the first record of a chunk, freed after its last. */
   readonly #chunks: (Buffer | undefined)[] = [];
-  /** Places plus one; 0 for an empty slot. Half of the slots stay empty. */
+  /** Record indexes plus one, by hash; 0 for an empty slot. At least half are empty. */
   readonly #index: Int32Array;
   #oldestPosition = 0;
   #nextPosition = 0;
 
-  /** @param requestsMax the most records at one time */
-  constructor(requestsMax: number) {
-    this.#capacity = Math.max(chunkRecords, 2 ** Math.ceil(Math.log2(requestsMax)));
+  constructor(recordsMax: number) {
+    this.#capacity = Math.max(chunkRecords, 2 ** Math.ceil(Math.log2(recordsMax)));
     this.#index = new Int32Array(this.#capacity * 2);
   }
 
@@ -51,68 +50,67 @@ export class IdempotencyRecordRing {
     return this.#nextPosition - this.#oldestPosition;
   }
 
-  /** Creation time of the oldest request's session, or `Infinity` when the ring is empty. */
+  /** Creation time of the oldest record's session, or `Infinity` if the ring is empty. */
   get oldestCreatedMs(): number {
-    return this.size === 0 ? Number.POSITIVE_INFINITY : this.#createdMsAt(this.#slotIndexOf(this.#oldestPosition));
+    return this.size === 0 ? Number.POSITIVE_INFINITY : this.#createdMsAt(this.#recordIndexAt(this.#oldestPosition));
   }
 
-  /** The latest request with this digest of its key, if its session was created after `afterMs`. */
+  /** Finds the latest record with this key digest, if its session was created after `afterMs`. */
   find(key: Uint8Array, afterMs: number): IdempotencyRecord | undefined {
-    const place = this.#index[this.#findIndexSlot(key)]! - 1;
-    if (place === noRecord || this.#createdMsAt(place) <= afterMs) return undefined;
-    const chunk = this.#chunkOf(place);
-    const at = recordOffset(place);
+    const recordIndex = this.#index[this.#findIndexSlot(key)]! - 1;
+    if (recordIndex === noRecord || this.#createdMsAt(recordIndex) <= afterMs) return undefined;
+    const chunk = this.#chunkOf(recordIndex);
+    const offset = recordOffset(recordIndex);
     return {
-      payload: chunk.subarray(at + payloadOffset, at + subIdOffset),
-      // A copy: the record may leave while the caller waits.
-      sub: Buffer.from(chunk.subarray(at + subIdOffset, at + positionOffset)),
-      position: chunk.readDoubleBE(at + positionOffset),
+      payload: chunk.subarray(offset + payloadOffset, offset + subIdOffset),
+      // Copied because the record may be removed while the caller waits.
+      sub: Buffer.from(chunk.subarray(offset + subIdOffset, offset + positionOffset)),
+      position: chunk.readDoubleBE(offset + positionOffset),
     };
   }
 
-  /** Adds a request. An older one with the same key is found no more. Throws a RangeError when the ring is full. */
+  /** Adds a record, which replaces an older one with the same key. Throws a RangeError if the ring is full. */
   add(key: Uint8Array, { payload, sub, position }: IdempotencyRecord): void {
-    if (this.size === this.#capacity) throw new RangeError('the ring of keyed requests is full');
-    const place = this.#slotIndexOf(this.#nextPosition);
+    if (this.size === this.#capacity) throw new RangeError('idempotency record ring is full');
+    const recordIndex = this.#recordIndexAt(this.#nextPosition);
     const slot = this.#findIndexSlot(key);
-    this.#chunks[place >>> chunkBits] ??= Buffer.allocUnsafeSlow(chunkRecords * recordBytes);
-    const chunk = this.#chunkOf(place);
-    const at = recordOffset(place);
-    chunk.set(key, at);
-    chunk.set(payload, at + payloadOffset);
-    chunk.set(sub, at + subIdOffset);
-    chunk.writeDoubleBE(position, at + positionOffset);
-    this.#index[slot] = place + 1;
+    this.#chunks[recordIndex >>> chunkBits] ??= Buffer.allocUnsafeSlow(chunkRecords * recordBytes);
+    const chunk = this.#chunkOf(recordIndex);
+    const offset = recordOffset(recordIndex);
+    chunk.set(key, offset);
+    chunk.set(payload, offset + payloadOffset);
+    chunk.set(sub, offset + subIdOffset);
+    chunk.writeDoubleBE(position, offset + positionOffset);
+    this.#index[slot] = recordIndex + 1;
     this.#nextPosition++;
   }
 
-  /** Removes the oldest request. Only while there is one. */
+  /** Removes the oldest record. Only if the ring is not empty. */
   removeOldest(): void {
-    const place = this.#slotIndexOf(this.#oldestPosition);
-    const at = recordOffset(place);
-    const slot = this.#findIndexSlot(this.#chunkOf(place).subarray(at, at + digestBytes));
-    // Otherwise the slot belongs to a later request with the same key.
-    if (this.#index[slot] === place + 1) this.#removeIndexSlot(slot);
+    const recordIndex = this.#recordIndexAt(this.#oldestPosition);
+    const offset = recordOffset(recordIndex);
+    const slot = this.#findIndexSlot(this.#chunkOf(recordIndex).subarray(offset, offset + digestBytes));
+    // Otherwise a later record with the same key has replaced this one.
+    if (this.#index[slot] === recordIndex + 1) this.#removeIndexSlot(slot);
     this.#oldestPosition++;
-    // In a ring that is nearly full, the newest records may be in the same chunk again.
+    // In a ring that is almost full, the newest records may be in the same chunk.
     const chunkIsEmpty = this.#nextPosition <= this.#oldestPosition - chunkRecords + this.#capacity;
-    if (this.#oldestPosition % chunkRecords === 0 && chunkIsEmpty) this.#chunks[place >>> chunkBits] = undefined;
+    if (this.#oldestPosition % chunkRecords === 0 && chunkIsEmpty) this.#chunks[recordIndex >>> chunkBits] = undefined;
   }
 
-  #slotIndexOf(position: number): number {
+  #recordIndexAt(position: number): number {
     return position & (this.#capacity - 1);
   }
 
-  /** Only of a place that has a record. */
-  #chunkOf(place: number): Buffer {
-    return this.#chunks[place >>> chunkBits]!;
+  #chunkOf(recordIndex: number): Buffer {
+    return this.#chunks[recordIndex >>> chunkBits]!;
   }
 
-  #createdMsAt(place: number): number {
-    return this.#chunkOf(place).readUIntBE(recordOffset(place) + subIdOffset, 6);
+  #createdMsAt(recordIndex: number): number {
+    return this.#chunkOf(recordIndex).readUIntBE(recordOffset(recordIndex) + subIdOffset, 6);
   }
 
-  /** The slot that a key has, or would get. */
+  /** Returns the index slot of a key, or the empty slot where it would be inserted. */
   #findIndexSlot(key: Uint8Array): number {
     const index = this.#index;
     const mask = index.length - 1;
@@ -121,32 +119,32 @@ export class IdempotencyRecordRing {
     return slot;
   }
 
-  #hasKeyAt(key: Uint8Array, place: number): boolean {
-    const at = recordOffset(place);
-    return this.#chunkOf(place).compare(key, 0, digestBytes, at, at + digestBytes) === 0;
+  #hasKeyAt(key: Uint8Array, recordIndex: number): boolean {
+    const offset = recordOffset(recordIndex);
+    return this.#chunkOf(recordIndex).compare(key, 0, digestBytes, offset, offset + digestBytes) === 0;
   }
 
-  /** Empties a slot, and moves up those behind it that would not be found beyond an empty one. */
+  /** Clears a slot and shifts the following entries that could no longer be found. */
   #removeIndexSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
     let empty = slot;
-    for (let each = (empty + 1) & mask; index[each] !== 0; each = (each + 1) & mask) {
-      const place = index[each]! - 1;
-      const wanted = readHash(this.#chunkOf(place), recordOffset(place)) & mask;
-      if (((each - wanted) & mask) < ((each - empty) & mask)) continue;
-      index[empty] = index[each]!;
-      empty = each;
+    for (let next = (empty + 1) & mask; index[next] !== 0; next = (next + 1) & mask) {
+      const recordIndex = index[next]! - 1;
+      const home = readHash(this.#chunkOf(recordIndex), recordOffset(recordIndex)) & mask;
+      if (((next - home) & mask) < ((next - empty) & mask)) continue;
+      index[empty] = index[next]!;
+      empty = next;
     }
     index[empty] = 0;
   }
 }
 
-/** Offset of a place's record in its chunk. */
-function recordOffset(place: number): number {
-  return (place & (chunkRecords - 1)) * recordBytes;
+/** Returns the byte offset of a record in its chunk. */
+function recordOffset(recordIndex: number): number {
+  return (recordIndex & (chunkRecords - 1)) * recordBytes;
 }
 
-function readHash(bytes: Uint8Array, at: number): number {
-  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+function readHash(bytes: Uint8Array, offset: number): number {
+  return bytes[offset]! | (bytes[offset + 1]! << 8) | (bytes[offset + 2]! << 16) | (bytes[offset + 3]! << 24);
 }

@@ -1,41 +1,37 @@
-/**
- * Values that many hold, each known by a small number for as long as anybody holds it: what is packed into numbers can refer
- * to objects that way, and an object nobody refers to any more is let go.
- */
+/** Stores each distinct value once, with a reference count and a small index by which packed records refer to it. */
 export class InternTable<Value> {
   readonly #indexes = new Map<Value, number>();
   readonly #values: (Value | undefined)[] = [];
   readonly #referenceCounts: number[] = [];
   readonly #freeIndexes: number[] = [];
 
-  /** How many values are held. */
   get size(): number {
     return this.#indexes.size;
   }
 
-  /** The number of the value, held once more. */
+  /** Returns the index of a value and increments its reference count. */
   intern(value: Value): number {
-    let place = this.#indexes.get(value);
-    if (place === undefined) {
-      place = this.#freeIndexes.pop() ?? this.#values.length;
-      this.#indexes.set(value, place);
-      this.#values[place] = value;
-      this.#referenceCounts[place] = 0;
+    let index = this.#indexes.get(value);
+    if (index === undefined) {
+      index = this.#freeIndexes.pop() ?? this.#values.length;
+      this.#indexes.set(value, index);
+      this.#values[index] = value;
+      this.#referenceCounts[index] = 0;
     }
-    this.#referenceCounts[place]!++;
-    return place;
+    this.#referenceCounts[index]!++;
+    return index;
   }
 
-  /** Only for the number of a value that is held. */
-  get(place: number): Value {
-    return this.#values[place] as Value;
+  /** Returns the value of an index with a positive reference count. */
+  get(index: number): Value {
+    return this.#values[index] as Value;
   }
 
-  /** Held once less. */
-  release(place: number): void {
-    if (--this.#referenceCounts[place]! > 0) return;
-    this.#indexes.delete(this.get(place));
-    this.#values[place] = undefined;
-    this.#freeIndexes.push(place);
+  /** Decrements the reference count. */
+  release(index: number): void {
+    if (--this.#referenceCounts[index]! > 0) return;
+    this.#indexes.delete(this.get(index));
+    this.#values[index] = undefined;
+    this.#freeIndexes.push(index);
   }
 }

@@ -11,24 +11,23 @@ interface MemorySessionStoreOptions {
   readonly clock: Clock;
   readonly sessionsMax: number;
   readonly sessionTtlMs: number;
-  /** The most pocket fields that a vertical served has. */
+  /** Maximum number of pocket fields of a vertical. */
   readonly fieldsMax: number;
-  /** How many parts hold the sessions. */
   readonly shardCount: number;
-  /** In this time every part is swept of expired sessions once. */
+  /** Time in which every shard is swept of expired sessions once. */
   readonly sweepIntervalMs: number;
 }
 
-/** Part sizes differ by up to this share around their mean. */
+/** Maximum deviation of a shard's size from the mean, as a share. */
 const shardSizeSpread = 0.3;
-/** Which part an id belongs to is decided by two of its random bytes: the last two before the MAC. */
+/** The last two random bytes of an id select its shard. */
 const slotCount = 2 ** 16;
 const slotWord = 5;
 
 /**
- * Live sessions, spread over many small parts. A part that is full moves into twice the memory, which would take hundreds
- * of milliseconds if it held a million. The parts get unequal shares, so that they do not all grow in the same second; and
- * what has expired is swept part by part.
+ * Live sessions in many small shards. A full shard is copied to twice the memory, which would take hundreds of milliseconds for a
+ * million sessions. Shards have unequal shares of the ids, so that they do not all grow at once. Expired sessions are swept
+ * shard by shard.
  */
 export class MemorySessionStore implements SessionStore {
   readonly #shards: SessionShard[];
@@ -37,9 +36,8 @@ export class MemorySessionStore implements SessionStore {
   readonly #sessionTtlMs: number;
   readonly #sweepTimer: NodeJS.Timeout;
   readonly #clock: Clock;
-  /** The id being looked for. */
   readonly #lookupId = new Int32Array(subIdWordCount);
-  /** When there was no room in any part; monotonic time. */
+  /** Monotonic time of the last sweep that found no room. */
   #lastFailedSweepMs = Number.NEGATIVE_INFINITY;
   #size = 0;
   #nextSweepShard = 0;
@@ -51,10 +49,10 @@ export class MemorySessionStore implements SessionStore {
     this.#sessionTtlMs = sessionTtlMs;
     this.#shardBySlot = new Uint16Array(slotCount);
     const shared = { tenants: new InternTable<Tenant>(), rankings: new RankingArena(), fieldsMax };
-    this.#shards = Array.from({ length: shardCount }, (_, part) => {
-      const from = Math.round(cumulativeShare(part, shardCount) * slotCount);
-      const to = Math.round(cumulativeShare(part + 1, shardCount) * slotCount);
-      this.#shardBySlot.fill(part, from, to);
+    this.#shards = Array.from({ length: shardCount }, (_, shard) => {
+      const start = Math.round(cumulativeShare(shard, shardCount) * slotCount);
+      const end = Math.round(cumulativeShare(shard + 1, shardCount) * slotCount);
+      this.#shardBySlot.fill(shard, start, end);
       return new SessionShard(shared);
     });
     this.#sweepTimer = setInterval(() => this.sweepNextShard(), Math.max(1, Math.floor(sweepIntervalMs / shardCount)));
@@ -72,10 +70,10 @@ export class MemorySessionStore implements SessionStore {
 
   add(subId: string, tenant: Tenant): boolean {
     if (this.#size >= this.#sessionsMax && !this.#sweepUntilRoom()) return false;
-    if (!parseSubIdWords(subId, this.#lookupId)) throw new TypeError('a session was put in by what is no id');
-    const part = this.#shardFor(this.#lookupId);
-    if (part === undefined) return false;
-    if (part.add(this.#lookupId, tenant)) this.#size++;
+    if (!parseSubIdWords(subId, this.#lookupId)) throw new TypeError('invalid sub_id');
+    const shard = this.#shardFor(this.#lookupId);
+    if (shard === undefined) return false;
+    if (shard.add(this.#lookupId, tenant)) this.#size++;
     return true;
   }
 
@@ -83,29 +81,26 @@ export class MemorySessionStore implements SessionStore {
     if (parseSubIdWords(subId, this.#lookupId) && this.#shardFor(this.#lookupId)?.delete(this.#lookupId)) this.#size--;
   }
 
-  /** Drops the expired sessions of one part, the oldest of which stand first; parts take turns. */
+  /** Deletes the expired sessions of the next shard. */
   sweepNextShard(): void {
-    const part = this.#shards[this.#nextSweepShard];
-    if (part === undefined) return;
-    this.#size -= part.deleteCreatedUntil(this.#clock.wallMs() - this.#sessionTtlMs);
+    const shard = this.#shards[this.#nextSweepShard];
+    if (shard === undefined) return;
+    this.#size -= shard.deleteCreatedUntil(this.#clock.wallMs() - this.#sessionTtlMs);
     this.#nextSweepShard = (this.#nextSweepShard + 1) % this.#shards.length;
   }
 
-  /** Holds nothing any more, and takes nothing. */
+  /** Clears the store. Later calls to `add` return false. */
   close(): void {
     clearInterval(this.#sweepTimer);
     this.#shards.length = 0;
     this.#size = 0;
   }
 
-  /**
-   * Sweeps part after part until there is room. Where there was none it is not sought again at once: a refusal must stay cheap
-   * just when there are many.
-   */
+  /** Sweeps shards until there is room. After a failed sweep it waits, so that rejecting many requests stays cheap. */
   #sweepUntilRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lastFailedSweepMs < bounds.sessionStoreFullCheckIntervalMs) return false;
-    for (let swept = 0; swept < this.#shards.length; swept++) {
+    for (let i = 0; i < this.#shards.length; i++) {
       this.sweepNextShard();
       if (this.#size < this.#sessionsMax) return true;
     }
@@ -118,8 +113,8 @@ export class MemorySessionStore implements SessionStore {
   }
 }
 
-/** The share of all ids that belongs to the parts before this one: the first parts are the smallest. */
-function cumulativeShare(part: number, parts: number): number {
-  const x = part / parts;
+/** Returns the share of ids in the shards before this one. The first shards are the smallest. */
+function cumulativeShare(shard: number, shardCount: number): number {
+  const x = shard / shardCount;
   return x * (1 - shardSizeSpread / 2) + (x * x * shardSizeSpread) / 2;
 }

@@ -3,30 +3,28 @@ import type { Tenant } from '../verticals/tenant.ts';
 
 const referrerTagPattern = /^[a-z0-9_-]{3,64}$/;
 
-/** Whether a value may be a referrer tag (docs/contract.md#session-members): 3 to 64 lower-case letters, digits, underscores, hyphens. */
+/** See docs/contract.md#session-members. */
 export function isReferrerTag(value: unknown): value is string {
   return typeof value === 'string' && referrerTagPattern.test(value);
 }
 
-/** Tags have up to 64 characters; a tag's length is kept in one byte. */
+/** The length of a tag is stored in one byte. */
 const tagBytesMax = 255;
 const indexSlotsMin = 16;
 
-/** The tag being looked for, in bytes. */
 const lookupBytes = Buffer.alloc(tagBytesMax);
 
 /**
- * A set of ASCII tags outside the JavaScript heap: one byte more than its characters for each tag, and 8 to 16 for its slots in
- * the index, up to twice that since both double as they grow. As strings in a Set, 100,000 tags would be as many objects for
- * the garbage collector to visit.
+ * A set of ASCII tags outside the JavaScript heap, where 100,000 strings would slow the garbage collector. A tag takes its characters
+ * plus one byte, and 8 to 16 bytes in the index; both buffers double when full.
  *
- * The hash is not keyed: a caller who looks for tags that collide slows only the sessions of its own account.
+ * The hash has no secret: an account whose tags collide slows only its own requests.
  */
 export class TagSet {
-  /** The tags end to end, each behind its length. */
+  /** The tags, each after its length. */
   #bytes = Buffer.alloc(indexSlotsMin * 16);
   #usedBytes = 0;
-  /** Offsets in `#bytes` plus one, by hash; 0 for an empty slot. At least half of the slots are empty. */
+  /** Offsets in `#bytes` plus one, by hash; 0 for an empty slot. At least half are empty. */
   #index = new Int32Array(indexSlotsMin);
   #size = 0;
 
@@ -38,7 +36,7 @@ export class TagSet {
     return this.#index[this.#findSlot(lookupBytes.write(tag, 'latin1'))] !== 0;
   }
 
-  /** Adds a tag, unless it is here. */
+  /** Adds a tag unless the set contains it. */
   add(tag: string): void {
     const length = lookupBytes.write(tag, 'latin1');
     const slot = this.#findSlot(length);
@@ -53,7 +51,7 @@ export class TagSet {
     if (this.#size * 2 >= this.#index.length) this.#growIndex();
   }
 
-  /** The slot that the sought tag has, or would get. */
+  /** Returns the index slot of the tag in `lookupBytes`, or the empty slot where it would be inserted. */
   #findSlot(length: number): number {
     const mask = this.#index.length - 1;
     let slot = fnv1a(lookupBytes, 0, length) & mask;
@@ -85,57 +83,57 @@ export class TagSet {
 /** FNV-1a, 32 bits. */
 function fnv1a(bytes: Buffer, start: number, end: number): number {
   let hash = 0x811c9dc5;
-  for (let at = start; at < end; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
   return hash ^ (hash >>> 15);
 }
 
-/** A tag's use by a session whose record is on its way. */
+/** Use of a tag by a session whose record is not durable yet. */
 export interface TagReservation {
-  /** Must be called once: `taken` says whether the ledger has the record, or will have it. */
+  /** Must be called once. `taken`: the ledger has written the record or will write it. */
   settle(taken: boolean): void;
 }
 
 const settledReservation: TagReservation = { settle: () => {} };
 
 /**
- * The referrer tags of each account, vertical and mode, and a limit to their number: a tag keeps its daily figures for ever.
+ * The referrer tags of each account, vertical and mode. Their number is limited because the daily figures of a tag are kept forever.
  *
- * A tag counts once the ledger has taken the record of a session under it; until then it is pending, which counts as well. Tags of
- * earlier runs are restored from the analytics store, and the limit applies once all of them are here.
+ * Pending tags, whose first session is not in the ledger yet, count too. Tags of earlier runs are restored from the analytics store;
+ * the limit applies when all of them are restored.
  */
 export class ReferrerTags {
   readonly #tagsMax: number;
   readonly #tenants = new Map<number, TenantTags>();
   #isLimitEnabled = false;
 
-  /** @param tagsMax for each account, vertical and mode */
+  /** @param tagsMax Limit per account, vertical and mode. */
   constructor(tagsMax: number) {
     this.#tagsMax = tagsMax;
   }
 
-  /** Reserves a tag for a new session; null when the tag is new and the limit is reached. */
+  /** Reserves a tag for a new session. Returns null if the tag is new and the limit is reached. */
   reserve({ account, vertical, mode }: Tenant, tag: string): TagReservation | null {
     const limit = this.#isLimitEnabled ? this.#tagsMax : Number.POSITIVE_INFINITY;
     return this.#tagsOf(account, vertical.number, mode).reserve(tag, limit);
   }
 
-  /** Adds a tag that sessions were created under in an earlier run. */
+  /** Adds a tag of an earlier run. */
   restore(account: number, vertical: number, mode: Mode, tag: string): void {
     this.#tagsOf(account, vertical, mode).add(tag);
   }
 
-  /** All tags of earlier runs have been restored: the limit applies from now on. */
+  /** Called when all tags of earlier runs are restored. */
   enableLimit(): void {
     this.#isLimitEnabled = true;
   }
 
   #tagsOf(account: number, vertical: number, mode: Mode): TenantTags {
-    // A vertical's number has seven bits.
-    const name = account * 256 + vertical * 2 + (mode === 'test' ? 1 : 0);
-    let tags = this.#tenants.get(name);
+    // The number of a vertical has seven bits.
+    const key = account * 256 + vertical * 2 + (mode === 'test' ? 1 : 0);
+    let tags = this.#tenants.get(key);
     if (tags === undefined) {
       tags = new TenantTags();
-      this.#tenants.set(name, tags);
+      this.#tenants.set(key, tags);
     }
     return tags;
   }
@@ -143,7 +141,7 @@ export class ReferrerTags {
 
 class TenantTags {
   readonly #tags = new TagSet();
-  /** New tags, each with the number of its sessions on their way. */
+  /** Number of sessions per new tag whose records are not durable yet. */
   readonly #pendingCounts = new Map<string, number>();
 
   reserve(tag: string, limit: number): TagReservation | null {

@@ -6,57 +6,55 @@ import type { RankingArena } from './ranking-arena.ts';
 import type { CachedRanking, Session } from './session-store.ts';
 import { WidgetUsage } from './widget-usage.ts';
 
-/** What all parts of a store share. */
 interface ShardResources {
   readonly tenants: InternTable<Tenant>;
   readonly rankings: RankingArena;
-  /** The most pocket fields that a vertical has. */
+  /** Maximum number of pocket fields of a vertical. */
   readonly fieldsMax: number;
 }
 
-// A record, in words of 32 bits: the id, four numbers, the fields.
+// Layout of a record, in 32-bit words: the id, four numbers, the fields.
 const serialWord = subIdWordCount;
 const tenantWord = subIdWordCount + 1;
 const revisionWord = subIdWordCount + 2;
 const rankingWord = subIdWordCount + 3;
 const fieldsWord = subIdWordCount + 4;
 
-/** In place of a tenant: the session was deleted before its turn. */
+/** Tenant of a deleted session. */
 const deletedTenant = -1;
 const noRanking = -1;
-/** In place of the serial of a session that was deleted. */
+/** Serial of a deleted session. */
 const deletedSerial = 0;
-/** In place of a position. */
 const noPosition = -1;
-/** The word of an id that its place in the index follows from: of its random bytes. */
+/** The word of an id that is its hash: random bytes. */
 const hashWord = 4;
 
 const capacityMin = 16;
 
 /**
- * Some of the live sessions, as numbers in a ring: outside the JavaScript heap, where the garbage collector need not look at
+ * Part of the live sessions, packed into a ring buffer outside the JavaScript heap, so that the garbage collector does not visit
  * them (docs/contributing/decisions/sessions.md).
  *
- * All live equally long, so they go in the order they came: what a ring is for. Positions in it count on without end, and a position's
- * place in memory follows from its last bits. An index with open addressing finds the place of an id; as ids are random there,
- * and only issued ones are put in, nobody can make it slow.
+ * All sessions have the same lifetime, so the oldest expire first. Positions in the ring increase without limit; the low bits of a
+ * position are its index in memory. A hash index with open addressing maps ids to records. It uses random bytes of issued ids, so
+ * callers cannot cause collisions.
  *
- * A session deleted before its turn leaves its place empty until the ring gets there, or closes up because it is full. Only then does a
- * session move to another position; by its serial it is known for the same.
+ * A deleted session leaves a gap until it is the oldest, or until the full ring is rebuilt without gaps. A rebuild changes positions;
+ * the serial identifies a session across rebuilds.
  */
 export class SessionShard {
   readonly #resources: ShardResources;
   readonly #recordWords: number;
-  /** What few sessions have, by their serials. */
+  /** By serial. Few sessions have widgets. */
   readonly #widgetUsages = new Map<number, WidgetUsage>();
   #capacity = capacityMin;
   #records: Int32Array;
-  /** Places plus one, by the hash of their ids; 0 where there is none. */
+  /** Record indexes plus one, by hash; 0 for an empty slot. At least half are empty. */
   #index: Int32Array;
   #oldestPosition = 0;
   #nextPosition = 0;
   #size = 0;
-  /** Of the session put in last; 32 bits, after which they begin again. */
+  /** Serial of the newest session; wraps after 32 bits. */
   #lastSerial = 0;
 
   constructor(resources: ShardResources) {
@@ -70,7 +68,6 @@ export class SessionShard {
     return this.#size;
   }
 
-  /** The session of an id, whose text is `subIdSchema`. */
   get(id: Int32Array, subId: string): Session | undefined {
     const position = this.findPosition(id);
     if (position === noPosition) return undefined;
@@ -78,51 +75,52 @@ export class SessionShard {
     return new SessionHandle(this, subId, position, this.serialAt(position), tenant, subIdCreatedMs(id[0]!, id[1]!));
   }
 
-  /** The position of an id, or `nowhere`. */
   findPosition(id: Int32Array): number {
-    const place = this.#index[this.#findIndexSlot(id)]! - 1;
-    return place < 0 ? noPosition : this.#oldestPosition + ((place - this.#oldestPosition) & (this.#capacity - 1));
+    const recordIndex = this.#index[this.#findIndexSlot(id)]! - 1;
+    return recordIndex < 0
+      ? noPosition
+      : this.#oldestPosition + ((recordIndex - this.#oldestPosition) & (this.#capacity - 1));
   }
 
-  /** Puts in a session, unless it is here. */
+  /** Adds a session. Returns false if the shard has it already. */
   add(id: Int32Array, tenant: Tenant): boolean {
     if (this.#index[this.#findIndexSlot(id)] !== 0) return false;
     if (this.#nextPosition - this.#oldestPosition === this.#capacity) {
-      // With a quarter of it empty it closes up; otherwise it would do so again too soon.
+      // Grows unless a quarter of the ring is gaps; otherwise the next rebuild would follow too soon.
       this.#rebuild(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
     }
-    const place = this.#nextPosition++ & (this.#capacity - 1);
-    const at = place * this.#recordWords;
+    const recordIndex = this.#nextPosition++ & (this.#capacity - 1);
+    const offset = recordIndex * this.#recordWords;
     const records = this.#records;
-    records.set(id, at);
-    records[at + serialWord] = this.#nextSerial();
-    records[at + tenantWord] = this.#resources.tenants.intern(tenant);
-    records[at + revisionWord] = 0;
-    records[at + rankingWord] = noRanking;
-    records.fill(absentValue, at + fieldsWord, at + this.#recordWords);
-    this.#index[this.#findIndexSlot(id)] = place + 1;
+    records.set(id, offset);
+    records[offset + serialWord] = this.#nextSerial();
+    records[offset + tenantWord] = this.#resources.tenants.intern(tenant);
+    records[offset + revisionWord] = 0;
+    records[offset + rankingWord] = noRanking;
+    records.fill(absentValue, offset + fieldsWord, offset + this.#recordWords);
+    this.#index[this.#findIndexSlot(id)] = recordIndex + 1;
     this.#size++;
     return true;
   }
 
-  /** Says whether it was here. */
+  /** Returns false for an unknown session. */
   delete(id: Int32Array): boolean {
     const slot = this.#findIndexSlot(id);
-    const place = this.#index[slot]! - 1;
-    if (place < 0) return false;
-    this.#deleteRecord(slot, place * this.#recordWords);
+    const recordIndex = this.#index[slot]! - 1;
+    if (recordIndex < 0) return false;
+    this.#deleteRecord(slot, recordIndex * this.#recordWords);
     return true;
   }
 
-  /** Drops the sessions created up to a moment, as far as nothing younger came before them; how many they were. */
+  /** Deletes the sessions created until `lastMs`, up to the first newer one in the ring. Returns their number. */
   deleteCreatedUntil(lastMs: number): number {
     const sizeBefore = this.#size;
     for (; this.#oldestPosition < this.#nextPosition; this.#oldestPosition++) {
-      const at = this.#recordOffset(this.#oldestPosition);
+      const offset = this.#recordOffset(this.#oldestPosition);
       const records = this.#records;
-      if (records[at + tenantWord] === deletedTenant) continue;
-      if (subIdCreatedMs(records[at]!, records[at + 1]!) > lastMs) break;
-      this.#deleteRecord(this.#findIndexSlot(records.subarray(at, at + subIdWordCount)), at);
+      if (records[offset + tenantWord] === deletedTenant) continue;
+      if (subIdCreatedMs(records[offset]!, records[offset + 1]!) > lastMs) break;
+      this.#deleteRecord(this.#findIndexSlot(records.subarray(offset, offset + subIdWordCount)), offset);
     }
     if (this.#capacity > capacityMin && this.#nextPosition - this.#oldestPosition < this.#capacity / 4) {
       this.#rebuild(this.#capacity / 2);
@@ -130,20 +128,20 @@ export class SessionShard {
     return sizeBefore - this.#size;
   }
 
-  /** Whether the session of this serial is at this position. */
   hasSerialAt(position: number, serial: number): boolean {
     return position >= this.#oldestPosition && position < this.#nextPosition && this.serialAt(position) === serial;
   }
 
-  /** Only of a position that has a session, as all that follow. */
+  // The following methods require a position that has a session.
+
   serialAt(position: number): number {
     return this.#records[this.#recordOffset(position) + serialWord]!;
   }
 
   fieldsAt(position: number, count: number): FieldVector {
-    const from = this.#recordOffset(position) + fieldsWord;
+    const start = this.#recordOffset(position) + fieldsWord;
     const fields: FieldVector = [];
-    for (let field = 0; field < count; field++) fields.push(this.#records[from + field]!);
+    for (let field = 0; field < count; field++) fields.push(this.#records[start + field]!);
     return fields;
   }
 
@@ -151,46 +149,46 @@ export class SessionShard {
     return this.#records[this.#recordOffset(position) + revisionWord]!;
   }
 
-  /** Throws a RangeError, with nothing written, for what is no field: it would be another session's. */
+  /** Throws a RangeError, with no field changed, for a field index that would be in another record. */
   mergeFieldsAt(position: number, changes: readonly number[]): void {
     const { fieldsMax } = this.#resources;
     for (let i = 0; i < changes.length; i += 2) {
       if (changes[i]! >>> 0 !== changes[i] || changes[i]! >= fieldsMax)
-        throw new RangeError('a session has no such field');
+        throw new RangeError('field index out of range');
     }
-    const at = this.#recordOffset(position);
+    const offset = this.#recordOffset(position);
     const records = this.#records;
-    for (let i = 0; i < changes.length; i += 2) records[at + fieldsWord + changes[i]!] = changes[i + 1]!;
-    records[at + revisionWord]!++;
-    this.#releaseRanking(at);
+    for (let i = 0; i < changes.length; i += 2) records[offset + fieldsWord + changes[i]!] = changes[i + 1]!;
+    records[offset + revisionWord]!++;
+    this.#releaseRanking(offset);
   }
 
   cachedRankingAt(position: number): CachedRanking | null {
-    const place = this.#records[this.#recordOffset(position) + rankingWord]!;
-    return place === noRanking ? null : this.#resources.rankings.read(place);
+    const ranking = this.#records[this.#recordOffset(position) + rankingWord]!;
+    return ranking === noRanking ? null : this.#resources.rankings.read(ranking);
   }
 
   cacheRankingAt(position: number, ranked: CachedRanking): void {
-    const at = this.#recordOffset(position);
-    this.#releaseRanking(at);
-    this.#records[at + rankingWord] = this.#resources.rankings.store(ranked);
+    const offset = this.#recordOffset(position);
+    this.#releaseRanking(offset);
+    this.#records[offset + rankingWord] = this.#resources.rankings.store(ranked);
   }
 
   widgetUsageAt(position: number): WidgetUsage {
     const serial = this.serialAt(position);
-    let use = this.#widgetUsages.get(serial);
-    if (use === undefined) {
-      use = new WidgetUsage();
-      this.#widgetUsages.set(serial, use);
+    let usage = this.#widgetUsages.get(serial);
+    if (usage === undefined) {
+      usage = new WidgetUsage();
+      this.#widgetUsages.set(serial, usage);
     }
-    return use;
+    return usage;
   }
 
   #recordOffset(position: number): number {
     return (position & (this.#capacity - 1)) * this.#recordWords;
   }
 
-  /** The slot of the index that an id has, or would get. */
+  /** Returns the index slot of an id, or the empty slot where it would be inserted. */
   #findIndexSlot(id: Int32Array): number {
     const index = this.#index;
     const mask = index.length - 1;
@@ -199,41 +197,41 @@ export class SessionShard {
     return slot;
   }
 
-  #hasIdAt(id: Int32Array, at: number): boolean {
-    for (let word = 0; word < subIdWordCount; word++) if (this.#records[at + word] !== id[word]) return false;
+  #hasIdAt(id: Int32Array, offset: number): boolean {
+    for (let word = 0; word < subIdWordCount; word++) if (this.#records[offset + word] !== id[word]) return false;
     return true;
   }
 
-  #deleteRecord(slot: number, at: number): void {
+  #deleteRecord(slot: number, offset: number): void {
     const records = this.#records;
-    this.#releaseRanking(at);
-    this.#resources.tenants.release(records[at + tenantWord]!);
-    if (this.#widgetUsages.size > 0) this.#widgetUsages.delete(records[at + serialWord]!);
-    records[at + tenantWord] = deletedTenant;
-    records[at + serialWord] = deletedSerial;
-    // They are the borrower's, and no longer anybody's business.
-    records.fill(absentValue, at + fieldsWord, at + this.#recordWords);
+    this.#releaseRanking(offset);
+    this.#resources.tenants.release(records[offset + tenantWord]!);
+    if (this.#widgetUsages.size > 0) this.#widgetUsages.delete(records[offset + serialWord]!);
+    records[offset + tenantWord] = deletedTenant;
+    records[offset + serialWord] = deletedSerial;
+    // Fields are personal data.
+    records.fill(absentValue, offset + fieldsWord, offset + this.#recordWords);
     this.#removeIndexSlot(slot);
     this.#size--;
   }
 
-  #releaseRanking(at: number): void {
-    const place = this.#records[at + rankingWord]!;
-    if (place === noRanking) return;
-    this.#resources.rankings.release(place);
-    this.#records[at + rankingWord] = noRanking;
+  #releaseRanking(offset: number): void {
+    const ranking = this.#records[offset + rankingWord]!;
+    if (ranking === noRanking) return;
+    this.#resources.rankings.release(ranking);
+    this.#records[offset + rankingWord] = noRanking;
   }
 
-  /** Empties a slot, and moves up those behind it that would not be found beyond an empty one. */
+  /** Clears a slot and shifts the following entries that could no longer be found. */
   #removeIndexSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
     let empty = slot;
-    for (let each = (empty + 1) & mask; index[each] !== 0; each = (each + 1) & mask) {
-      const wanted = this.#records[(index[each]! - 1) * this.#recordWords + hashWord]! & mask;
-      if (((each - wanted) & mask) < ((each - empty) & mask)) continue;
-      index[empty] = index[each]!;
-      empty = each;
+    for (let next = (empty + 1) & mask; index[next] !== 0; next = (next + 1) & mask) {
+      const home = this.#records[(index[next]! - 1) * this.#recordWords + hashWord]! & mask;
+      if (((next - home) & mask) < ((next - empty) & mask)) continue;
+      index[empty] = index[next]!;
+      empty = next;
     }
     index[empty] = 0;
   }
@@ -244,32 +242,32 @@ export class SessionShard {
     return this.#lastSerial;
   }
 
-  /** Moves what there is into a ring of this capacity, without the empty places between. */
+  /** Copies the sessions into a ring of this capacity, without gaps. */
   #rebuild(capacity: number): void {
     const stride = this.#recordWords;
-    const from = this.#records;
+    const oldRecords = this.#records;
     const records = new Int32Array(capacity * stride);
     const index = new Int32Array(capacity * 2);
     let nextPosition = this.#oldestPosition;
     for (let position = this.#oldestPosition; position < this.#nextPosition; ) {
-      const at = this.#recordOffset(position);
-      if (from[at + tenantWord] === deletedTenant) {
+      const offset = this.#recordOffset(position);
+      if (oldRecords[offset + tenantWord] === deletedTenant) {
         position++;
         continue;
       }
-      // What lies together in both rings is moved together.
+      // Copies a run of records that is contiguous in both rings.
       const to = nextPosition & (capacity - 1);
-      const most = Math.min(this.#nextPosition - position, this.#capacity - at / stride, capacity - to);
-      let together = 1;
-      while (together < most && from[at + together * stride + tenantWord] !== deletedTenant) together++;
-      records.set(from.subarray(at, at + together * stride), to * stride);
-      for (let place = to; place < to + together; place++) {
-        let slot = records[place * stride + hashWord]! & (index.length - 1);
+      const runMax = Math.min(this.#nextPosition - position, this.#capacity - offset / stride, capacity - to);
+      let run = 1;
+      while (run < runMax && oldRecords[offset + run * stride + tenantWord] !== deletedTenant) run++;
+      records.set(oldRecords.subarray(offset, offset + run * stride), to * stride);
+      for (let recordIndex = to; recordIndex < to + run; recordIndex++) {
+        let slot = records[recordIndex * stride + hashWord]! & (index.length - 1);
         while (index[slot] !== 0) slot = (slot + 1) & (index.length - 1);
-        index[slot] = place + 1;
+        index[slot] = recordIndex + 1;
       }
-      position += together;
-      nextPosition += together;
+      position += run;
+      nextPosition += run;
     }
     this.#capacity = capacity;
     this.#records = records;
@@ -278,14 +276,14 @@ export class SessionShard {
   }
 }
 
-/** A session of a part: made for whoever asks for it. */
+/** Access to one session, created for each lookup. */
 class SessionHandle implements Session {
   readonly tenant: Tenant;
   readonly createdMs: number;
   readonly #shard: SessionShard;
   readonly #subId: string;
   readonly #serial: number;
-  /** Where it was last. */
+  /** Last known position. */
   #position: number;
 
   constructor(shard: SessionShard, subId: string, position: number, serial: number, tenant: Tenant, createdMs: number) {
@@ -327,7 +325,7 @@ class SessionHandle implements Session {
     this.#shard.cacheRankingAt(this.#position, ranked);
   }
 
-  /** Whether its part still has it; then `#position` is where. It may have moved since it was asked for. */
+  /** Updates `#position` after a rebuild. Returns false if the session was deleted. */
   #refreshPosition(): boolean {
     if (this.#shard.hasSerialAt(this.#position, this.#serial)) return true;
     parseSubIdWords(this.#subId, handleLookupId);

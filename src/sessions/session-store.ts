@@ -4,60 +4,57 @@ import type { Tenant } from '../verticals/tenant.ts';
 import type { WidgetUsage } from './widget-usage.ts';
 
 /**
- * A live session (docs/contract.md#sessions): what the service must remember between two calls. Account, vertical, mode and
- * creation time are in the sub_id too, tag and metadata in the ledger; millions of sessions are held, so nothing else is kept
- * here.
+ * A live session (docs/contract.md#sessions). It contains only what later calls need, since the store has millions of sessions; tag and
+ * metadata are in the ledger.
  *
- * live --(four hours after createdMs)--> expired. There is no other transition, and expiry is judged by the clock alone:
- * an expired session may still lie in the store, and one absent from it is not thereby expired.
+ * live --(sessionTtlMs after createdMs)--> expired. Only the clock decides: the store may still contain an expired session.
  *
- * Whoever holds one across an `await` may find that the store has dropped it: then it has no fields and no ranking, and takes
- * none.
+ * The store may delete a session during an `await`. Then its fields and ranking are empty and cannot be changed.
  */
 export interface Session {
-  /** One object shared by all sessions of a key. */
+  /** All sessions of a key share this object. */
   readonly tenant: Tenant;
   readonly createdMs: number;
-  /** The borrower as it is now; a copy, which no later merge changes. */
+  /** A copy of the pocket fields. */
   readonly fields: Readonly<FieldVector>;
-  /** How often fields were merged: another borrower, another revision. */
+  /** Number of merges so far. */
   readonly revision: number;
-  /** The ranking of the fields as they are now, or null before the first one and after every merge. */
+  /** The ranking of the current fields, or null if they have not been ranked. */
   readonly cachedRanking: CachedRanking | null;
-  /** What it remembers of its widgets, from the first time it is asked for: most sessions have none. */
+  /** Created on first access: most sessions have no widget. */
   readonly widgetUsage: WidgetUsage;
   /**
-   * Writes the changes (position, value, position, value) over the fields, which drops the ranking. The fields as they are then, or
-   * null when the store has dropped the session.
+   * Merges changes (position, value, position, value, ...) into the fields and drops the ranking. Returns the new fields, or null
+   * if the store has deleted the session.
    */
   mergeFields(changes: readonly number[]): Readonly<FieldVector> | null;
-  /** Keeps a ranking, unless it is of another revision than the present one. */
+  /** Caches the ranking of a revision, unless fields were merged since. */
   cacheRanking(ranked: CachedRanking, revision: number): void;
 }
 
 export interface CachedRanking {
   readonly ranking: Ranking;
-  /** The compact date ages were reckoned on: tomorrow a borrower may have come of age. */
+  /** The compact date for which ages were computed. */
   readonly rankedOn: number;
-  /** The offers that were closed when `ranking.total` was counted: with another set it is counted again (docs/contract.md#daily-caps). */
+  /** The unavailable offers when `ranking.total` was counted (docs/contract.md#daily-caps). */
   readonly unavailableOffers: UnavailableOffers;
-  /** The borrower's credit band, as its index: with the catalog's version all that the worth of a click depends on. */
+  /** Index of the borrower's credit band. Click values depend on it and on the catalog version. */
   readonly creditBand: number;
-  /** Those two, sealed: what the click URLs of this ranking carry as `v` (docs/contract.md#click-urls). */
+  /** Both of them encrypted: the `v` of the click URLs (docs/contract.md#click-urls). */
   readonly clickToken: string;
 }
 
-/** The port of the live sessions. It never drops a live session silently: when full, it refuses a new one. */
+/** The live sessions. A full store rejects new sessions; it never drops a live one. */
 export interface SessionStore {
-  /** Undefined when it is not here; whether it is expired is the caller's question. Any text may be asked for. */
+  /** Finds a session, which may have expired. Accepts any text. */
   get(subId: string): Session | undefined;
   /**
-   * Puts in a session without fields, unless it is here; the id, issued for it, tells when it was created. False when the store is
-   * full (503). Throws a TypeError for what is no id.
+   * Adds a session without fields, unless the store has it. Its creation time is in the id. Returns false if the store is full.
+   * Throws a TypeError for an invalid sub_id.
    */
   add(subId: string, tenant: Tenant): boolean;
   delete(subId: string): void;
-  /** Sessions held, expired ones not yet swept included. */
+  /** Number of sessions, including expired ones that are not yet deleted. */
   readonly size: number;
   close(): void;
 }

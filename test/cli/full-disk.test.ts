@@ -244,6 +244,6 @@ test('a command reports a full disk in one line with the folder', { skip }, asyn
     const { code, stderr } = await runMarketplace(limited, settings, { command: 'prlimit' });
     assert.equal(code, 1);
     assert.match(stderr, /^marketplace: [^\n]+\n$/);
-    assert.ok(stderr.includes(`no space left on the device of ${full}; make room there and try again`), stderr);
+    assert.ok(stderr.includes(`no space left on the device of ${full}; free some space and try again`), stderr);
   }
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { assertRefused } from '../support/answers.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { onPersonalLoans } from '../support/doors.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
@@ -20,8 +20,8 @@ function assertUnauthorized(answer: Answer): void {
   for (const name of answer.headers.keys()) assert.doesNotMatch(name, /ratelimit/);
 }
 
-atEveryDoor('access', (door) => {
-  test('is refused to every operation without a key, with 401 and no limit headers', async () => {
+onPersonalLoans('authentication', (door) => {
+  test('rejects every operation without a key, with 401 and no limit headers', async () => {
     const { market, fixture } = door;
     for (const path of ['session', 'inputs', 'marketplace', 'analytics']) {
       const method = path === 'session' || path === 'inputs' ? 'POST' : 'GET';
@@ -29,11 +29,11 @@ atEveryDoor('access', (door) => {
     }
   });
 
-  test('is refused to what is no key, and to keys never issued', async () => {
+  test('rejects malformed and unknown keys', async () => {
     const { market, fixture } = door;
     const { key } = market.issueKey(fixture);
     const { keyPrefix } = fixture.vertical;
-    const bads = [
+    const headers = [
       '',
       'Bearer',
       'Bearer ',
@@ -51,14 +51,14 @@ atEveryDoor('access', (door) => {
       `Bearer ${'x'.repeat(8_000)}`,
       `Bearer ${key.slice(0, -1)}\u00e9`,
     ];
-    for (const authorization of bads) {
+    for (const authorization of headers) {
       const caller = market.callerWith(fixture, key);
       const answer = await caller.get('analytics', { referrer_tag: 'abc' }, { Authorization: authorization });
       assertUnauthorized(answer);
     }
   });
 
-  test('takes the scheme in any case', async () => {
+  test('accepts the scheme in any case', async () => {
     const { market, fixture } = door;
     const { key } = market.issueKey(fixture);
     const caller = market.callerWith(fixture, key);
@@ -68,7 +68,7 @@ atEveryDoor('access', (door) => {
     }
   });
 
-  test('is refused to a valid key of another vertical with 403, and its sessions are not created', async () => {
+  test('rejects a key of another vertical with 403', async () => {
     const { market, fixture } = door;
     for (const elsewhere of allFixtures.filter(({ vertical }) => vertical !== fixture.vertical)) {
       const { key } = market.issueKey(elsewhere);
@@ -80,7 +80,7 @@ atEveryDoor('access', (door) => {
     }
   });
 
-  test('ends when the key expires, to the millisecond, with 401 also at another vertical', async () => {
+  test('rejects an expired key from the millisecond of its expiry', async () => {
     const { market, fixture } = door;
     const { clock } = market;
     const expiresAt = new Date(clock.wallMs() + 60_000);
@@ -94,7 +94,7 @@ atEveryDoor('access', (door) => {
     assertUnauthorized(await there.get('analytics', { referrer_tag: 'abc' }));
   });
 
-  test('ends soon after the key was revoked, and other keys of the account go on', async () => {
+  test('rejects a revoked key, and accepts other keys of the account', async () => {
     const { market, fixture } = door;
     const account = `revokes in ${fixture.vertical.segment}`;
     const { key, id } = market.issueKey(fixture, { account, limits: { analyticsPerMinute: 1_000 } });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MarketplaceView } from '../../src/index.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { onPersonalLoans } from '../support/doors.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
 
@@ -16,7 +16,7 @@ function assertNotFoundPage(answer: Answer): void {
   assert.ok(answer.text.length < 4_096);
 }
 
-/** The same URL with one query parameter replaced, or left out when undefined. */
+/** Replaces a query parameter, or removes it if the value is undefined. */
 function altered(clickUrl: string, name: string, value: string | undefined): string {
   const url = new URL(clickUrl);
   if (value === undefined) url.searchParams.delete(name);
@@ -24,13 +24,13 @@ function altered(clickUrl: string, name: string, value: string | undefined): str
   return url.href;
 }
 
-/** Changes the character at a place, counted from the end when negative, to another of the same alphabet. */
+/** Changes the character at an index, which may be negative, to another one of the same alphabet. */
 function bent(text: string, at: number): string {
   const place = at < 0 ? text.length + at : at;
   return `${text.slice(0, place)}${text[place] === '0' ? '1' : '0'}${text.slice(place + 1)}`;
 }
 
-atEveryDoor('a click', (door) => {
+onPersonalLoans('click', (door) => {
   const shown = async (tag: string): Promise<{ caller: ApiCaller; view: MarketplaceView; first: string }> => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
@@ -39,7 +39,7 @@ atEveryDoor('a click', (door) => {
   };
   const clicks = async (caller: ApiCaller, tag: string) => (await caller.summary({ referrer_tag: tag })).offer_clicks;
 
-  test("redirects to the offer's own landing address with a click_id, which no cache keeps", async () => {
+  test('redirects to the landing URL of the offer with a click_id, uncached', async () => {
     const { caller, view } = await shown('redirects');
     const ids = new Set<string>();
     for (const { svc_offer_id: id, click_url: url } of view.offers) {
@@ -58,7 +58,7 @@ atEveryDoor('a click', (door) => {
     assert.equal(ids.size, view.offers.length);
   });
 
-  test('books what the offers are worth in the band of the borrower', async () => {
+  test('books the value for the credit band', async () => {
     const { caller, view } = await shown('books');
     const ids: string[] = [];
     for (const { svc_offer_id: id, click_url: url } of view.offers.slice(0, 7)) {
@@ -72,7 +72,7 @@ atEveryDoor('a click', (door) => {
     assert.equal(summary.rev_confirmed, 0);
   });
 
-  test('counts once for a session and offer, however often it is repeated and from whichever answer', async () => {
+  test('is counted once per session and offer', async () => {
     const { caller, view, first } = await shown('repeats');
     const again = await caller.offers(view.sub_id);
     for (const url of [first, first, again.offers[0]?.click_url as string]) {
@@ -82,7 +82,7 @@ atEveryDoor('a click', (door) => {
     assert.equal(await clicks(caller, 'repeats'), 2);
   });
 
-  test('counts for each session by itself', async () => {
+  test('is counted for each session', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     for (let session = 0; session < 3; session++) {
@@ -92,7 +92,7 @@ atEveryDoor('a click', (door) => {
     assert.equal(await clicks(caller, 'each'), 3);
   });
 
-  test('on an offer never shown to the session redirects and books nothing', async () => {
+  test('on an offer that was not shown redirects without revenue', async () => {
     const { caller, view, first } = await shown('never-shown');
     const hidden = await caller.sessionWith('never-shown-2', door.fixture.complete);
     const { offers } = await caller.offers(hidden, { max_offers: 1 });
@@ -106,7 +106,7 @@ atEveryDoor('a click', (door) => {
     assert.equal((await caller.click(first)).status, 302);
   });
 
-  test('with an altered, missing or repeated sub, offer or v gets a small page and 404', async () => {
+  test('with a changed, missing or repeated parameter returns a 404 page', async () => {
     const { caller, view, first } = await shown('altered');
     const { sub_id: sub } = view;
     const v = new URL(first).searchParams.get('v') as string;
@@ -137,7 +137,7 @@ atEveryDoor('a click', (door) => {
     assert.equal(await clicks(caller, 'altered'), 0);
   });
 
-  test('goes nowhere but to the catalog: nothing in the query changes where it lands', async () => {
+  test('redirects to URLs of the catalog only, whatever the query', async () => {
     const { caller, first } = await shown('no-open-redirect');
     const plain = (await caller.click(first)).headers.get('location') as string;
     const evil = encodeURIComponent('https://evil.example/');
@@ -149,7 +149,7 @@ atEveryDoor('a click', (door) => {
     }
   });
 
-  test('by HEAD redirects and books nothing', async () => {
+  test('by HEAD redirects without being counted', async () => {
     const { caller, first } = await shown('by-head');
     const answer = await caller.click(first, {}, 'HEAD');
     assert.equal(answer.status, 302);
@@ -157,7 +157,7 @@ atEveryDoor('a click', (door) => {
     assert.equal(await clicks(caller, 'by-head'), 0);
   });
 
-  test('by a self-declared bot redirects and books nothing', async () => {
+  test('by a bot redirects without being counted', async () => {
     const { caller, view } = await shown('by-bots');
     const bots = [
       'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
@@ -176,7 +176,7 @@ atEveryDoor('a click', (door) => {
     assert.equal(await clicks(caller, 'by-bots'), 0);
   });
 
-  test('by a browser, an HTTP library or nobody in particular counts', async () => {
+  test('is counted for other user agents', async () => {
     const { caller, view } = await shown('by-people');
     const agents = [
       'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36',
@@ -192,7 +192,7 @@ atEveryDoor('a click', (door) => {
     assert.equal(await clicks(caller, 'by-people'), agents.length);
   });
 
-  test('fetched ahead gets 503, is not stored and does not count, so that the real one is made and does', async () => {
+  test('that is prefetched returns 503 and is not counted', async () => {
     const { caller, first } = await shown('ahead');
     const heads: Record<string, string>[] = [
       { 'Sec-Purpose': 'prefetch' },
@@ -214,7 +214,7 @@ atEveryDoor('a click', (door) => {
     assert.equal(await clicks(caller, 'ahead'), 1);
   });
 
-  test('redirects and counts after the session has expired, within 24 hours of its creation', async () => {
+  test('is counted within 24 hours after the creation of its session', async () => {
     const { caller, view } = await shown('expired');
     const { clock } = door.market;
     clock.advance(4 * hourMs);
@@ -224,7 +224,7 @@ atEveryDoor('a click', (door) => {
     assert.equal(await clicks(caller, 'expired'), 2);
   });
 
-  test('redirects and books nothing more than 24 hours after the creation of its session', async () => {
+  test('redirects without being counted after 24 hours', async () => {
     const { caller, first } = await shown('too-late');
     door.market.clock.advance(24 * hourMs + 1);
     const answer = await caller.click(first);
@@ -234,7 +234,7 @@ atEveryDoor('a click', (door) => {
     assert.deepEqual([summary.sessions_total, summary.offer_clicks, summary.rev_attributed], [1, 0, 0]);
   });
 
-  test('costs no limit of any key and needs none', async () => {
+  test('needs no API key and is not rate limited', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { requestsPerMinute: 3 } });
     const { offers } = await caller.offers(await caller.sessionWith('free', fixture.complete));

@@ -4,21 +4,20 @@ import type { MarketplaceView, OfferView } from '../../src/index.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { cappedCatalogs } from '../support/capped-catalogs.ts';
-import { atEveryDoor, type Door } from '../support/doors.ts';
-import { lostClickIds } from '../support/lost-click-ids.ts';
+import { type Door, onPersonalLoans } from '../support/doors.ts';
 import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 const cap = 3;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** At noon of a day on which nothing has been clicked yet. */
+/** Advances the clock to noon of a day without clicks. */
 function nextNoon({ market }: Door): void {
   const nowMs = market.clock.wallMs();
   market.clock.advance((Math.floor(nowMs / dayMs) + 1.5) * dayMs - nowMs);
 }
 
-/** A new session that has seen the twenty best offers. */
+/** Creates a session with a view of the best 20 offers. */
 async function visit(door: Door, caller: ApiCaller, tag: string) {
   const subId = await caller.sessionWith(tag, door.fixture.complete);
   return { subId, view: await caller.offers(subId, { max_offers: 20 }) };
@@ -30,7 +29,7 @@ function offerOf({ offers }: MarketplaceView, id: string): OfferView | undefined
 
 const linkOf = (view: MarketplaceView, id: string): string => offerOf(view, id)?.click_url as string;
 
-/** Books the places that an offer has left for the day, each in a session of its own. */
+/** Uses up the daily cap of an offer, with a session per click. */
 async function exhaust(door: Door, caller: ApiCaller, id: string, places = cap): Promise<void> {
   for (let place = 0; place < places; place++) {
     const { view } = await visit(door, caller, 'others');
@@ -38,10 +37,10 @@ async function exhaust(door: Door, caller: ApiCaller, id: string, places = cap):
   }
 }
 
-atEveryDoor(
+onPersonalLoans(
   'an offer with a daily cap',
   (door) => {
-    test('at the cap leaves the answers of all accounts at once, in every order, cached rankings too', async () => {
+    test('removes the offer from all responses at once, cached rankings included', async () => {
       nextNoon(door);
       const [one, other] = [door.market.caller(door.fixture), door.market.caller(door.fixture)];
       const before = await visit(door, one, 'leaves');
@@ -66,7 +65,7 @@ atEveryDoor(
       assert.equal(late.view.total_offers, before.view.total_offers - 1);
     });
 
-    test('still redirects to its own lender where it was shown before, and counts at no revenue', async () => {
+    test('redirects later clicks to the lender without revenue', async () => {
       nextNoon(door);
       const caller = door.market.caller(door.fixture);
       const { view, subId } = await visit(door, caller, 'still');
@@ -82,7 +81,7 @@ atEveryDoor(
         (await caller.summary({ referrer_tag: 'others' })).rev_attributed,
         (cap * worthMicros(door.fixture, [id])) / 1e6,
       );
-      // It was the session's click on the offer: the next day's is a repeat, and takes no place.
+      // The session's first click was at the cap, so the click of the next day is a repeat.
       door.market.clock.advance(20 * 60 * 60 * 1000);
       await caller.click(linkOf(view, id));
       const { rev_attributed: later } = await caller.summary({ sub_id_list: subId });
@@ -94,7 +93,7 @@ atEveryDoor(
       );
     });
 
-    test('books exactly its cap however many click at once', async () => {
+    test('books exactly the cap when clicks are concurrent', async () => {
       nextNoon(door);
       const callers = [door.market.caller(door.fixture), door.market.caller(door.fixture)];
       const visits = await Promise.all(
@@ -113,7 +112,7 @@ atEveryDoor(
         counted += summary.offer_clicks;
       }
       assert.equal(counted, visits.length * ids.length);
-      // Each of the two figures is rounded to the cent.
+      // Both figures are rounded to cents.
       assert.ok(Math.abs(booked - cap * worthMicros(door.fixture, ids)) <= 10_000, `${booked}`);
       for (const { caller, subId } of visits.slice(0, 2)) {
         const after = await caller.offers(subId, { max_offers: 20 });
@@ -121,46 +120,7 @@ atEveryDoor(
       }
     });
 
-    test('gives no place to what books nothing', async () => {
-      nextNoon(door);
-      const caller = door.market.caller(door.fixture);
-      const { view } = await visit(door, caller, 'nothing');
-      const { svc_offer_id: id, click_url: url } = view.offers[0] as OfferView;
-      for (let again = 0; again < cap + 1; again++) {
-        await caller.click(url, {}, 'HEAD');
-        await caller.click(url, { 'User-Agent': 'Googlebot/2.1' });
-        await caller.click(url, { 'Sec-Purpose': 'prefetch' });
-      }
-      for (let session = 0; session < cap + 1; session++) {
-        const subId = await caller.sessionWith('unshown', door.fixture.complete);
-        const [first] = (await caller.offers(subId, { max_offers: 1 })).offers as [OfferView];
-        if (first.svc_offer_id === id) continue;
-        assert.equal((await caller.click(first.click_url.replace(/offer=[^&]*/, `offer=${id}`))).status, 302);
-      }
-      const shownLess = view.offers[19]?.svc_offer_id as string;
-      for (let session = 0; session < cap + 1; session++) {
-        const subId = await caller.sessionWith('unshown', door.fixture.complete);
-        const [first] = (await caller.offers(subId, { max_offers: 1 })).offers as [OfferView];
-        await caller.click(first.click_url.replace(/offer=[^&]*/, `offer=${shownLess}`));
-      }
-      // Repeats of one that does book, until the other places are taken.
-      for (let again = 0; again < cap + 2; again++) await caller.click(url);
-      for (let place = 1; place < cap; place++) {
-        const other = await visit(door, caller, 'nothing');
-        assert.ok(offerOf(other.view, id));
-        await caller.click(linkOf(other.view, id));
-      }
-      const last = await visit(door, caller, 'nothing');
-      assert.equal(offerOf(last.view, id), undefined);
-      assert.ok(offerOf(last.view, shownLess));
-      const summary = await caller.summary({ referrer_tag: 'nothing' });
-      assert.deepEqual(
-        [summary.offer_clicks, summary.rev_attributed],
-        [cap, (cap * worthMicros(door.fixture, [id])) / 1e6],
-      );
-    });
-
-    test('opens again at midnight UTC, not a millisecond sooner', async () => {
+    test('ends at midnight UTC', async () => {
       nextNoon(door);
       const { clock } = door.market;
       clock.advance(11 * 60 * 60 * 1000);
@@ -181,29 +141,7 @@ atEveryDoor(
       assert.equal(offerOf(await caller.offers(subId, { max_offers: 20 }), id), undefined);
     });
 
-    test('has places of its own in the sandbox, whose clicks take no others', async () => {
-      nextNoon(door);
-      const [live, sandbox] = [door.market.caller(door.fixture), door.market.caller(door.fixture, { mode: 'test' })];
-      const before = await visit(door, sandbox, 'sandbox');
-      const id = before.view.offers[0]?.svc_offer_id as string;
-      await exhaust(door, sandbox, id);
-      const after = await sandbox.offers(before.subId, { max_offers: 20 });
-      assert.equal(offerOf(after, id), undefined);
-      assert.equal(after.total_offers, before.view.total_offers - 1);
-      await sandbox.click(linkOf(before.view, id));
-      const summary = await sandbox.summary({ referrer_tag: 'sandbox' });
-      assert.deepEqual([summary.offer_clicks, summary.rev_attributed], [1, 0]);
-      const text = (await door.market.operations.send({ path: '/metrics' })).text;
-      assert.match(text, /^marketplace_offers_at_daily_cap 1$/m);
-      const { view } = await visit(door, live, 'live');
-      await exhaust(door, live, view.offers[0]?.svc_offer_id as string);
-      assert.match(
-        (await door.market.operations.send({ path: '/metrics' })).text,
-        /^marketplace_offers_at_daily_cap 2$/m,
-      );
-    });
-
-    test('is explained to the sandbox as what keeps it away, from the click that takes its last place', async () => {
+    test('is the reason in explanations to the sandbox', async () => {
       nextNoon(door);
       const caller = door.market.caller(door.fixture, { mode: 'test' });
       const { subId, view } = await visit(door, caller, 'explained');
@@ -217,31 +155,6 @@ atEveryDoor(
       assert.equal(await capped(), undefined);
       await exhaust(door, caller, id, 1);
       assert.deepEqual(await capped(), { reason: 'daily_cap', field: null, offers: 1, alone: 1 });
-    });
-
-    test('whose lost click a confirmation restores gives it no place, and its payout no limit', async () => {
-      nextNoon(door);
-      const caller = door.market.caller(door.fixture);
-      const { view, subId } = await visit(door, caller, 'restored');
-      const id = view.offers[0]?.svc_offer_id as string;
-      const { clock, folder } = door.market;
-      const lost = { offerId: id, clickedMs: clock.wallMs(), valueMicros: worthMicros(door.fixture, [id]) };
-      await exhaust(door, caller, id);
-      const rows = {
-        click_id: lostClickIds(folder)(subId, lost),
-        txid: 'tx-1',
-        status: 'funded',
-        amount: 25,
-        occurred_at: new Date(clock.wallMs()).toISOString(),
-      };
-      const told = await door.market.marketplace.confirmations.submit([rows as never]);
-      assert.ok(told.ok && told.value.accepted === 1);
-      await caller.click(linkOf(view, id));
-      const summary = await caller.summary({ sub_id_list: subId });
-      assert.deepEqual([summary.offer_clicks, summary.rev_confirmed], [1, 25]);
-      assert.equal(summary.rev_attributed, worthMicros(door.fixture, [id]) / 1e6);
-      const { rev_attributed: others } = await caller.summary({ referrer_tag: 'others' });
-      assert.equal(others, (cap * worthMicros(door.fixture, [id])) / 1e6);
     });
   },
   { catalogs: cappedCatalogs(allFixtures, cap) },

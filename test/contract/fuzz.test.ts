@@ -12,7 +12,7 @@ const seed = 20_260_520;
 const runs = 300;
 
 const successes = [100, 200, 204, 302];
-/** What an engine may say by itself to bytes that are no request. */
+/** Responses of an HTTP engine to invalid HTTP. */
 const engineRefusals = [400, 408, 431, 501, 505];
 
 const method = fc.oneof(
@@ -36,7 +36,7 @@ const odd = fc.oneof(
   fc.constantFrom('', '0', '-1', '1e9', 'null', 'true', '%', '%ff', '%00', '__proto__', '2026-02-30', '9'.repeat(400)),
 );
 
-/** Names and values mostly from what is right, so that requests get past the first check. */
+/** Mostly valid names and values, so that requests pass the first checks. */
 const query = (subId: string, clickUrl: string) =>
   fc
     .array(
@@ -150,7 +150,7 @@ onEveryEngine('random requests', ({ running }) => {
     assert.equal((await running().operations.send({ path: '/readyz' })).status, 200);
   };
 
-  test('made of right and wrong parts get documented answers only', async () => {
+  test('of valid and invalid parts get documented responses', async () => {
     const { caller, subId, clickUrl } = await prepared();
     const request = fc.record({
       method,
@@ -178,7 +178,7 @@ onEveryEngine('random requests', ({ running }) => {
     await assertAlive();
   });
 
-  test('with bytes changed, cut and doubled are answered as documented, or their connection is closed', async () => {
+  test('with changed bytes get documented responses or a closed connection', async () => {
     const { caller, subId } = await prepared();
     const common = `Host: test\r\nAuthorization: Bearer ${caller.key}\r\n`;
     const posted = (operation: string, text: string) =>

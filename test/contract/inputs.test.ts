@@ -5,7 +5,7 @@ import { atEveryDoor } from '../support/doors.ts';
 import { marker } from '../support/http-client.ts';
 
 atEveryDoor('POST /inputs', (door) => {
-  test('answers the session, the names accepted and unknown, and how ready the session is', async () => {
+  test('returns accepted and unknown names and the readiness', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('inputs');
@@ -23,7 +23,7 @@ atEveryDoor('POST /inputs', (door) => {
     assert.deepEqual(view.fields_unknown, []);
   });
 
-  test('keeps the order of submission in what it accepts and in what it does not know', async () => {
+  test('keeps the order of submission', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('order');
@@ -40,7 +40,7 @@ atEveryDoor('POST /inputs', (door) => {
     assert.deepEqual(view.fields_unknown, Object.keys(unknown));
   });
 
-  test('merges what several calls submit, later values over earlier ones', async () => {
+  test('merges several calls, later values over earlier ones', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('merging');
@@ -50,7 +50,7 @@ atEveryDoor('POST /inputs', (door) => {
     assert.ok((await caller.offers(subId)).total_offers > 0);
   });
 
-  test('takes no fields at all, and answers readiness', async () => {
+  test('accepts no fields and returns the readiness', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('empty');
@@ -60,7 +60,7 @@ atEveryDoor('POST /inputs', (door) => {
     assert.deepEqual(view.missing_required, fixture.required);
   });
 
-  test('clears a field with null, and lists it as accepted', async () => {
+  test('clears a field with null', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('clearing', fixture.complete);
@@ -71,7 +71,7 @@ atEveryDoor('POST /inputs', (door) => {
     assertRefused(await caller.get('marketplace', { sub_id: subId, format: 'json' }), 'INSUFFICIENT_INPUTS');
   });
 
-  test('merges nothing of a call in which one value is invalid', async () => {
+  test('merges nothing if one value is invalid', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('all-or-nothing');
@@ -80,7 +80,7 @@ atEveryDoor('POST /inputs', (door) => {
     assert.deepEqual((await caller.submit(subId, {})).missing_required, fixture.required);
   });
 
-  test('clears nothing either in a call in which one value is invalid', async () => {
+  test('clears nothing if one value is invalid', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('nothing-cleared', fixture.complete);
@@ -90,7 +90,7 @@ atEveryDoor('POST /inputs', (door) => {
     assert.deepEqual((await caller.submit(subId, {})).missing_required, []);
   });
 
-  test('names every invalid field of a call, in the order of submission', async () => {
+  test('lists every invalid field in the order of submission', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('all-named');
@@ -103,7 +103,7 @@ atEveryDoor('POST /inputs', (door) => {
     );
   });
 
-  test('takes 64 names of 64 characters, and no more of either', async () => {
+  test('accepts up to 64 names of 64 characters', async () => {
     const caller = door.market.caller(door.fixture);
     const { sub_id: subId } = await caller.createSession('many-names');
     const named = (count: number) =>
@@ -117,7 +117,7 @@ atEveryDoor('POST /inputs', (door) => {
     }
   });
 
-  test('refuses a sub_id that is missing or no string, and fields that are missing or no object', async () => {
+  test('rejects missing or mistyped sub_id and fields', async () => {
     const caller = door.market.caller(door.fixture);
     const { sub_id: subId } = await caller.createSession('ill-typed');
     for (const id of [undefined, null, 5, true, [subId], { id: subId }]) {
@@ -128,7 +128,7 @@ atEveryDoor('POST /inputs', (door) => {
     }
   });
 
-  test('keeps what any number of calls at once have merged', async () => {
+  test('merges concurrent calls', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('at-once');

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { onPersonalLoans } from '../support/doors.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 
-/** The HTTP client fails a test when an error of any kind repeats the marker; here it stands in every place there is. */
-atEveryDoor('an error', (door) => {
-  const wrongs: Readonly<Record<string, (caller: ApiCaller, subId: string) => Promise<Answer>>> = {
+/** The HTTP client fails a test if an error contains the marker. These requests contain it in every part. */
+onPersonalLoans('error messages', (door) => {
+  const requests: Readonly<Record<string, (caller: ApiCaller, subId: string) => Promise<Answer>>> = {
     path: ({ http, basePath }) => http.send({ path: `${basePath}/${marker}` }),
     'path outside the API': ({ http }) => http.send({ path: `/${marker}?${marker}=${marker}` }),
     vertical: ({ http }) => http.send({ path: `/v1/${marker}/session` }),
@@ -45,11 +45,11 @@ atEveryDoor('an error', (door) => {
     'click link': ({ http }) => http.send({ path: `/c?sub=${marker}&offer=${marker}&v=${marker}` }),
   };
 
-  for (const [place, wrong] of Object.entries(wrongs)) {
-    test(`does not repeat what was submitted as ${place}`, async () => {
+  for (const [part, send] of Object.entries(requests)) {
+    test(`do not contain text submitted as ${part}`, async () => {
       const caller = door.market.caller(door.fixture);
       const { sub_id: subId } = await caller.createSession('echoes');
-      const { status, text } = await wrong(caller, subId);
+      const { status, text } = await send(caller, subId);
       assert.ok(status >= 400 && status < 500, `${status} ${text}`);
       assert.ok(text.length > 0);
     });

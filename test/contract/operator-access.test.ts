@@ -18,7 +18,7 @@ interface ShownKey {
   readonly [member: string]: unknown;
 }
 
-/** Asks the operations listener with the operator's token; a `json` goes along as the body. */
+/** Sends a request to the operations listener with the operator token. `json` is the body. */
 function ask(market: RunningMarketplace, asked: Asked & { readonly json?: unknown }): Promise<Answer> {
   const { json, ...rest } = asked;
   const body = rest.body ?? (json === undefined ? undefined : JSON.stringify(json));
@@ -42,7 +42,7 @@ function jsonOf<Value>({ text }: Answer): Value {
 
 const wish = { account: 'acme', vertical: 'personal-loans', mode: 'test' };
 
-onEveryEngine('keys for the operator', ({ running }) => {
+onEveryEngine('keys of the operations API', ({ running }) => {
   async function issue(more: object = {}): Promise<ShownKey & { readonly key: string }> {
     const answer = await ask(running(), { method: 'POST', path: '/keys', json: { ...wish, ...more } });
     assert.equal(answer.status, 201, answer.text);
@@ -53,7 +53,7 @@ onEveryEngine('keys for the operator', ({ running }) => {
     return assertOk<ShownKey[]>(await ask(running(), { path: '/keys' })).find((key) => key.id === id);
   }
 
-  test('a key is shown once, works at once, and is listed without itself', async () => {
+  test('a new key is shown once and works at once', async () => {
     const market = running();
     const { key, ...about } = await issue({ requests_per_minute: 7, expires: '2999-12-31' });
     assert.match(key, /^svc_pl_test_[0-9a-f]{48}$/);
@@ -79,7 +79,7 @@ onEveryEngine('keys for the operator', ({ running }) => {
     assert.ok(!all.includes(key) && !/hash/.test(all));
   });
 
-  test('a revoked key is refused at once, and its first revocation stands', async () => {
+  test('a revoked key is rejected at once', async () => {
     const market = running();
     const { id, key } = await issue();
     const revoke = () => ask(market, { method: 'DELETE', path: `/keys/${id}` });
@@ -91,7 +91,7 @@ onEveryEngine('keys for the operator', ({ running }) => {
     assert.deepEqual(await listed(id), revoked);
   });
 
-  test('a key can be issued for every vertical that is served, and for no other', async () => {
+  test('a key can be created for every served vertical', async () => {
     for (const { vertical } of allFixtures) {
       const { key } = await issue({ vertical: vertical.segment });
       assert.ok(key.startsWith(`${vertical.keyPrefix}test_`), vertical.segment);
@@ -100,12 +100,12 @@ onEveryEngine('keys for the operator', ({ running }) => {
     assertRefused(answer, 'INVALID_REQUEST', 'vertical');
   });
 
-  test('a member that is misspelt is refused, not left out in silence', async () => {
+  test('rejects an unknown member', async () => {
     const answer = await ask(running(), { method: 'POST', path: '/keys', json: { ...wish, exipres: '2999-12-31' } });
     assertRefused(answer, 'INVALID_REQUEST', 'body');
   });
 
-  test('what no key may have is refused by the name of the member, and issues none', async () => {
+  test('rejects an invalid member by its name', async () => {
     const market = running();
     const count = async () => assertOk<ShownKey[]>(await ask(market, { path: '/keys' })).length;
     const before = await count();
@@ -144,7 +144,7 @@ onEveryEngine('keys for the operator', ({ running }) => {
     assert.equal(await count(), before);
   });
 
-  test('an id that no key has is not found, whatever it looks like', async () => {
+  test('returns 404 for an unknown id', async () => {
     const market = running();
     for (const id of ['key_000000000000', marker, '', '/', '%00', 'a'.repeat(4_000), '..', `${marker}%`]) {
       for (const method of ['GET', 'DELETE']) {
@@ -154,7 +154,7 @@ onEveryEngine('keys for the operator', ({ running }) => {
     assertRefused(await ask(market, { path: '/keysx' }), 'NOT_FOUND');
   });
 
-  test('while another process keeps the key file locked, a change is put off and nothing else waits', async (t) => {
+  test('returns 503 for a change while another process locks the key file', async (t) => {
     const market = running();
     const { id } = await issue();
     const other = new Database(keyFilePath(market.dataDir));
@@ -168,13 +168,13 @@ onEveryEngine('keys for the operator', ({ running }) => {
   });
 });
 
-onEveryEngine('origins for the operator', ({ running }) => {
+onEveryEngine('origins of the operations API', ({ running }) => {
   const shop = 'https://shop.example.com';
   const local = 'http://localhost:3000';
   const path = (account: string, origin?: string) =>
     `/origins?${new URLSearchParams({ account, ...(origin !== undefined && { origin }) })}`;
 
-  test('origins are allowed, listed and removed for their account', async () => {
+  test('origins are allowed, listed and removed', async () => {
     const market = running();
     market.issueKey(fixture, { account: 'a shop' });
     const allow = (origins: readonly string[]) =>
@@ -193,7 +193,7 @@ onEveryEngine('origins for the operator', ({ running }) => {
     assert.deepEqual(assertOk(await ask(market, { path: path('a shop') })), list.slice(1));
   });
 
-  test('what is no origin, too many, or of nobody, changes nothing and names what is at fault', async () => {
+  test('rejects invalid and too many origins and unknown accounts by member', async () => {
     const market = running();
     market.issueKey(fixture, { account: 'careful' });
     const allow = (json: unknown) => ask(market, { method: 'POST', path: '/origins', json });
@@ -225,7 +225,7 @@ onEveryEngine('origins for the operator', ({ running }) => {
   });
 });
 
-onEveryEngine('the doors of the operations listener', ({ running }) => {
+onEveryEngine('access to the operations listener', ({ running }) => {
   const paths = ['/keys', '/keys/key_000000000000', '/origins', '/confirmations'];
   const allowed: Readonly<Record<string, string>> = {
     '/keys': 'GET, HEAD, POST, OPTIONS',
@@ -234,7 +234,7 @@ onEveryEngine('the doors of the operations listener', ({ running }) => {
     '/confirmations': 'POST, OPTIONS',
   };
 
-  test('what changes or tells of keys wants the token of the operator, and no API key will do', async () => {
+  test('requires the operator token for keys and changes', async () => {
     const market = running();
     const apiKey = market.issueKey(fixture).key;
     for (const path of paths) {
@@ -254,7 +254,7 @@ onEveryEngine('the doors of the operations listener', ({ running }) => {
     }
   });
 
-  test('every path says which methods it answers', async () => {
+  test('returns the allowed methods of every path', async () => {
     const market = running();
     for (const path of paths) {
       const described = await market.operations.send({ method: 'OPTIONS', path });
@@ -267,14 +267,14 @@ onEveryEngine('the doors of the operations listener', ({ running }) => {
     }
   });
 
-  test('what says how the service is doing is open to whoever reaches the listener', async () => {
+  test('does not require a token for health and metrics', async () => {
     const market = running();
     for (const path of ['/healthz', '/readyz', '/metrics']) {
       assert.equal((await market.operations.send({ path })).status, 200);
     }
   });
 
-  test('answers under IP addresses, localhost and allowed names, and refuses other names', async () => {
+  test('accepts IP addresses, localhost and allowed host names only', async () => {
     const market = running();
     const send = (path: string, host: string) =>
       market.operations.send({ path, headers: { Host: host, Authorization: `Bearer ${market.operatorToken}` } });
@@ -309,7 +309,7 @@ onEveryEngine('the doors of the operations listener', ({ running }) => {
     assert.equal((await market.http.send({ path: '/w/widget.js', headers: { Host: 'evil.example' } })).status, 200);
   });
 
-  test('none of it is on the public listener', async () => {
+  test('does not serve these paths on the public listener', async () => {
     const market = running();
     for (const path of [...paths, '/metrics', '/healthz', '/readyz']) {
       const headers = { Authorization: `Bearer ${market.operatorToken}` };

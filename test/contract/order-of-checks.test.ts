@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { assertRefused, type RefusalCode } from '../support/answers.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { onPersonalLoans } from '../support/doors.ts';
 import type { Answer } from '../support/http-client.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
@@ -9,14 +9,14 @@ const tooLarge = 'x'.repeat(65 * 1024);
 const asText = { 'Content-Type': 'text/plain' };
 
 /**
- * docs/contract.md#order-of-checks gives one order for everything that can be wrong. Each test below makes a request that is wrong in two
- * ways, or in all that come later, and expects to hear of the earlier one.
+ * docs/contract.md#order-of-checks is the same for all requests. Each request below has several
+ * errors, and the response reports the first one.
  */
-atEveryDoor('the order of checks:', (door) => {
+onPersonalLoans('order of checks:', (door) => {
   const send = (caller: ApiCaller, method: string, path: string, headers = {}, body = '') =>
     caller.http.send({ method, path: `${caller.basePath}/${path}`, headers, body });
 
-  /** A session of the caller that has expired, with one still live to compare. */
+  /** Creates an expired and a live session. */
   const sessions = async (caller: ApiCaller) => {
     const expired = await caller.sessionWith('order', door.fixture.complete);
     door.market.clock.advance(4 * 60 * 60 * 1000);

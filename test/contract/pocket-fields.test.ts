@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { assertRefused } from '../support/answers.ts';
 import { atEveryDoor } from '../support/doors.ts';
 
-atEveryDoor('the values of', (door) => {
-  test('every pocket field are those of the fixture', () => {
+atEveryDoor('pocket field', (door) => {
+  test('list is that of the fixture', () => {
     const { vertical, fields } = door.fixture;
     assert.deepEqual(fields.map(({ name }) => name).sort(), vertical.fields.map(({ name }) => name).sort());
   });
 
   for (const { name, valid, invalid, hints } of door.fixture.fields) {
-    test(`${name} are taken when valid`, async () => {
+    test(`${name} accepts valid values`, async () => {
       const caller = door.market.caller(door.fixture);
       const { sub_id: subId } = await caller.createSession('valid');
       for (const value of [...valid, null]) {
@@ -19,7 +19,7 @@ atEveryDoor('the values of', (door) => {
       }
     });
 
-    test(`${name} are refused with the reason when invalid`, async () => {
+    test(`${name} rejects invalid values with the reason`, async () => {
       const caller = door.market.caller(door.fixture);
       const { sub_id: subId } = await caller.createSession('invalid');
       for (const [value, code] of invalid) {
@@ -36,7 +36,7 @@ atEveryDoor('the values of', (door) => {
     });
   }
 
-  test('a whole number may be written with an exponent, but must be one', async () => {
+  test('accepts an integer with an exponent', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('spellings');

@@ -7,7 +7,7 @@ const without = (fields: Fields, ...names: string[]): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 
 atEveryDoor('readiness', (door) => {
-  test('is high when all required fields and those whose condition holds are present', async () => {
+  test('is high if no required or conditional field is missing', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('ready');
@@ -17,7 +17,7 @@ atEveryDoor('readiness', (door) => {
   });
 
   for (const name of door.fixture.required) {
-    test(`is insufficient while ${name} is missing, and says so`, async () => {
+    test(`is insufficient if ${name} is missing`, async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const { sub_id: subId } = await caller.createSession('not-ready');
@@ -27,7 +27,7 @@ atEveryDoor('readiness', (door) => {
     });
   }
 
-  test('lists what is missing in the order of the classes, whatever the order of submission', async () => {
+  test('lists missing fields in a fixed order', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('missing-order');
@@ -40,7 +40,7 @@ atEveryDoor('readiness', (door) => {
   });
 
   for (const { when, unless, field, value } of door.fixture.conditional) {
-    test(`is partial while ${field} is missing and its condition holds`, async () => {
+    test(`is partial if ${field} is missing and its condition holds`, async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const { sub_id: subId } = await caller.createSession('conditional');
@@ -52,7 +52,7 @@ atEveryDoor('readiness', (door) => {
       assert.deepEqual(completed.missing_conditional, []);
     });
 
-    test(`needs no ${field} when its condition does not hold`, async () => {
+    test(`does not require ${field} if its condition does not hold`, async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const { sub_id: subId } = await caller.createSession('unconditional');
@@ -61,7 +61,7 @@ atEveryDoor('readiness', (door) => {
       assert.deepEqual(view.missing_conditional, []);
     });
 
-    test(`is insufficient, not partial, while a required field is missing beside ${field}`, async () => {
+    test(`is insufficient if a required field is missing in addition to ${field}`, async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const { sub_id: subId } = await caller.createSession('both-missing');

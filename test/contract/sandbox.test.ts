@@ -4,17 +4,17 @@ import type { Mode } from '../../src/domain/mode.ts';
 import type { IgnoredNames } from '../../src/operations/ignored-names.ts';
 import { assertOk } from '../support/answers.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { onPersonalLoans } from '../support/doors.ts';
 import { listedOffer } from '../support/vertical-fixture.ts';
 
-atEveryDoor('a test key', (door) => {
+onPersonalLoans('test keys', (door) => {
   const shown = async (caller: ApiCaller) => {
     const subId = await caller.sessionWith('sandbox', door.fixture.complete);
     const view = await caller.offers(subId, { max_offers: 20 });
     return { ...view, sub_id: '', generated_at: '', offers: view.offers.map((offer) => ({ ...offer, click_url: '' })) };
   };
 
-  test('gets offers of the sandbox catalog only, and a live key none of them', async () => {
+  test('get offers of the sandbox catalog only', async () => {
     const { market, fixture } = door;
     const tests = await shown(market.caller(fixture, { mode: 'test' }));
     assert.ok(tests.offers.length > 0);
@@ -25,7 +25,7 @@ atEveryDoor('a test key', (door) => {
     assert.equal(tests.disclosure, fixture.catalogFiles.test.disclosure);
   });
 
-  test('gets the same offers every time, whoever asks', async () => {
+  test('get the same offers every time', async () => {
     const { market, fixture } = door;
     const first = await shown(market.caller(fixture, { mode: 'test' }));
     for (let again = 0; again < 3; again++) {
@@ -33,7 +33,7 @@ atEveryDoor('a test key', (door) => {
     }
   });
 
-  test('lists unknown members and parameters of a request in `ignored`, which answers to live keys lack', async () => {
+  test('get unknown members and parameters in `ignored`, unlike live keys', async () => {
     const { market, fixture } = door;
     const listed = async (mode: Mode): Promise<unknown[]> => {
       const caller = market.caller(fixture, { mode });
@@ -55,7 +55,7 @@ atEveryDoor('a test key', (door) => {
     assert.deepEqual(await listed('live'), Array(5).fill(undefined));
   });
 
-  test('sends clicks to the sandbox landing page of the redirect host, which counts them at zero revenue', async () => {
+  test('count clicks at zero revenue and redirect to the sandbox landing page', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { mode: 'test' });
     const subId = await caller.sessionWith('sandbox-clicks', fixture.complete);

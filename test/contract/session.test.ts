@@ -5,11 +5,11 @@ import { atEveryDoor } from '../support/doors.ts';
 import { marker } from '../support/http-client.ts';
 
 const fourHoursMs = 4 * 60 * 60 * 1000;
-/** One code point, two UTF-16 units, four bytes. */
+/** One code point of two UTF-16 units. */
 const astral = '\u{1F3E6}';
 
 atEveryDoor('POST /session', (door) => {
-  test('answers the five members of a session, created now and living four hours', async () => {
+  test('returns a session that lives four hours', async () => {
     const { market, fixture } = door;
     const answer = await market.caller(fixture).post('session', { referrer_tag: 'hero_short-form2' });
     const session = assertOk<Record<string, unknown>>(answer);
@@ -27,7 +27,7 @@ atEveryDoor('POST /session', (door) => {
     assert.equal(assertTimestamp(session.expires_at), createdMs + fourHoursMs);
   });
 
-  test('gives each session an id of its own, of fixed length, safe in a URL and in lower case', async () => {
+  test('returns unique ids that are safe in a URL', async () => {
     const caller = door.market.caller(door.fixture);
     const ids = new Set<string>();
     for (let count = 0; count < 20; count++) ids.add((await caller.createSession('ids')).sub_id);
@@ -41,14 +41,14 @@ atEveryDoor('POST /session', (door) => {
     assert.equal(sandbox, true);
   });
 
-  test('takes tags of 3 to 64 lower-case letters, digits, underscores and hyphens', async () => {
+  test('accepts tags of 3 to 64 lower-case letters, digits, underscores and hyphens', async () => {
     const caller = door.market.caller(door.fixture);
     for (const tag of ['abc', 'a'.repeat(64), '___', '---', '0123456789', 'a_b-c']) {
       assert.equal((await caller.createSession(tag)).referrer_tag, tag);
     }
   });
 
-  test('refuses every other tag, and one that is missing or no string', async () => {
+  test('rejects other tags', async () => {
     const caller = door.market.caller(door.fixture);
     const texts = ['', 'ab', 'a'.repeat(65), `${marker}A`, `${marker} b`, ` ${marker}`, `${marker}\n`, `${marker}.b`];
     const others = [undefined, null, 123, true, ['abc'], { tag: 'abc' }];
@@ -57,14 +57,14 @@ atEveryDoor('POST /session', (door) => {
     }
   });
 
-  test('takes a user agent of up to 1024 characters, and none', async () => {
+  test('accepts a user agent of up to 1024 characters', async () => {
     const caller = door.market.caller(door.fixture);
     for (const agent of ['', 'Mozilla/5.0', 'x'.repeat(1024), astral.repeat(1024)]) {
       await caller.createSession('agents', { user_agent: agent });
     }
   });
 
-  test('refuses a longer user agent, and one that is no string', async () => {
+  test('rejects a longer user agent, or another type', async () => {
     const caller = door.market.caller(door.fixture);
     for (const agent of [`${marker}${'x'.repeat(1024)}`, astral.repeat(1025), null, 5, true, [marker], {}]) {
       const answer = await caller.post('session', { referrer_tag: 'agents', user_agent: agent });
@@ -72,23 +72,23 @@ atEveryDoor('POST /session', (door) => {
     }
   });
 
-  test('takes metadata of ten keys and of 256 characters each, counted in code points', async () => {
+  test('accepts metadata of 10 keys and 256 code points each', async () => {
     const caller = door.market.caller(door.fixture);
     const tenKeys = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`key${at}`, at]));
-    const goods = [
+    const valid = [
       {},
       tenKeys,
       { ['k'.repeat(256)]: 'v'.repeat(256) },
       { [astral.repeat(256)]: astral.repeat(256) },
       { text: 'a', number: -1.5e-7, yes: true, no: false, nothing: null, '': '', '"\\': '"\\\n' },
     ];
-    for (const metadata of goods) await caller.createSession('metadata', { metadata });
+    for (const metadata of valid) await caller.createSession('metadata', { metadata });
   });
 
-  test('refuses metadata that is larger, nested or no object', async () => {
+  test('rejects metadata that is larger, nested or not an object', async () => {
     const caller = door.market.caller(door.fixture);
     const elevenKeys = Object.fromEntries(Array.from({ length: 11 }, (_, at) => [`${marker}${at}`, at]));
-    const bads = [
+    const invalid = [
       elevenKeys,
       { ['k'.repeat(257)]: 1 },
       { key: 'v'.repeat(257) },
@@ -104,20 +104,20 @@ atEveryDoor('POST /session', (door) => {
       7,
       true,
     ];
-    for (const metadata of bads) {
+    for (const metadata of invalid) {
       const answer = await caller.post('session', { referrer_tag: 'metadata', metadata });
       assertRefused(answer, 'INVALID_REQUEST', 'metadata');
     }
   });
 
-  test('passes over members it does not know', async () => {
+  test('ignores unknown members', async () => {
     const caller = door.market.caller(door.fixture);
     const session = await caller.createSession('unknown-members', { sub_id: marker, sandbox: true, x: { y: [1] } });
     assert.equal(session.sandbox, false);
     assert.notEqual(session.sub_id, marker);
   });
 
-  test('answers a repeat of an Idempotency-Key as it did first, says so, and counts nothing', async () => {
+  test('returns the first response for a repeated Idempotency-Key', async () => {
     const caller = door.market.caller(door.fixture, { limits: { sessionsPerDay: 5 } });
     const key = { 'Idempotency-Key': 'retry-of-a-page-load' };
     const first = await caller.post('session', { referrer_tag: 'idempotent' }, key);
@@ -131,7 +131,7 @@ atEveryDoor('POST /session', (door) => {
     assert.equal(next.headers.get('x-ratelimit-remaining'), '3');
   });
 
-  test('refuses an Idempotency-Key that comes again with another payload', async () => {
+  test('rejects a repeated Idempotency-Key with another payload', async () => {
     const caller = door.market.caller(door.fixture);
     const key = { 'Idempotency-Key': marker };
     await caller.post('session', { referrer_tag: 'idempotent-a' }, key);
@@ -139,7 +139,7 @@ atEveryDoor('POST /session', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'idempotent-b' })).sessions_total, 0);
   });
 
-  test('refuses an Idempotency-Key that is too long or holds a space', async () => {
+  test('rejects an invalid Idempotency-Key', async () => {
     const caller = door.market.caller(door.fixture);
     for (const key of ['a'.repeat(256), 'two words']) {
       const answer = await caller.post('session', { referrer_tag: 'idempotent' }, { 'Idempotency-Key': key });

@@ -5,8 +5,8 @@ import { atEveryDoor } from '../support/doors.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 atEveryDoor('tenancy', (door) => {
-  /** Callers who are not the owner: another account, and the owner's account in the other mode. */
-  const strangers = () => {
+  /** The owner, another key of the owner, and callers of another account and of the other mode. */
+  const createCallers = () => {
     const { market, fixture } = door;
     const account = `owner ${fixture.vertical.segment}`;
     return {
@@ -16,8 +16,8 @@ atEveryDoor('tenancy', (door) => {
     };
   };
 
-  test("another account or mode is told that the owner's session does not exist", async () => {
-    const { owner, others } = strangers();
+  test('another account or mode cannot find a session', async () => {
+    const { owner, others } = createCallers();
     const subId = await owner.sessionWith('private', door.fixture.complete);
     for (const other of others) {
       assertRefused(await other.post('inputs', { sub_id: subId, fields: {} }), 'SUB_ID_NOT_FOUND');
@@ -25,9 +25,9 @@ atEveryDoor('tenancy', (door) => {
     }
   });
 
-  test('the answer about the session of a stranger is that about one never issued, also once expired', async () => {
+  test('a session of another tenant is reported like an unknown one, also after its expiry', async () => {
     const { market } = door;
-    const { owner, others } = strangers();
+    const { owner, others } = createCallers();
     const subId = await owner.sessionWith('same-answer', door.fixture.complete);
     const forged = `${subId.slice(0, -1)}${subId.at(-1) === '0' ? '1' : '0'}`;
     for (const hours of [0, 5]) {
@@ -54,8 +54,8 @@ atEveryDoor('tenancy', (door) => {
     assert.equal((await here.summary({ referrer_tag: 'two-verticals' })).sessions_total, 0);
   });
 
-  test('every key of an account, vertical and mode sees the same sessions and figures', async () => {
-    const { owner, colleague } = strangers();
+  test('all keys of a tenant share sessions and figures', async () => {
+    const { owner, colleague } = createCallers();
     const subId = await owner.sessionWith('shared', door.fixture.complete);
     assert.ok((await colleague.offers(subId)).offers.length > 0);
     assert.deepEqual(
@@ -64,8 +64,8 @@ atEveryDoor('tenancy', (door) => {
     );
   });
 
-  test('figures of the same tag never mix between accounts and modes', async () => {
-    const { owner, others } = strangers();
+  test('figures of a tag are separate for each account and mode', async () => {
+    const { owner, others } = createCallers();
     const tag = 'mixed';
     for (const [at, caller] of [owner, ...others].entries()) {
       for (let session = 0; session <= at; session++) {
@@ -80,8 +80,8 @@ atEveryDoor('tenancy', (door) => {
     }
   });
 
-  test("a stranger's ids contribute nothing to a list", async () => {
-    const { owner, others } = strangers();
+  test('ids of other tenants in a list are ignored', async () => {
+    const { owner, others } = createCallers();
     const { sub_id: mine } = await owner.createSession('lists');
     const theirs = await Promise.all(others.map((other) => other.createSession('lists')));
     const list = [mine, ...theirs.map(({ sub_id: id }) => id)].join(',');

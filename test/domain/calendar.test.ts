@@ -7,7 +7,9 @@ import {
   dayOf,
   dayStartMs,
   isoDate,
+  isoTimestamp,
   parseIsoDate,
+  parseIsoTimestamp,
   toCompactDate,
 } from '../../src/domain/calendar.ts';
 
@@ -16,18 +18,18 @@ const lastDay = parseIsoDate('9999-12-31')!;
 const anyDay = fc.integer({ min: firstDay, max: lastDay });
 
 describe('parseIsoDate', () => {
-  it('reads back every day that isoDate writes', () => {
+  it('parses every date that isoDate formats', () => {
     fc.assert(fc.property(anyDay, (day) => assert.equal(parseIsoDate(isoDate(day)), day)));
   });
 
-  it('numbers the days from 1970-01-01', () => {
+  it('counts days from 1970-01-01', () => {
     assert.equal(parseIsoDate('1970-01-01'), 0);
     assert.equal(parseIsoDate('1970-01-02'), 1);
     assert.equal(parseIsoDate('1969-12-31'), -1);
     assert.equal(parseIsoDate('2024-02-29'), Date.UTC(2024, 1, 29) / dayMs);
   });
 
-  it('takes a date exactly when the calendar has it', () => {
+  it('accepts exactly the dates of the calendar', () => {
     const leap = (year: number) => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
     const monthDays = (year: number) => [31, leap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     const two = (number: number) => String(number).padStart(2, '0');
@@ -67,7 +69,7 @@ describe('parseIsoDate', () => {
     '٢٠٢٣-٠١-٠١',
     '',
   ]) {
-    it(`refuses ${JSON.stringify(text)}`, () => assert.equal(parseIsoDate(text), null));
+    it(`rejects ${JSON.stringify(text)}`, () => assert.equal(parseIsoDate(text), null));
   }
 
   it('never throws', () => {
@@ -76,7 +78,7 @@ describe('parseIsoDate', () => {
 });
 
 describe('dayOf', () => {
-  it('puts every moment between the start of its day and the start of the next', () => {
+  it('returns the day that contains the time', () => {
     fc.assert(
       fc.property(fc.integer({ min: -8e13, max: 8e13 }), (wallMs) => {
         const day = dayOf(wallMs);
@@ -92,8 +94,8 @@ describe('dayOf', () => {
   });
 });
 
-describe('compactDate', () => {
-  it('spells the date with its digits and keeps the order of days', () => {
+describe('toCompactDate', () => {
+  it('has the digits of the date and keeps the order of days', () => {
     fc.assert(
       fc.property(anyDay, anyDay, (one, other) => {
         assert.equal(toCompactDate(one), Number(isoDate(one).replaceAll('-', '')));
@@ -104,20 +106,20 @@ describe('compactDate', () => {
 });
 
 describe('completedYears', () => {
-  it('counts a year on the birthday and not the day before', () => {
+  it('counts a year from the birthday on', () => {
     assert.equal(completedYears(19900615, 20080614), 17);
     assert.equal(completedYears(19900615, 20080615), 18);
     assert.equal(completedYears(19900615, 20090614), 18);
   });
 
-  it('gives who was born on 29 February another year on 1 March, or on the day itself where there is one', () => {
+  it('counts a year from 1 March for a birthday on 29 February in a common year', () => {
     assert.equal(completedYears(20080229, 20260228), 17);
     assert.equal(completedYears(20080229, 20260301), 18);
     assert.equal(completedYears(20080229, 20280228), 19);
     assert.equal(completedYears(20080229, 20280229), 20);
   });
 
-  it('is the number of birthdays since birth', () => {
+  it('returns the number of birthdays since birth', () => {
     const day = fc.integer({ min: parseIsoDate('1900-01-01')!, max: parseIsoDate('2100-12-31')! });
     fc.assert(
       fc.property(day, day, (one, other) => {
@@ -131,4 +133,30 @@ describe('completedYears', () => {
       }),
     );
   });
+});
+
+it('isoTimestamp formats any sequence of times', () => {
+  const time = fc.integer({ min: 0, max: 4e12 });
+  fc.assert(
+    fc.property(time, time, (one, other) => {
+      for (const wallMs of [one, one, other, one]) assert.equal(isoTimestamp(wallMs), new Date(wallMs).toISOString());
+    }),
+  );
+});
+
+it('parseIsoTimestamp parses a timestamp with its offset from UTC', () => {
+  for (const [text, ms] of [
+    ['2026-05-20T12:00:00Z', Date.UTC(2026, 4, 20, 12)],
+    ['2026-05-20T12:00:00.123Z', Date.UTC(2026, 4, 20, 12, 0, 0, 123)],
+    ['2026-05-20T12:00+02:00', Date.UTC(2026, 4, 20, 10)],
+    ['2024-02-29T23:59:59-05:30', Date.UTC(2024, 2, 1, 5, 29, 59)],
+  ] as const) {
+    assert.equal(parseIsoTimestamp(text), ms, text);
+  }
+});
+
+it('parseIsoTimestamp rejects invalid timestamps', () => {
+  for (const text of ['2026-05-20', '2026-05-20T12:00:00', '2026-02-29T12:00:00Z', '2026-05-20T25:00:00Z', 'now', '']) {
+    assert.equal(parseIsoTimestamp(text), null, text);
+  }
 });

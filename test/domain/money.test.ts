@@ -3,14 +3,14 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { microsToUsd, roundHalfUp, usdToExactMicros, usdToMicros } from '../../src/domain/money.ts';
 
-/** The decimal text of a whole number of units of `10 ** -decimals`. */
+/** Formats an integer number of units of `10 ** -decimals`. */
 function decimalText(units: bigint, decimals: number): string {
   const digits = units.toString().padStart(decimals + 1, '0');
   return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
 describe('roundHalfUp', () => {
-  it('rounds a tie up though the nearest double lies below it', () => {
+  it('rounds a tie up although the nearest double is smaller', () => {
     assert.equal(roundHalfUp(1.005, 2), 1.01);
     assert.equal(roundHalfUp(8.345, 2), 8.35);
     assert.equal(roundHalfUp(0.285, 2), 0.29);
@@ -18,7 +18,7 @@ describe('roundHalfUp', () => {
     assert.equal(roundHalfUp(0.0000005, 6), 0.000001);
   });
 
-  it('leaves what is already round as it is', () => {
+  it('does not change a rounded value', () => {
     for (const value of [0, 1, 0.1, 0.07, 341.48, 17.59, 99_999.99]) assert.equal(roundHalfUp(value, 2), value);
   });
 
@@ -27,7 +27,7 @@ describe('roundHalfUp', () => {
     assert.equal(roundHalfUp(-1.26, 1), -1.3);
   });
 
-  it('does as a pencil does with every amount of up to ten million dollars written with three decimals', () => {
+  it('rounds amounts with three decimals as in decimal arithmetic', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10_000_000_000n }), (thousandths) => {
         const expected = Number(decimalText((thousandths + 5n) / 10n, 2));
@@ -36,14 +36,14 @@ describe('roundHalfUp', () => {
     );
   });
 
-  it('never lifts a value that lies clearly below a tie', () => {
+  it('does not round up a value below a tie', () => {
     assert.equal(roundHalfUp(1_000_000.00499, 2), 1_000_000);
     assert.equal(roundHalfUp(5_000_000_000.001, 2), 5_000_000_000);
   });
 });
 
 describe('microsToUsd', () => {
-  it('is exact to the cent, half up, over everything micro-dollars can hold', () => {
+  it('is exact over the whole range', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 9_000_000_000_000_000n }), (micros) => {
         assert.equal(microsToUsd(Number(micros)), Number(decimalText((micros + 5_000n) / 10_000n, 2)));
@@ -57,7 +57,7 @@ describe('microsToUsd', () => {
     assert.equal(microsToUsd(1_000_000_000_004_999), 1_000_000_000);
   });
 
-  it('gives back any amount in whole cents', () => {
+  it('converts whole cents back', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100_000_000_00 }), (cents) => {
         assert.equal(microsToUsd(usdToMicros(cents / 100)), cents / 100);
@@ -65,7 +65,7 @@ describe('microsToUsd', () => {
     );
   });
 
-  it('reads an amount of up to six decimals exactly, and nothing finer, larger or below zero', () => {
+  it('usdToExactMicros accepts up to six decimals', () => {
     for (const [usd, micros] of [
       [0, 0],
       [-0, 0],

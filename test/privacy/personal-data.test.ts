@@ -17,7 +17,7 @@ import { findTraces } from './traces.ts';
 const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const faults = new URL('programs/faulty.ts', import.meta.url).href;
 
-/** What is submitted, each value at one place only, so that a trace tells where it came from. */
+/** Submitted values. Each is used once, so that a trace identifies its source. */
 const texts = [
   'tag', 'metadata name', 'metadata value', 'user agent in a body', 'user agent header', 'referer', 'cookie', 'forwarded address',
   'Idempotency-Key', 'unknown API key', 'malformed API key', 'basic credentials', 'field name', 'field value', 'unknown field value',
@@ -31,7 +31,7 @@ type Place = (typeof texts)[number];
 
 const text = (place: Place): string => `zq7x${String(texts.indexOf(place)).padStart(3, '0')}x`;
 
-/** Numbers that a borrower gives, recognizable in any notation; a zip is text of digits, a birth date both. */
+/** Numbers of the borrower, recognizable in any format. */
 const numbers = {
   'loan amount': 73_429,
   income: 7_318_529,
@@ -49,7 +49,7 @@ const submitted = new Map<string, string | number>([
   ['zip', zip],
 ]);
 
-/** What may be found, where, and why. Everything else must leave no trace anywhere. */
+/** Values that may be stored, with place and reason. All others must leave no trace. */
 const mayBeKept: readonly { readonly what: string; readonly where: RegExp; readonly why: string }[] = [
   { what: 'tag', where: /^(ledger\/|analytics\.sqlite)/, why: 'it names an experiment, and every figure is by tag' },
   {
@@ -74,10 +74,10 @@ const mayBeKept: readonly { readonly what: string; readonly where: RegExp; reado
   { what: 'allowed origin', where: /^keys\.sqlite/, why: 'as the other origin' },
 ];
 
-/** What the log of the server tells by design: whose requests they were, and what the operator changed. */
+/** Values that the server logs on purpose: callers and changes of the operator. */
 const mayBeLogged: readonly string[] = ['account', 'issued account'];
 
-/** Commands of the operator, `FILE` for a file of payouts, and what each shows by design; it must show all of that. */
+/** Commands of the operator and the values that each must show. `FILE` is a file of payouts. */
 const commands: readonly { readonly words: string; readonly shows: readonly string[]; readonly why: string }[] = [
   { words: 'confirm FILE', shows: [], why: 'it counts rows; those refused are in the file beside it' },
   { words: 'confirm FILE --json', shows: [], why: 'as without' },
@@ -115,14 +115,14 @@ const commands: readonly { readonly words: string; readonly shows: readonly stri
   { words: 'check-config', shows: [], why: 'it shows settings' },
 ];
 
-/** A server with the bugs of `faulty.ts`, at its most talkative, all of whose output is kept. */
-class TalkativeServer {
+/** A server with the bugs of `faulty.ts` and the most verbose log level. Records all output. */
+class VerboseServer {
   readonly child: ChildProcess;
   readonly ended: Promise<unknown>;
   ports = { public: 0, operations: 0 };
   printed = '';
 
-  constructor(dataDir: string, engine: string) {
+  constructor(dataDir: string) {
     this.child = spawn(commandLine, ['serve'], {
       env: {
         ...plainEnvironment(),
@@ -131,7 +131,7 @@ class TalkativeServer {
         SVC_OPS_PORT: '0',
         SVC_MATCHER_THREADS: '1',
         SVC_LOG_LEVEL: 'trace',
-        SVC_LISTENER: engine,
+        SVC_LISTENER: 'uws',
         NODE_OPTIONS: `--import ${faults}`,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -141,13 +141,13 @@ class TalkativeServer {
 
   async serving(): Promise<this> {
     const found = await new Promise<RegExpExecArray>((resolve, reject) => {
-      const hear = (piece: string): void => {
+      const onData = (piece: string): void => {
         this.printed += piece;
-        const said = /127\.0\.0\.1:(\d+)\/v1\/personal-loans, operations on 127\.0\.0\.1:(\d+)\n/.exec(this.printed);
-        if (said !== null) resolve(said);
+        const match = /127\.0\.0\.1:(\d+)\/v1\/personal-loans, operations on 127\.0\.0\.1:(\d+)\n/.exec(this.printed);
+        if (match !== null) resolve(match);
       };
-      this.child.stdout!.setEncoding('utf8').on('data', hear);
-      this.child.stderr!.setEncoding('utf8').on('data', hear);
+      this.child.stdout!.setEncoding('utf8').on('data', onData);
+      this.child.stderr!.setEncoding('utf8').on('data', onData);
       this.ended.then(() => reject(new Error(this.printed)), reject);
     });
     this.ports = { public: Number(found[1]), operations: Number(found[2]) };
@@ -155,18 +155,18 @@ class TalkativeServer {
   }
 }
 
-interface Told {
+interface RecordedResponse {
   readonly status: number;
   readonly head: string;
   readonly text: string;
 }
 
-/** Asks, and keeps every answer that is an error. */
-class Asker {
-  readonly errors: Told[] = [];
-  ports: TalkativeServer['ports'];
+/** Sends requests and records error responses. */
+class RecordingClient {
+  readonly errors: RecordedResponse[] = [];
+  ports: VerboseServer['ports'];
 
-  constructor(ports: TalkativeServer['ports']) {
+  constructor(ports: VerboseServer['ports']) {
     this.ports = ports;
   }
 
@@ -183,7 +183,7 @@ class Asker {
       readonly body?: string | Buffer;
       readonly operations?: boolean;
     } = {},
-  ): Promise<Told> {
+  ): Promise<RecordedResponse> {
     const connection = operations
       ? await RawConnection.open(this.ports.operations)
       : await ServiceConnection.open(this.ports.public);
@@ -205,27 +205,27 @@ class Asker {
 
 const api = '/v1/personal-loans';
 
-/** Every path there is, each with something recognizable in every place that a caller fills. */
+/** Requests every path, with a recognizable value in every input. */
 async function driveEveryPath(
-  asker: Asker,
+  client: RecordingClient,
   key: string,
   operatorToken: string,
 ): Promise<{ subId: string; token: string; issuedKey: string }> {
   const authorization = { Authorization: `Bearer ${key}` };
   const json = { ...authorization, 'Content-Type': 'application/json' };
   const post = (operation: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
-    asker.ask(`${api}/${operation}`, {
+    client.ask(`${api}/${operation}`, {
       method: 'POST',
       headers: { ...json, ...headers },
       body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
     });
-  const ok = async (told: Promise<Told>, status = 200): Promise<Told> => {
+  const ok = async (told: Promise<RecordedResponse>, status = 200): Promise<RecordedResponse> => {
     const { status: got, text: body } = await told;
     assert.equal(got, status, body);
     return told;
   };
 
-  // A whole life, with everything that may be given.
+  // A session with every optional input.
   const created = await ok(
     post(
       'session',
@@ -262,28 +262,28 @@ async function driveEveryPath(
   };
   await ok(post('inputs', { sub_id: subId, fields }));
   for (const sort of ['recommended', 'svc_revenue']) {
-    await ok(asker.ask(`${api}/marketplace?sub_id=${subId}&format=json&sort=${sort}`, { headers: authorization }));
+    await ok(client.ask(`${api}/marketplace?sub_id=${subId}&format=json&sort=${sort}`, { headers: authorization }));
   }
   const offers = JSON.parse(
-    (await asker.ask(`${api}/marketplace?sub_id=${subId}&format=json`, { headers: authorization })).text,
+    (await client.ask(`${api}/marketplace?sub_id=${subId}&format=json`, { headers: authorization })).text,
   ) as { offers: { click_url: string }[] };
   const click = new URL(offers.offers[0]?.click_url ?? assert.fail('no offers'));
-  await ok(asker.ask(click.pathname + click.search, { headers: { 'User-Agent': text('user agent header') } }), 302);
+  await ok(client.ask(click.pathname + click.search, { headers: { 'User-Agent': text('user agent header') } }), 302);
   const widget = await ok(
-    asker.ask(`${api}/marketplace?sub_id=${subId}&format=js`, {
+    client.ask(`${api}/marketplace?sub_id=${subId}&format=js`, {
       headers: { ...authorization, Accept: 'application/json' },
     }),
   );
   const { token } = JSON.parse(widget.text) as { token: string };
   const link = `sub=${subId}&token=${token}`;
-  await ok(asker.ask(`/w?${link}`));
+  await ok(client.ask(`/w?${link}`));
   await ok(
-    asker.ask(`/w/offers?${link}&load=00000000000000a1`, {
-      headers: { Origin: `http://127.0.0.1:${asker.ports.public}` },
+    client.ask(`/w/offers?${link}&load=00000000000000a1`, {
+      headers: { Origin: `http://127.0.0.1:${client.ports.public}` },
     }),
   );
   const events = { load: '00000000000000a1', events: [{ event_id: text('widget event'), type: 'widget_loaded' }] };
-  await ok(asker.ask(`/w/events?${link}`, { method: 'POST', body: JSON.stringify(events) }), 204);
+  await ok(client.ask(`/w/events?${link}`, { method: 'POST', body: JSON.stringify(events) }), 204);
   const offer = click.searchParams.get('offer') ?? '';
   const row = {
     sub_id: subId,
@@ -295,7 +295,7 @@ async function driveEveryPath(
   };
   const operator = { Authorization: `Bearer ${operatorToken}`, 'Content-Type': 'application/json' };
   const confirm = (rows: unknown, headers: Readonly<Record<string, string>> = operator) =>
-    asker.ask('/confirmations', {
+    client.ask('/confirmations', {
       operations: true,
       method: 'POST',
       headers,
@@ -309,25 +309,25 @@ async function driveEveryPath(
       text('refused payout'),
     ]),
   );
-  // The second time round it happened at another moment.
+  // The second run is at another time.
   assert.match(confirmed.text, /"index":0,"outcome":"(accepted"|rejected","reason":"conflict")/);
   for (const query of [
     `referrer_tag=${text('tag')}`,
     `referrer_tag=${text('tag')}&granularity=row`,
     `sub_id_list=${subId}`,
   ]) {
-    await ok(asker.ask(`${api}/analytics?${query}`, { headers: authorization }));
+    await ok(client.ask(`${api}/analytics?${query}`, { headers: authorization }));
   }
 
-  await ok(asker.ask(`/docs?${text('query name')}=${text('query value')}`));
-  await ok(asker.ask(`${api}/openapi.json?${text('query name')}=${text('query value')}`));
+  await ok(client.ask(`/docs?${text('query name')}=${text('query value')}`));
+  await ok(client.ask(`${api}/openapi.json?${text('query name')}=${text('query value')}`));
   for (const path of ['/healthz', '/readyz', '/metrics']) {
-    await ok(asker.ask(`${path}?${text('query name')}=${text('query value')}`, { operations: true }));
+    await ok(client.ask(`${path}?${text('query name')}=${text('query value')}`, { operations: true }));
   }
 
-  // What the operator may change, with what he may get wrong.
+  // Changes of the operator, valid and invalid.
   const manage = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = operator) =>
-    asker.ask(path, {
+    client.ask(path, {
       operations: true,
       method,
       headers,
@@ -376,10 +376,10 @@ async function driveEveryPath(
     const { status } = await refused;
     assert.ok(status >= 400 && status < 500, `${status}`);
   }
-  await asker.ask(`/docs/${text('path')}`);
-  await asker.ask(`/v1/${text('path')}/openapi.json`);
+  await client.ask(`/docs/${text('path')}`);
+  await client.ask(`/v1/${text('path')}/openapi.json`);
 
-  // Each thing wrong once, and never alone.
+  // Every kind of error, together with others.
   const wrongFields = Object.fromEntries(Object.keys(fields).map((name) => [name, text('field value')]));
   await post('inputs', {
     sub_id: subId,
@@ -413,50 +413,50 @@ async function driveEveryPath(
   ]) {
     await post('session', { referrer_tag: 'abc' }, { Authorization: credentials });
   }
-  await asker.ask(`${api}/session?${text('query name')}=${text('query value')}`, { method: 'PUT' });
-  await asker.ask(`/v1/${text('path')}/session`, { headers: authorization });
-  await asker.ask(`${api}/${text('path')}`, { headers: authorization });
-  await asker.ask(`${api}/session?${text('query name')}=${text('query value')}`, {
+  await client.ask(`${api}/session?${text('query name')}=${text('query value')}`, { method: 'PUT' });
+  await client.ask(`/v1/${text('path')}/session`, { headers: authorization });
+  await client.ask(`${api}/${text('path')}`, { headers: authorization });
+  await client.ask(`${api}/session?${text('query name')}=${text('query value')}`, {
     method: text('method').toUpperCase().replaceAll(/\d/g, 'Q'),
   });
-  await asker.ask(`${api}/marketplace?sub_id=${text('query value')}&format=json&${text('query name')}=1`, {
+  await client.ask(`${api}/marketplace?sub_id=${text('query value')}&format=json&${text('query name')}=1`, {
     headers: { ...authorization, [text('header name')]: text('header name') },
   });
-  await asker.ask(`${api}/marketplace?sub_id=${subId}&format=${text('query value')}&sort=${text('query value')}`, {
+  await client.ask(`${api}/marketplace?sub_id=${subId}&format=${text('query value')}&sort=${text('query value')}`, {
     headers: authorization,
   });
-  await asker.ask(`${api}/analytics?referrer_tag=${text('analytics tag')}!`, { headers: authorization });
-  await asker.ask(`${api}/analytics?referrer_tag=abc&granularity=row&cursor=${text('cursor')}`, {
+  await client.ask(`${api}/analytics?referrer_tag=${text('analytics tag')}!`, { headers: authorization });
+  await client.ask(`${api}/analytics?referrer_tag=abc&granularity=row&cursor=${text('cursor')}`, {
     headers: authorization,
   });
-  await asker.ask(`${api}/analytics?sub_id_list=${text('list of ids')},%zz`, { headers: authorization });
-  await asker.ask(`/c?sub=${text('click session')}&offer=${text('click offer')}&v=${text('click value')}`);
-  await asker.ask(`/c?sub=${subId}&offer=${text('click offer')}&v=${text('click value')}`);
-  await asker.ask(`/w?sub=${subId}&token=${text('widget token')}`);
-  await asker.ask(`/w/offers?sub=${text('widget session')}&token=${text('widget token')}`);
-  await asker.ask(`/w/offers?${link}&load=00000000000000a1`, {
+  await client.ask(`${api}/analytics?sub_id_list=${text('list of ids')},%zz`, { headers: authorization });
+  await client.ask(`/c?sub=${text('click session')}&offer=${text('click offer')}&v=${text('click value')}`);
+  await client.ask(`/c?sub=${subId}&offer=${text('click offer')}&v=${text('click value')}`);
+  await client.ask(`/w?sub=${subId}&token=${text('widget token')}`);
+  await client.ask(`/w/offers?sub=${text('widget session')}&token=${text('widget token')}`);
+  await client.ask(`/w/offers?${link}&load=00000000000000a1`, {
     headers: { Origin: `https://${text('origin')}.example` },
   });
-  await asker.ask(`/w/events?${link}`, {
+  await client.ask(`/w/events?${link}`, {
     method: 'POST',
     body: `{"load":"${text('widget event')}","events":[${text('widget event')}`,
   });
-  await asker.ask(`/cdn/${text('logo name')}.svg?v=${text('logo name')}`);
+  await client.ask(`/cdn/${text('logo name')}.svg?v=${text('logo name')}`);
   await confirm([row], { ...operator, Authorization: `Bearer ${text('operator credentials')}` });
   await confirm(`[{"sub_id":"${text('confirmed session')}",`);
-  await asker.ask(`/${text('path')}`, { operations: true });
+  await client.ask(`/${text('path')}`, { operations: true });
 
-  // Bugs that quote what they stumbled upon.
+  // Bugs whose error messages contain values.
   const faulty = { 'User-Agent': `${text('fault')} with-fault` };
-  assert.equal((await asker.ask(click.pathname + click.search, { headers: faulty })).status, 500);
+  assert.equal((await client.ask(click.pathname + click.search, { headers: faulty })).status, 500);
   assert.equal((await post('session', { referrer_tag: 'abc', user_agent: `${text('fault')} with-fault` })).status, 500);
   return { subId, token, issuedKey };
 }
 
-/** The commands that a running server's operator uses, and whatever else they say. */
+/** Runs the commands of the operator and returns their other output. */
 async function assertOnlyShownByCommands(
   folder: string,
-  ports: TalkativeServer['ports'],
+  ports: VerboseServer['ports'],
   subId: string,
   all: ReadonlyMap<string, string | number>,
 ): Promise<void> {
@@ -495,7 +495,7 @@ async function assertOnlyShownByCommands(
         .replace('ACCOUNT', `--account ${text('account')} --tag ${text('tag')}`)
         .split(' ');
       const { code, stdout, stderr } = await runMarketplace(args, settings);
-      // A file with rows that were refused ends with 4.
+      // Exit code 4: some rows were rejected.
       assert.equal(code, words.startsWith('confirm') ? 4 : 0, `${words}: ${stderr}`);
       assert.notEqual(stdout, '', words);
       found.push([words, findTraces(all, Buffer.from(stdout + stderr)).sort()]);
@@ -516,7 +516,7 @@ interface LogLine {
   readonly leftOut?: Readonly<Record<string, number>>;
 }
 
-/** How many refused requests with an error's body a line tells of: one, or those beyond the budget of lines. */
+/** Number of rejected requests that a log line reports. */
 function refusalsIn({ code, leftOut = {} }: LogLine): number {
   const counted = Object.entries(leftOut).filter(([kind]) => /^[A-Z_]+$/.test(kind));
   return counted.reduce((count, [, more]) => count + more, code === undefined ? 0 : 1);
@@ -547,99 +547,97 @@ function temporaryFolder(t: TestContext): string {
 }
 
 describe('personal data', () => {
-  for (const engine of ['uws', 'node']) {
-    test(`leaves no trace in output, logs, files and errors, on ${engine}`, async (t) => {
-      const folder = temporaryFolder(t);
-      const settings = { SVC_DATA_DIR: folder };
-      const wanted = ['--account', text('account'), '--vertical', 'personal-loans', '--mode', 'live', '--raw'];
-      const key = (await runMarketplace(['keys', 'create', ...wanted], settings)).stdout.trim();
-      const origin = `https://${text('embedding origin')}.example`;
-      const allowed = await runMarketplace(['origins', 'allow', '--account', text('account'), origin], settings);
-      assert.equal(allowed.code, 0, allowed.stderr);
+  test('leaves no trace in output, logs, files and errors', async (t) => {
+    const folder = temporaryFolder(t);
+    const settings = { SVC_DATA_DIR: folder };
+    const wanted = ['--account', text('account'), '--vertical', 'personal-loans', '--mode', 'live', '--raw'];
+    const key = (await runMarketplace(['keys', 'create', ...wanted], settings)).stdout.trim();
+    const origin = `https://${text('embedding origin')}.example`;
+    const allowed = await runMarketplace(['origins', 'allow', '--account', text('account'), origin], settings);
+    assert.equal(allowed.code, 0, allowed.stderr);
 
-      const first = await new TalkativeServer(folder, engine).serving();
-      t.after(() => first.child.kill('SIGKILL'));
-      const asker = new Asker(first.ports);
-      const operatorToken = readOperatorToken(operatorTokenPath(folder));
-      const { subId, token, issuedKey } = await driveEveryPath(asker, key, operatorToken);
-      const metrics = await asker.ask('/metrics', { operations: true });
+    const first = await new VerboseServer(folder).serving();
+    t.after(() => first.child.kill('SIGKILL'));
+    const client = new RecordingClient(first.ports);
+    const operatorToken = readOperatorToken(operatorTokenPath(folder));
+    const { subId, token, issuedKey } = await driveEveryPath(client, key, operatorToken);
+    const metrics = await client.ask('/metrics', { operations: true });
 
-      // A bug outside of any request ends the server; its next start reads all of it back, and is killed.
-      const dying = asker.ask(`${api}/session`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ referrer_tag: 'abc', user_agent: `${text('crash')} with-crash` }),
-      });
-      await Promise.allSettled([dying, first.ended]);
-      assert.equal(first.child.exitCode, 1);
-      const secrets = new Map([
-        ['the API key', key],
-        ['the widget token', token],
-        ['the sub_id as text', subId],
-        ['the issued key', issuedKey],
-      ]);
-      assertOnlyKeptInFiles(folder, secrets);
-      const second = await new TalkativeServer(folder, engine).serving();
-      t.after(() => second.child.kill('SIGKILL'));
-      asker.ports = second.ports;
-      const { issuedKey: anotherKey } = await driveEveryPath(asker, key, operatorToken);
-      secrets.set('another issued key', anotherKey);
-      const all = new Map([...submitted, ...secrets, ['the operator token', operatorToken]]);
-      await assertOnlyShownByCommands(folder, second.ports, subId, all);
-      second.child.kill('SIGKILL');
-      await second.ended;
-      const third = await new TalkativeServer(folder, engine).serving();
-      t.after(() => third.child.kill('SIGKILL'));
-      third.child.kill('SIGTERM');
-      await third.ended;
-      assertOnlyKeptInFiles(folder, secrets);
-
-      // What may be kept is kept, or the list says too much.
-      for (const { what, where } of mayBeKept) {
-        const value = new Map([[what, submitted.get(what) as string]]);
-        const kept = filesIn(folder).filter(
-          (file) => where.test(file) && findTraces(value, readFileSync(join(folder, file))).length > 0,
-        );
-        assert.ok(kept.length > 0, `${what} is kept nowhere: strike it from the list`);
-      }
-
-      const printed = first.printed + second.printed + third.printed;
-      assert.deepEqual(findTraces(all, Buffer.from(printed)), mayBeLogged, printed);
-      assert.deepEqual(findTraces(all, Buffer.from(metrics.text)), []);
-      for (const { status, head, text: body } of asker.errors) {
-        assert.deepEqual(findTraces(all, Buffer.from(head + body)), [], `${status} ${head} ${body}`);
-      }
-
-      // That all of it happened and was logged: a test that drives nothing would find nothing.
-      const lines = printed
-        .split('\n')
-        .filter((line) => line.startsWith('{'))
-        .map((line) => JSON.parse(line) as LogLine);
-      const codes = new Set(lines.map(({ code }) => code));
-      for (const code of [
-        'INVALID_FIELD_VALUE',
-        'INVALID_REQUEST',
-        'INVALID_REFERRER_TAG',
-        'UNAUTHORIZED',
-        'ORIGIN_NOT_ALLOWED',
-        'SUB_ID_NOT_FOUND',
-        'NOT_FOUND',
-        'METHOD_NOT_ALLOWED',
-        'PAYLOAD_TOO_LARGE',
-        'UNSUPPORTED_MEDIA_TYPE',
-        'IDEMPOTENCY_MISMATCH',
-        'INTERNAL_ERROR',
-      ]) {
-        assert.ok(codes.has(code), `${code} was not logged`);
-      }
-      assert.deepEqual(
-        lines.filter(({ level }) => level === 60).map(({ fault }) => fault?.type),
-        ['SyntaxError'],
-      );
-      assert.equal(
-        lines.reduce((count, line) => count + refusalsIn(line), 0),
-        asker.errors.filter(({ text: body }) => body.startsWith('{"error"')).length,
-      );
+    // A bug outside of a request ends the server. The next start restores everything and is killed.
+    const dying = client.ask(`${api}/session`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ referrer_tag: 'abc', user_agent: `${text('crash')} with-crash` }),
     });
-  }
+    await Promise.allSettled([dying, first.ended]);
+    assert.equal(first.child.exitCode, 1);
+    const secrets = new Map([
+      ['the API key', key],
+      ['the widget token', token],
+      ['the sub_id as text', subId],
+      ['the issued key', issuedKey],
+    ]);
+    assertOnlyKeptInFiles(folder, secrets);
+    const second = await new VerboseServer(folder).serving();
+    t.after(() => second.child.kill('SIGKILL'));
+    client.ports = second.ports;
+    const { issuedKey: anotherKey } = await driveEveryPath(client, key, operatorToken);
+    secrets.set('another issued key', anotherKey);
+    const all = new Map([...submitted, ...secrets, ['the operator token', operatorToken]]);
+    await assertOnlyShownByCommands(folder, second.ports, subId, all);
+    second.child.kill('SIGKILL');
+    await second.ended;
+    const third = await new VerboseServer(folder).serving();
+    t.after(() => third.child.kill('SIGKILL'));
+    third.child.kill('SIGTERM');
+    await third.ended;
+    assertOnlyKeptInFiles(folder, secrets);
+
+    // Every value that may be stored is stored; otherwise the list is too long.
+    for (const { what, where } of mayBeKept) {
+      const value = new Map([[what, submitted.get(what) as string]]);
+      const kept = filesIn(folder).filter(
+        (file) => where.test(file) && findTraces(value, readFileSync(join(folder, file))).length > 0,
+      );
+      assert.ok(kept.length > 0, `${what} is kept nowhere: strike it from the list`);
+    }
+
+    const printed = first.printed + second.printed + third.printed;
+    assert.deepEqual(findTraces(all, Buffer.from(printed)), mayBeLogged, printed);
+    assert.deepEqual(findTraces(all, Buffer.from(metrics.text)), []);
+    for (const { status, head, text: body } of client.errors) {
+      assert.deepEqual(findTraces(all, Buffer.from(head + body)), [], `${status} ${head} ${body}`);
+    }
+
+    // Checks that all requests were logged: a test without requests would find no traces.
+    const lines = printed
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as LogLine);
+    const codes = new Set(lines.map(({ code }) => code));
+    for (const code of [
+      'INVALID_FIELD_VALUE',
+      'INVALID_REQUEST',
+      'INVALID_REFERRER_TAG',
+      'UNAUTHORIZED',
+      'ORIGIN_NOT_ALLOWED',
+      'SUB_ID_NOT_FOUND',
+      'NOT_FOUND',
+      'METHOD_NOT_ALLOWED',
+      'PAYLOAD_TOO_LARGE',
+      'UNSUPPORTED_MEDIA_TYPE',
+      'IDEMPOTENCY_MISMATCH',
+      'INTERNAL_ERROR',
+    ]) {
+      assert.ok(codes.has(code), `${code} was not logged`);
+    }
+    assert.deepEqual(
+      lines.filter(({ level }) => level === 60).map(({ fault }) => fault?.type),
+      ['SyntaxError'],
+    );
+    assert.equal(
+      lines.reduce((count, line) => count + refusalsIn(line), 0),
+      client.errors.filter(({ text: body }) => body.startsWith('{"error"')).length,
+    );
+  });
 });

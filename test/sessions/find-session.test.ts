@@ -33,12 +33,12 @@ class Bench {
     t.after(() => this.sessions.close());
   }
 
-  /** A genuine id that no store holds. */
+  /** Issues an id without a session in the store. */
   issue(tenant: Tenant = liveTenant): string {
     return this.subIds.issue(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
   }
 
-  /** A session in the store, the only one with its fields. */
+  /** Adds a session with unique fields. */
   create(): { id: string; session: Session } {
     const id = this.issue();
     this.sessions.add(id, liveTenant);
@@ -47,7 +47,7 @@ class Bench {
     return { id, session };
   }
 
-  /** The session, or the code of the refusal. */
+  /** Returns the session, or the error code. */
   find(id: string, tenant: Tenant = liveTenant): Session | string {
     const { clock, sessions, subIds } = this;
     const onSessionMissing = () => {
@@ -58,7 +58,7 @@ class Bench {
   }
 }
 
-/** That what was found, an object of its own, is this very session: it has what only this one has. */
+/** Compares two handles of the same session. */
 function assertFound(found: Session | string, session: Session): void {
   assert(typeof found !== 'string', String(found));
   assert.equal(found.tenant, session.tenant);
@@ -67,14 +67,14 @@ function assertFound(found: Session | string, session: Session): void {
   assert.deepEqual(found.fields, session.fields);
 }
 
-const strangers: readonly (readonly [whose: string, tenant: Tenant])[] = [
+const otherTenants: readonly (readonly [whose: string, tenant: Tenant])[] = [
   ['another account', { ...liveTenant, account: 43 }],
   ['another mode', testTenant],
   ['another vertical', { ...liveTenant, vertical: { ...liveTenant.vertical, number: 2 } }],
 ];
 
 describe('findSession', () => {
-  it('finds a live session for a key of the same account, vertical and mode', (t) => {
+  it('finds a live session of the tenant', (t) => {
     const bench = new Bench(t);
     bench.create();
     const { id, session } = bench.create();
@@ -82,21 +82,21 @@ describe('findSession', () => {
     assertFound(bench.find(id, { ...liveTenant }), session);
   });
 
-  for (const [whose, tenant] of strangers) {
-    it(`knows nothing of it for ${whose}, live, expired or lost`, (t) => {
+  for (const [whose, tenant] of otherTenants) {
+    it(`does not find a session of ${whose}, whether live, expired or missing`, (t) => {
       const bench = new Bench(t);
       const { id } = bench.create();
-      const lost = bench.issue();
+      const missing = bench.issue();
       assert.equal(bench.find(id, tenant), 'SUB_ID_NOT_FOUND');
-      assert.equal(bench.find(lost, tenant), 'SUB_ID_NOT_FOUND');
+      assert.equal(bench.find(missing, tenant), 'SUB_ID_NOT_FOUND');
       bench.clock.advance(sessionTtlMs);
       assert.equal(bench.find(id, tenant), 'SUB_ID_NOT_FOUND');
-      assert.equal(bench.find(lost, tenant), 'SUB_ID_NOT_FOUND');
+      assert.equal(bench.find(missing, tenant), 'SUB_ID_NOT_FOUND');
       assert.equal(bench.missing, 0);
     });
   }
 
-  it('knows nothing of an id nobody issued', (t) => {
+  it('does not find a forged id', (t) => {
     const bench = new Bench(t);
     const { id } = bench.create();
     const last = id.at(-1) === '0' ? '1' : '0';
@@ -114,7 +114,7 @@ describe('findSession', () => {
     assert.equal(bench.missing, 0);
   });
 
-  it('finds a session until its four hours are over, to the millisecond', (t) => {
+  it('rejects a session from the millisecond of its expiry', (t) => {
     const bench = new Bench(t);
     const { id, session } = bench.create();
     bench.clock.advance(sessionTtlMs - 1);
@@ -123,7 +123,7 @@ describe('findSession', () => {
     assert.equal(bench.find(id), 'SUB_ID_EXPIRED');
   });
 
-  it('says that a session is expired long after it was swept away, without an alert', (t) => {
+  it('reports a deleted session as expired, without an alert', (t) => {
     const bench = new Bench(t);
     const { id } = bench.create();
     bench.clock.advance(100 * sessionTtlMs);
@@ -133,7 +133,7 @@ describe('findSession', () => {
     assert.equal(bench.missing, 0);
   });
 
-  it('says that a live session no store holds is expired, with an alert', (t) => {
+  it('reports a missing live session as expired, with an alert', (t) => {
     const bench = new Bench(t);
     const id = bench.issue();
     bench.clock.advance(sessionTtlMs - 1);
@@ -144,7 +144,7 @@ describe('findSession', () => {
     assert.equal(bench.missing, 1);
   });
 
-  it('lets a session be expired by a wall clock set forward, and live again when it is set back', (t) => {
+  it('judges expiry by the wall clock', (t) => {
     const bench = new Bench(t);
     const { id, session } = bench.create();
     bench.clock.setWall(session.createdMs + sessionTtlMs);

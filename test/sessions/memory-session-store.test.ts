@@ -22,12 +22,12 @@ function openStore(t: TestContext, { sessionsMax = 1_000, parts: shardCount = 16
     sweepIntervalMs: 60_000,
   });
   t.after(() => store.close());
-  /** The id of a session that could be created now. */
+  /** Returns a new id. */
   const newId = () => subIdAt(clock.wallMs());
   return { clock, store, newId };
 }
 
-/** Adds sessions until the store refuses; the ids of those it took. */
+/** Adds sessions until the store is full. Returns their ids. */
 function fill(store: MemorySessionStore, newId: () => string): string[] {
   const ids: string[] = [];
   for (let id = newId(); store.add(id, liveTenant); id = newId()) ids.push(id);
@@ -35,7 +35,7 @@ function fill(store: MemorySessionStore, newId: () => string): string[] {
 }
 
 describe('MemorySessionStore', () => {
-  it('finds the very session that was added, under its own id only', (t) => {
+  it('finds an added session by its id only', (t) => {
     const { clock, store, newId } = openStore(t);
     const [id, other] = [newId(), newId()];
     assert(store.add(id, liveTenant));
@@ -50,7 +50,7 @@ describe('MemorySessionStore', () => {
     assert.equal(store.size, 2);
   });
 
-  it('leaves a session that is here as it is when it is put in again, and counts it once', (t) => {
+  it('ignores a repeated add', (t) => {
     const { store, newId } = openStore(t, { sessionsMax: 2 });
     const id = newId();
     assert(store.add(id, liveTenant));
@@ -62,7 +62,7 @@ describe('MemorySessionStore', () => {
     assert(store.add(newId(), liveTenant));
   });
 
-  it('forgets a session that is deleted, and minds no second time', (t) => {
+  it('deletes a session once', (t) => {
     const { store, newId } = openStore(t);
     const id = newId();
     store.add(id, liveTenant);
@@ -78,7 +78,7 @@ describe('MemorySessionStore', () => {
     [2_000, 256],
     [20_000, 16],
   ] as const) {
-    it(`holds exactly ${sessionsMax} sessions in ${parts} parts, refuses one more, and drops none of them`, (t) => {
+    it(`limits ${parts} shards to ${sessionsMax} sessions, and drops none`, (t) => {
       const { clock, store, newId } = openStore(t, { sessionsMax, parts });
       const ids = fill(store, newId);
       assert.equal(ids.length, sessionsMax);
@@ -90,7 +90,7 @@ describe('MemorySessionStore', () => {
     });
   }
 
-  it('holds its number also when too many ids fall on the same part', (t) => {
+  it('reaches the limit although most ids are in one shard', (t) => {
     const { clock, store, newId } = openStore(t, { sessionsMax: 500, parts: 16 });
     for (let serial = 0; serial < 500; serial++) {
       assert(store.add(formatSubId(subOf({ createdMs: clock.wallMs(), serial })), liveTenant));
@@ -99,14 +99,14 @@ describe('MemorySessionStore', () => {
     assert.equal(store.size, 500);
   });
 
-  it('has room again after a session is deleted', (t) => {
+  it('accepts a session after another was deleted', (t) => {
     const { store, newId } = openStore(t, { sessionsMax: 5 });
     const [first] = fill(store, newId);
     store.delete(first!);
     assert(store.add(newId(), liveTenant));
   });
 
-  it('drops a session when its time is over, to the millisecond, however often it was asked for', (t) => {
+  it('deletes a session at the millisecond of its expiry, despite use', (t) => {
     const { clock, store } = openStore(t, { parts: 1 });
     const id = subIdAt(clock.wallMs() - 1_000);
     store.add(id, liveTenant);
@@ -119,7 +119,7 @@ describe('MemorySessionStore', () => {
     assert.equal(store.size, 0);
   });
 
-  it('drops expired sessions when its parts are swept, and live ones never', (t) => {
+  it('sweeps expired sessions only', (t) => {
     const { clock, store, newId } = openStore(t, { sessionsMax: 500, parts: 32 });
     const addSome = () =>
       Array.from({ length: 200 }, () => {
@@ -137,7 +137,7 @@ describe('MemorySessionStore', () => {
   });
 
   for (const parts of [1, 256]) {
-    it(`makes room for a new session as soon as an old one is expired, in ${parts} parts`, (t) => {
+    it(`replaces an expired session at once, with ${parts} shards`, (t) => {
       const { clock, store, newId } = openStore(t, { sessionsMax: 10, parts });
       fill(store, newId);
       clock.advance(sessionTtlMs + 1);
@@ -145,7 +145,7 @@ describe('MemorySessionStore', () => {
     });
   }
 
-  it('refills with as many sessions once all of them are expired, swept or not', (t) => {
+  it('accepts the same number of sessions after all have expired', (t) => {
     const { clock, store, newId } = openStore(t, { sessionsMax: 300, parts: 64 });
     fill(store, newId);
     clock.advance(sessionTtlMs + 1);
@@ -156,7 +156,7 @@ describe('MemorySessionStore', () => {
     assert.equal(fill(store, newId).length, 300);
   });
 
-  it('may be asked for any text, and takes none that is no id', (t) => {
+  it('accepts any text in lookups, and throws if an added id is invalid', (t) => {
     const { store } = openStore(t, { sessionsMax: 1 });
     const refuses = (text: string) => {
       assert.equal(store.get(text), undefined);
@@ -170,7 +170,7 @@ describe('MemorySessionStore', () => {
     }
   });
 
-  it('is empty once closed, and may be closed again', (t) => {
+  it('is empty after close', (t) => {
     const { store, newId } = openStore(t, { sessionsMax: 10 });
     const ids = fill(store, newId);
     store.close();

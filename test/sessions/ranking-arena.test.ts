@@ -8,27 +8,27 @@ import { RankingArena } from '../../src/sessions/ranking-arena.ts';
 import { memoryBesideHeap, memoryOfHeap } from '../support/collect-garbage.ts';
 import { rankedOf } from '../support/ranked-of.ts';
 
-const longest = bounds.clickTokenCharactersMax;
-/** More than one buffer of them has room for. */
+const tokenLengthMax = bounds.clickTokenCharactersMax;
+/** More rankings than fit into one buffer. */
 const many = 3 * 4_096 + 5;
 
-const someClosed: UnavailableOffers = { count: 1, bits: Int32Array.of(4) };
+const unavailableOffers: UnavailableOffers = { count: 1, bits: Int32Array.of(4) };
 
-describe('KeptRankings', () => {
+describe('RankingArena', () => {
   for (const total of [0, 1, 5, 32, 33, 1_000, bounds.catalogOffersMax]) {
-    it(`keeps a ranking of ${total} offers as it is`, () => {
+    it(`stores a ranking of ${total} offers`, () => {
       const rankings = new RankingArena();
-      const ranked = rankedOf({ total, openOnly: total % 2 === 1, closed: someClosed });
+      const ranked = rankedOf({ total, openOnly: total % 2 === 1, closed: unavailableOffers });
       const read = rankings.read(rankings.store(ranked));
       assert.deepEqual(read, ranked);
-      assert.equal(read.unavailableOffers, someClosed);
+      assert.equal(read.unavailableOffers, unavailableOffers);
     });
   }
 
-  it('keeps offers of any index up to 32,767, whatever lay in its place before', () => {
+  it('stores any ranking in reused memory', () => {
     const rankings = new RankingArena();
     const offer = fc.integer({ min: 0, max: 2 ** 15 - 1 });
-    const sealed = fc.string({ unit: fc.constantFrom(...'AZaz09-_'), maxLength: longest });
+    const sealed = fc.string({ unit: fc.constantFrom(...'AZaz09-_'), maxLength: tokenLengthMax });
     const wanted = fc.record({
       openOnly: fc.boolean(),
       total: fc.oneof(fc.nat(40), fc.constant(bounds.catalogOffersMax)),
@@ -55,7 +55,7 @@ describe('KeptRankings', () => {
               openOnly: true,
               total: 80,
               offers: [2 ** 15 - 1],
-              sealedValue: '_'.repeat(longest),
+              sealedValue: '_'.repeat(tokenLengthMax),
               today: 9999_12_31,
               creditBand: 127,
               version: 'aaaaaaaaaaaa',
@@ -66,16 +66,16 @@ describe('KeptRankings', () => {
     );
   });
 
-  it('keeps sealed values of up to the longest length, and throws for a longer one', () => {
+  it('throws for a click token that is too long', () => {
     const rankings = new RankingArena();
-    for (const length of [0, 1, longest]) {
+    for (const length of [0, 1, tokenLengthMax]) {
       const ranked = rankedOf({ sealedValue: 'v'.repeat(length) });
       assert.deepEqual(rankings.read(rankings.store(ranked)), ranked);
     }
-    assert.throws(() => rankings.store(rankedOf({ sealedValue: 'v'.repeat(longest + 1) })), RangeError);
+    assert.throws(() => rankings.store(rankedOf({ sealedValue: 'v'.repeat(tokenLengthMax + 1) })), RangeError);
   });
 
-  it('throws for orders that are too long or not equally long, and takes no place for them', () => {
+  it('throws for orders of invalid length, and allocates nothing', () => {
     const rankings = new RankingArena();
     const fitting = rankedOf({ total: bounds.offersRankedMax });
     const { ranking } = fitting;
@@ -85,7 +85,7 @@ describe('KeptRankings', () => {
     assert.equal(rankings.store(fitting), 0);
   });
 
-  it('keeps fewer offers than match, where others are closed', () => {
+  it('stores fewer offers than match if others are unavailable', () => {
     const rankings = new RankingArena();
     rankings.release(rankings.store(rankedOf({ total: bounds.offersRankedMax })));
     const { ranking, ...rest } = rankedOf({ total: 25 });
@@ -93,16 +93,16 @@ describe('KeptRankings', () => {
     assert.deepEqual(rankings.read(rankings.store(fewer)), fewer);
   });
 
-  it('keeps rankings beside each other, in one buffer and the next, and each until it is released', () => {
+  it('stores rankings in several buffers until they are released', () => {
     const rankings = new RankingArena();
     const ranked = (number: number) =>
       rankedOf({
         total: number % 30,
         offers: [number % 32_768, (number * 7) % 32_768],
-        sealedValue: `${number}`.padStart(number % (longest + 1), '-').slice(0, longest),
+        sealedValue: `${number}`.padStart(number % (tokenLengthMax + 1), '-').slice(0, tokenLengthMax),
         today: number,
         version: `version-${number % 3}`,
-        closed: number % 2 === 0 ? noUnavailableOffers : someClosed,
+        closed: number % 2 === 0 ? noUnavailableOffers : unavailableOffers,
       });
     const places = Array.from({ length: many }, (_, number) => rankings.store(ranked(number)));
     assert.equal(new Set(places).size, many);
@@ -114,18 +114,17 @@ describe('KeptRankings', () => {
     }
   });
 
-  it('gives out no more places than there were rankings at a time', () => {
+  it('reuses released memory', () => {
     const rankings = new RankingArena();
     for (let kept = 0; kept < many; kept++) {
       const [one, other] = [rankings.store(rankedOf({})), rankings.store(rankedOf({}))];
       assert.deepEqual([one, other].toSorted(), [0, 1]);
-      // In either order.
       rankings.release(kept % 2 === 0 ? one : other);
       rankings.release(kept % 2 === 0 ? other : one);
     }
   });
 
-  it('takes memory for thousands of rankings at once, and none for those that come in place of others', async () => {
+  it('allocates memory per buffer, and none for replaced rankings', async () => {
     const rankings = new RankingArena();
     const before = await memoryBesideHeap();
     const places = Array.from({ length: 4_096 }, () => rankings.store(rankedOf({})));
@@ -133,15 +132,15 @@ describe('KeptRankings', () => {
     assert(taken <= 4_096 * 344, `${taken} bytes`);
     for (let round = 0; round < 3; round++) {
       for (const place of places) rankings.release(place);
-      for (let at = 0; at < places.length; at++) places[at] = rankings.store(rankedOf({}));
+      for (let i = 0; i < places.length; i++) places[i] = rankings.store(rankedOf({}));
     }
-    assert((await memoryBesideHeap()) - before < taken + 4_096 * longest);
+    assert((await memoryBesideHeap()) - before < taken + 4_096 * tokenLengthMax);
     assert.equal(rankings.read(places[0]!).clickToken, rankedOf({}).clickToken);
   });
 
-  it('lets go of a set of closed offers, and of a version, that no ranking has any more', async () => {
+  it('releases unavailable offers and catalog versions with the last ranking', async () => {
     const rankings = new RankingArena();
-    // Longer texts do not lie on the heap.
+    // Longer strings are not stored on the heap.
     const length = 2 ** 19;
     const before = await memoryOfHeap();
     const refs = Array.from({ length: 64 }, (_, number) => {

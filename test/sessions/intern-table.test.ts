@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { InternTable } from '../../src/sessions/intern-table.ts';
 
-describe('SharedValues', () => {
-  it('knows a value by one number for as long as anybody holds it', () => {
+describe('InternTable', () => {
+  it('keeps the index of a value while it is referenced', () => {
     const values = new InternTable<object>();
     const [one, other] = [{}, {}];
     const number = values.intern(one);
@@ -17,14 +17,14 @@ describe('SharedValues', () => {
     assert.equal(values.size, 1);
   });
 
-  it('tells equal objects apart, and equal texts not', () => {
+  it('compares objects by identity and strings by value', () => {
     const objects = new InternTable<object>();
     assert.notEqual(objects.intern({}), objects.intern({}));
     const texts = new InternTable<string>();
     assert.equal(texts.intern('catalog-1'), texts.intern(['catalog', 1].join('-')));
   });
 
-  it('lets go of an object nobody holds any more', () => {
+  it('releases an unreferenced object', () => {
     const values = new InternTable<object>();
     const number = values.intern({ large: true });
     assert.equal(values.size, 1);
@@ -33,32 +33,32 @@ describe('SharedValues', () => {
     assert.equal(values.size, 0);
   });
 
-  it('does as a count of every value does, with no more numbers than there were values at a time', () => {
-    const step = fc.record({ hold: fc.boolean(), value: fc.nat(7) });
+  it('behaves as a reference count per value, and reuses indexes (random steps)', () => {
+    const step = fc.record({ isIntern: fc.boolean(), value: fc.nat(7) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const values = new InternTable<number>();
-        const held = new Map<number, { number: number; times: number }>();
-        let most = 0;
-        for (const { hold, value } of steps) {
-          const known = held.get(value);
-          if (hold) {
+        const references = new Map<number, { number: number; times: number }>();
+        let sizeMax = 0;
+        for (const { isIntern, value } of steps) {
+          const reference = references.get(value);
+          if (isIntern) {
             const number = values.intern(value);
-            if (known === undefined) {
-              for (const other of held.values()) assert.notEqual(other.number, number);
-              held.set(value, { number, times: 1 });
+            if (reference === undefined) {
+              for (const other of references.values()) assert.notEqual(other.number, number);
+              references.set(value, { number, times: 1 });
             } else {
-              assert.equal(number, known.number);
-              known.times++;
+              assert.equal(number, reference.number);
+              reference.times++;
             }
-            most = Math.max(most, held.size);
-            assert(number < most);
-          } else if (known !== undefined) {
-            values.release(known.number);
-            if (--known.times === 0) held.delete(value);
+            sizeMax = Math.max(sizeMax, references.size);
+            assert(number < sizeMax);
+          } else if (reference !== undefined) {
+            values.release(reference.number);
+            if (--reference.times === 0) references.delete(value);
           }
-          assert.equal(values.size, held.size);
-          for (const [each, { number }] of held) assert.equal(values.get(number), each);
+          assert.equal(values.size, references.size);
+          for (const [each, { number }] of references) assert.equal(values.get(number), each);
         }
       }),
     );

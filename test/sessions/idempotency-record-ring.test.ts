@@ -12,25 +12,25 @@ function requestOf(serial: number) {
   return { payload: Buffer.alloc(16, serial % 241), sub, position: 2 ** 40 + serial };
 }
 
-describe('KeyedRequestRing', () => {
-  it('finds what was added and not dropped, while it goes round several times and keys come again', () => {
+describe('IdempotencyRecordRing', () => {
+  it('finds the latest record of each key while the ring wraps', () => {
     const ring = new IdempotencyRecordRing(3_000);
     const expected = new Map<number, number>();
-    const held: [name: number, serial: number][] = [];
+    const records: [name: number, serial: number][] = [];
     for (let serial = 1; serial <= 20_000; serial++) {
-      // Sizes between some hundred and the 4,096 that the ring's buffers have room for.
-      const most = serial % 9_000 < 4_500 ? 4_096 : 300;
-      for (let drops = 0; drops < 3 && held.length >= most; drops++) {
-        const [name, oldest] = held.shift()!;
+      // Sizes between 300 and 4,096, the capacity of the ring.
+      const sizeMax = serial % 9_000 < 4_500 ? 4_096 : 300;
+      for (let removed = 0; removed < 3 && records.length >= sizeMax; removed++) {
+        const [name, oldest] = records.shift()!;
         assert.equal(ring.oldestCreatedMs, startMs + oldest);
         ring.removeOldest();
         if (expected.get(name) === oldest) expected.delete(name);
       }
       const name = (serial * 7_919) % 6_000;
       ring.add(keyOf(name), requestOf(serial));
-      held.push([name, serial]);
+      records.push([name, serial]);
       expected.set(name, serial);
-      assert.equal(ring.size, held.length);
+      assert.equal(ring.size, records.length);
       if (serial % 1_000 > 0) continue;
       for (let each = 0; each < 6_000; each++) {
         const request = expected.get(each);
@@ -39,14 +39,14 @@ describe('KeyedRequestRing', () => {
     }
   });
 
-  it('does not find a session created up to the time given', () => {
+  it('does not find an expired session', () => {
     const ring = new IdempotencyRecordRing(1);
     ring.add(keyOf(1), requestOf(5));
     assert.equal(ring.find(keyOf(1), startMs + 5), undefined);
     assert.equal(ring.find(keyOf(1), startMs + 4)?.position, 2 ** 40 + 5);
   });
 
-  it('is empty after its last request was dropped, and takes more', () => {
+  it('is empty after its last record was removed, and can be used again', () => {
     const ring = new IdempotencyRecordRing(1);
     ring.add(keyOf(1), requestOf(5));
     ring.removeOldest();

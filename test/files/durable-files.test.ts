@@ -3,13 +3,10 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createFolderDurably } from '../../src/files/durable-files.ts';
+import { createFolderDurably, writeFileDurably } from '../../src/files/durable-files.ts';
 import { scratchFolder } from '../event-log/log-fixture.ts';
 
-/**
- * Which files are synced from now on, by inode: nothing else shows it but a power cut. One of them may fail, since whoever
- * runs the tests may be allowed to open everything.
- */
+/** Returns the inodes of files synced from now on. The sync of `failing.path` fails with `failing.code`. */
 function watchSyncs(t: TestContext, failing?: { readonly path: string; readonly code: string }): Set<number> {
   const synced = new Set<number>();
   const { fsyncSync } = fs;
@@ -29,14 +26,14 @@ function watchSyncs(t: TestContext, failing?: { readonly path: string; readonly 
   return synced;
 }
 
-for (const [what, made] of [
+for (const [what, existing] of [
   ['a new folder', []],
-  ['a folder that lies in a new one of somebody else', ['data']],
-  ['a folder made by a process that died before it could', ['data', 'data/ledger']],
+  ['a folder in an existing one', ['data']],
+  ['an existing folder', ['data', 'data/ledger']],
 ] as const) {
-  test(`the names of ${what} and of what leads to it are synced`, (t) => {
+  test(`createFolderDurably syncs the names of ${what} and its parents`, (t) => {
     const root = scratchFolder(t);
-    for (const path of made) fs.mkdirSync(join(root, path));
+    for (const path of existing) fs.mkdirSync(join(root, path));
     const synced = watchSyncs(t);
     const folder = join(root, 'data', 'ledger');
     createFolderDurably(folder);
@@ -44,17 +41,27 @@ for (const [what, made] of [
   });
 }
 
-test('a folder whose name cannot be synced is no place for a log, and does not become one by trying again', (t) => {
+test('createFolderDurably throws each time if a name cannot be synced', (t) => {
   const root = scratchFolder(t);
   watchSyncs(t, { path: root, code: 'EIO' });
   for (let i = 0; i < 2; i++) assert.throws(() => createFolderDurably(join(root, 'ledger')), { code: 'EIO' });
 });
 
-test('a folder that was there may lie in one that we are not let into', (t) => {
+test('createFolderDurably accepts an unreadable parent of an existing folder', (t) => {
   const root = scratchFolder(t);
   const folder = join(root, 'ledger');
   fs.mkdirSync(folder);
   const synced = watchSyncs(t, { path: root, code: 'EACCES' });
   createFolderDurably(folder);
   assert.ok(synced.has(fs.statSync(dirname(root)).ino));
+});
+
+test('writeFileDurably replaces the content of a file and leaves no temporary file', (t) => {
+  const folder = scratchFolder(t);
+  const path = join(folder, 'file');
+  writeFileDurably(path, 'a long first content');
+  writeFileDurably(path, Buffer.from('second'));
+  assert.equal(fs.readFileSync(path, 'utf8'), 'second');
+  assert.equal(fs.statSync(path).mode & 0o777, 0o600);
+  assert.deepEqual(fs.readdirSync(folder), ['file']);
 });

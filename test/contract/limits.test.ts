@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { assertRefused } from '../support/answers.ts';
+import type { ApiCaller } from '../support/api-caller.ts';
+import { onEveryEngine, onPersonalLoans } from '../support/doors.ts';
+import type { Answer } from '../support/http-client.ts';
+import type { ManualClock } from '../support/manual-clock.ts';
+import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { ServiceConnection } from '../support/service-connection.ts';
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+const getOffers = (caller: ApiCaller) => caller.get('marketplace', { format: 'json' });
+const getAnalytics = (caller: ApiCaller) => caller.get('analytics', { referrer_tag: 'limits' });
+const create = (caller: ApiCaller) => caller.post('session', { referrer_tag: 'day-limit' });
+const header = (answer: Answer, name: string) => Number(answer.headers.get(name));
+
+/** Advances the clock to this time before a UTC midnight. Returns the midnight. */
+function advanceToMidnight(clock: ManualClock, msBefore: number): number {
+  clock.advance(2 * dayMs - (clock.wallMs() % dayMs) - msBefore);
+  return clock.wallMs() + msBefore;
+}
+
+onPersonalLoans('limits per minute', (door) => {
+  test('admit 50 analytics queries in any 60 seconds, also across a UTC midnight', async () => {
+    const { market, fixture } = door;
+    const { clock } = market;
+    const caller = market.caller(fixture);
+    advanceToMidnight(clock, 30_000);
+    const firstMs = clock.wallMs();
+    assert.equal((await getAnalytics(caller)).status, 200);
+    clock.advance(31_500);
+    const answers = await Promise.all(Array.from({ length: 60 }, () => getAnalytics(caller)));
+    assert.equal(answers.filter(({ status }) => status === 200).length, 49);
+    clock.advance(700);
+    const refusal = await getAnalytics(caller);
+    assertRefused(refusal, 'RATE_LIMIT_EXCEEDED');
+    const resetMs = header(refusal, 'x-ratelimit-reset') * 1000;
+    assert.equal(resetMs, firstMs + minuteMs);
+    assert.equal(header(refusal, 'retry-after'), Math.ceil((resetMs - clock.wallMs()) / 1000));
+    assert.deepEqual([header(refusal, 'x-ratelimit-limit'), header(refusal, 'x-ratelimit-remaining')], [50, 0]);
+    clock.advance(resetMs - clock.wallMs());
+    assert.equal((await getAnalytics(caller)).status, 200);
+    assertRefused(await getAnalytics(caller), 'RATE_LIMIT_EXCEEDED');
+  });
+
+  test('count every request, whatever its response', async () => {
+    const caller = door.market.caller(door.fixture, { limits: { requestsPerMinute: 6 } });
+    const answers = [
+      await caller.post('session', { referrer_tag: 'counts' }),
+      await caller.post('session', '{'),
+      await caller.post('inputs', {}),
+      await caller.get('marketplace', ''),
+      await caller.get('marketplace', '', {}, 'HEAD'),
+      await getAnalytics(caller),
+    ];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 400, 400, 400, 400, 200],
+    );
+    assert.deepEqual(
+      answers.map((answer) => header(answer, 'x-ratelimit-remaining')),
+      [5, 4, 3, 2, 1, 0],
+    );
+    for (const operation of ['session', 'inputs'] as const) {
+      assertRefused(await caller.post(operation, {}), 'RATE_LIMIT_EXCEEDED');
+    }
+    assertRefused(await caller.get('marketplace', ''), 'RATE_LIMIT_EXCEEDED');
+    assertRefused(await getAnalytics(caller), 'RATE_LIMIT_EXCEEDED');
+  });
+
+  test('are in the headers of every response, for the tightest limit', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    market.clock.advance(minuteMs - (market.clock.wallMs() % minuteMs));
+    const resetSeconds = Math.ceil(market.clock.wallMs() / 1000) + 60;
+    const answers = [
+      [await getOffers(caller), 500, 499, '"minute"'],
+      [await getAnalytics(caller), 50, 49, '"analytics"'],
+      [await caller.post('session', { referrer_tag: 'A' }), 500, 497, '"minute"'],
+    ] as const;
+    for (const [answer, limit, remaining, policy] of answers) {
+      assert.equal(header(answer, 'x-ratelimit-limit'), limit);
+      assert.equal(header(answer, 'x-ratelimit-remaining'), remaining);
+      assert.equal(header(answer, 'x-ratelimit-reset'), resetSeconds);
+      assert.ok(answer.headers.get('ratelimit-policy')?.includes(`${policy};q=${limit};w=60`));
+      assert.equal(answer.headers.get('ratelimit'), `${policy};r=${remaining};t=60`);
+      assert.equal(answer.headers.has('retry-after'), false);
+    }
+  });
+
+  test('are in the headers of every error', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const refusals = [
+      await caller.post('session', '{'),
+      await caller.post('session', '{}', { 'Content-Type': 'text/plain' }),
+      await caller.get('marketplace', { sub_id: 'never-issued', format: 'json' }),
+      await caller.post('session', 'x'.repeat(70_000)),
+    ];
+    assert.deepEqual(
+      refusals.map(({ status }) => status),
+      [400, 415, 404, 413],
+    );
+    assert.deepEqual(
+      refusals.map((answer) => answer.headers.get('x-ratelimit-remaining')),
+      ['499', '498', '497', '496'],
+    );
+  });
+});
+
+onPersonalLoans('limits per day', (door) => {
+  test('limit sessions from one UTC midnight to the next', async () => {
+    const { market, fixture } = door;
+    const { clock } = market;
+    const caller = market.caller(fixture, { limits: { sessionsPerDay: 3 } });
+    const midnightMs = advanceToMidnight(clock, 10_000);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => create(caller)));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 200, 429, 429]);
+    const refusal = await create(caller);
+    assertRefused(refusal, 'RATE_LIMIT_EXCEEDED');
+    assert.equal(header(refusal, 'x-ratelimit-limit'), 3);
+    assert.equal(header(refusal, 'x-ratelimit-reset') * 1000, midnightMs);
+    assert.equal(header(refusal, 'retry-after'), 10);
+    clock.advance(9_999);
+    assertRefused(await create(caller), 'RATE_LIMIT_EXCEEDED');
+    clock.advance(1);
+    for (let times = 0; times < 3; times++) assert.equal((await create(caller)).status, 200);
+    const next = await create(caller);
+    assertRefused(next, 'RATE_LIMIT_EXCEEDED');
+    assert.equal(header(next, 'x-ratelimit-reset') * 1000, midnightMs + dayMs);
+  });
+
+  test('do not count a rejected request', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
+    const invalidRequests: (() => Promise<Answer>)[] = [
+      () => caller.post('session', { referrer_tag: 'A' }),
+      () => caller.post('session', { referrer_tag: 'abc', metadata: 1 }),
+      () => caller.post('session', '{'),
+      () => caller.post('session', {}, { 'Content-Type': 'text/plain' }),
+      () => caller.post('session', { referrer_tag: 'abc' }, { 'Idempotency-Key': 'two words' }),
+    ];
+    for (const send of invalidRequests) {
+      const { status } = await send();
+      assert.ok(status >= 400 && status !== 429, String(status));
+    }
+    assert.equal((await create(caller)).status, 200);
+    assertRefused(await create(caller), 'RATE_LIMIT_EXCEEDED');
+  });
+
+  test('do not count a repeated Idempotency-Key', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture, { limits: { sessionsPerDay: 2 } });
+    const keyed = (tag: string, key: string) =>
+      caller.post('session', { referrer_tag: tag }, { 'Idempotency-Key': key });
+    const first = await keyed('day-limit', 'one');
+    const repeat = await keyed('day-limit', 'one');
+    assert.equal(repeat.text, first.text);
+    assert.equal(header(repeat, 'x-ratelimit-remaining'), 1);
+    assert.equal((await create(caller)).status, 200);
+
+    const beyond = await keyed('day-limit', 'one');
+    assert.equal(beyond.status, 200);
+    assert.equal(beyond.text, first.text);
+    assert.equal(beyond.headers.get('idempotency-replayed'), 'true');
+    assert.equal(header(beyond, 'x-ratelimit-limit'), 2);
+    assert.equal(header(beyond, 'x-ratelimit-remaining'), 0);
+    assertRefused(await keyed('other', 'one'), 'IDEMPOTENCY_MISMATCH');
+    assertRefused(await caller.post('session', '{', { 'Idempotency-Key': 'one' }), 'INVALID_REQUEST', 'body');
+    assertRefused(await keyed('day-limit', 'two'), 'RATE_LIMIT_EXCEEDED');
+    assertRefused(await create(caller), 'RATE_LIMIT_EXCEEDED');
+    assert.equal((await caller.summary({ referrer_tag: 'day-limit' })).sessions_total, 2);
+  });
+
+  test('count a repeated Idempotency-Key as a request', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture, { limits: { sessionsPerDay: 1, requestsPerMinute: 2 } });
+    const keyed = () => caller.post('session', { referrer_tag: 'day-limit' }, { 'Idempotency-Key': 'one' });
+    for (let times = 0; times < 2; times++) assert.equal((await keyed()).status, 200);
+    const refusal = await keyed();
+    assertRefused(refusal, 'RATE_LIMIT_EXCEEDED');
+    assert.equal(header(refusal, 'x-ratelimit-limit'), 2);
+    assert.equal(header(refusal, 'retry-after'), 60);
+    market.clock.advance(60_000);
+    assert.equal((await keyed()).status, 200);
+  });
+
+  test('do not count a body that is too large', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
+    assertRefused(await caller.post('session', { referrer_tag: 'x'.repeat(70_000) }), 'PAYLOAD_TOO_LARGE');
+    assert.equal((await create(caller)).status, 200);
+  });
+
+  test('do not count a body that never arrives', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
+    const connection = await ServiceConnection.open(caller.http.port);
+    const head = [
+      `POST ${caller.basePath}/session HTTP/1.1`,
+      'Host: test',
+      `Authorization: Bearer ${caller.key}`,
+      'Content-Type: application/json',
+      'Content-Length: 100',
+    ];
+    connection.send(`${head.join('\r\n')}\r\n\r\n{"referrer_tag":`);
+    // When this key is rejected, the incomplete request has been admitted and has the reservation.
+    while ((await caller.post('session', { referrer_tag: 'A' })).status !== 429);
+    connection.close();
+    let answer = await create(caller);
+    while (answer.status === 429) {
+      await pause(10);
+      answer = await create(caller);
+    }
+    assert.equal(answer.status, 200);
+  });
+});
+
+onEveryEngine(
+  'limit of referrer tags',
+  ({ running }) => {
+    test('rejects new tags only, and does not count a rejected session', async () => {
+      const caller = running().caller(fixture, { limits: { sessionsPerDay: 4 } });
+      const create = (tag: string) => caller.post('session', { referrer_tag: tag });
+      for (const tag of ['tag-a', 'tag-b']) assert.equal((await create(tag)).status, 200);
+      for (let times = 0; times < 3; times++) assertRefused(await create('tag-c'), 'TAG_LIMIT_EXCEEDED');
+      for (const tag of ['tag-a', 'tag-b']) assert.equal((await create(tag)).status, 200);
+      assertRefused(await create('tag-a'), 'RATE_LIMIT_EXCEEDED');
+      assert.equal((await caller.summary({ referrer_tag: 'tag-c' })).sessions_total, 0);
+    });
+
+    test('applies per account, after the checks of the body', async () => {
+      const [one, other] = [1, 2].map(() => running().caller(fixture, { account: 'two keys' }));
+      for (const tag of ['tag-a', 'tag-b']) await one!.createSession(tag);
+      assertRefused(await other!.post('session', { referrer_tag: 'tag-c' }), 'TAG_LIMIT_EXCEEDED');
+      const invalidBody = { referrer_tag: 'tag-c', metadata: 1 };
+      assertRefused(await other!.post('session', invalidBody), 'INVALID_REQUEST', 'metadata');
+      await other!.createSession('tag-b');
+    });
+  },
+  { maxReferrerTags: 2 },
+);
+
+const maxSessions = 4;
+
+onEveryEngine(
+  'full session store',
+  ({ running }) => {
+    test('rejects new sessions until old ones expire, and does not count rejected requests', async () => {
+      const market = running();
+      const caller = market.caller(fixture, { limits: { sessionsPerDay: maxSessions + 1 } });
+      const subIds: string[] = [];
+      for (let count = 0; count < maxSessions; count++) {
+        subIds.push(await caller.sessionWith('full', fixture.complete));
+      }
+      for (let times = 0; times < 5; times++) {
+        const refusal = await caller.post('session', { referrer_tag: 'full' });
+        assertRefused(refusal, 'SERVICE_UNAVAILABLE');
+        assert.ok(Number(refusal.headers.get('retry-after')) >= 1);
+      }
+      for (const subId of subIds) assert.ok((await caller.offers(subId)).offers.length > 0);
+      assert.equal((await caller.summary({ referrer_tag: 'full' })).sessions_total, maxSessions);
+
+      market.clock.advance(4 * 60 * 60 * 1000 + 1_000);
+      await caller.createSession('full');
+      assertRefused(await caller.post('session', { referrer_tag: 'full' }), 'RATE_LIMIT_EXCEEDED');
+      assert.equal((await caller.summary({ referrer_tag: 'full' })).sessions_total, maxSessions + 1);
+    });
+  },
+  { maxSessions },
+);

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { describe, it, test } from 'node:test';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import { DigestSet, WidgetUsage } from '../../src/sessions/widget-usage.ts';
+
+const { widgetRequestsPerMinute: perMinute } = bounds;
+const idOf = (number: number): Buffer => {
+  const id = Buffer.alloc(8);
+  id.writeUInt32BE(number, 4);
+  return id;
+};
+
+describe('WidgetUsage', () => {
+  it('admits at most two minutes of requests in any minute, and returns the exact wait', () => {
+    const pauses = fc.array(fc.nat({ max: 2_000 }), { minLength: 300, maxLength: 600 });
+    fc.assert(
+      fc.property(pauses, fc.nat({ max: 1e9 }), (waits, startMs) => {
+        const usage = new WidgetUsage();
+        const admitted: number[] = [];
+        let nowMs = startMs;
+        for (const wait of waits) {
+          const seconds = usage.admitRequest(nowMs);
+          if (seconds === 0) admitted.push(nowMs);
+          else {
+            assert.ok(Number.isInteger(seconds) && seconds >= 1);
+            nowMs += seconds * 1000;
+            assert.equal(usage.admitRequest(nowMs), 0);
+            admitted.push(nowMs);
+          }
+          nowMs += wait;
+        }
+        for (const [from, first] of admitted.entries()) {
+          const within = admitted.slice(from).filter((ms) => ms < first + 60_000).length;
+          assert.ok(within <= 2 * perMinute);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('admits the requests of a minute at once', () => {
+    const usage = new WidgetUsage();
+    for (let i = 0; i < perMinute; i++) assert.equal(usage.admitRequest(5_000), 0);
+    assert.equal(usage.admitRequest(5_000), 1);
+    assert.equal(usage.admitRequest(5_000 + 60_000 / perMinute), 0);
+    assert.equal(usage.admitRequest(5_000 + 60_000 / perMinute), 1);
+  });
+
+  it('counts one view per load, up to the limit', () => {
+    const usage = new WidgetUsage();
+    for (let number = 0; number < bounds.widgetLoadsPerSessionMax; number++) {
+      assert.ok(usage.shouldCountView(idOf(number)));
+      usage.markViewCounted(idOf(number));
+      usage.markViewCounted(idOf(number));
+      assert.ok(!usage.shouldCountView(idOf(number)));
+    }
+    assert.ok(!usage.shouldCountView(idOf(bounds.widgetLoadsPerSessionMax)));
+  });
+
+  it('claims each event once, up to the limit', () => {
+    const usage = new WidgetUsage();
+    for (let number = 0; number < bounds.widgetEventsPerSessionMax; number++) {
+      assert.ok(usage.claimEvent(idOf(number)));
+      assert.ok(!usage.claimEvent(idOf(number)));
+    }
+    assert.ok(!usage.claimEvent(idOf(bounds.widgetEventsPerSessionMax)));
+    usage.releaseEvent(idOf(3));
+    assert.ok(usage.claimEvent(idOf(3)));
+  });
+});
+
+/** Few different digests, some of which differ in one half only. */
+const digest = fc
+  .tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 5 }))
+  .map(([first, second]) => Buffer.from([first, 0, 0, 0, second, 0, 0, 0]));
+
+test('DigestSet behaves as a Set (random steps)', () => {
+  const command = fc.tuple(fc.constantFrom('add', 'delete', 'has'), digest);
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
+      const set = new DigestSet();
+      const model = new Set<string>();
+      for (const [name, item] of commands) {
+        const text = item.toString('hex');
+        assert.equal(set.has(item), model.has(text));
+        if (name === 'delete') {
+          set.delete(item);
+          model.delete(text);
+        } else if (name === 'add' && !model.has(text)) {
+          set.add(item);
+          model.add(text);
+        }
+        assert.equal(set.size, model.size);
+      }
+      for (const text of model) assert.ok(set.has(Buffer.from(text, 'hex')));
+    }),
+  );
+});
+
+test('DigestSet copies its items and throws for other lengths', () => {
+  const set = new DigestSet();
+  const item = Buffer.alloc(8, 1);
+  set.add(item);
+  item.fill(2);
+  assert.ok(!set.has(item) && set.has(Buffer.alloc(8, 1)));
+  assert.throws(() => set.has(Buffer.alloc(7)), RangeError);
+});
