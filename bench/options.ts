@@ -46,11 +46,11 @@ export function parseBenchOptions(args: readonly string[], names: readonly strin
     },
   });
   for (const name of values.only) {
-    if (!names.includes(name)) throw new Error(`--only takes ${names.join(', ')}`);
+    if (!names.includes(name)) throw new Error(`--only must be one of: ${names.join(', ')}`);
   }
   const { client } = values;
   if (client !== undefined && client !== 'wrk' && client !== 'autocannon') {
-    throw new Error('--client takes wrk or autocannon');
+    throw new Error('--client must be wrk or autocannon');
   }
   return { quick: values.quick, only: values.only, client, publish: values.publish, help: values.help };
 }

@@ -149,12 +149,12 @@ function buildStore(file: string, ledger: GeneratedLedger): void {
       return { position, segment: 1, offset: position, crc: 0 };
     });
     foldingMs += performance.now() - startedAt;
-    if (position % (64 * bounds.projectionBatchRecordsMax) === 0) progress.step(`folded ${position} records`);
+    if (position % (64 * bounds.projectionBatchRecordsMax) === 0) progress.step(`applied ${position} records`);
   }
   store.close();
   const bytes = statSync(file).size;
-  printLine(`folded ${position} records of ${ledger.sessions} sessions at ${Math.round(position / foldingMs)} k/s`);
-  printLine(`store ${Math.round(bytes / 1e6)} MB, ${Math.round(bytes / ledger.sessions)} bytes a session`);
+  printLine(`applied ${position} records of ${ledger.sessions} sessions at ${Math.round(position / foldingMs)} k/s`);
+  printLine(`store ${Math.round(bytes / 1e6)} MB, ${Math.round(bytes / ledger.sessions)} bytes per session`);
   printLine(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
 }
 

@@ -45,10 +45,10 @@ export function parseCheckOptions(args: readonly string[], defaultBaseline: stri
   const { store, baseline, from, client, help } = values;
   const repeat = values.repeat === undefined ? (store ? storedRuns : comparedRuns) : Number(values.repeat);
   if (!Number.isInteger(repeat) || repeat < 1 || repeat > runsMax) {
-    throw new Error(`--repeat takes a whole number from 1 to ${runsMax}`);
+    throw new Error(`--repeat must be an integer from 1 to ${runsMax}`);
   }
   if (client !== undefined && client !== 'wrk' && client !== 'autocannon') {
-    throw new Error('--client takes wrk or autocannon');
+    throw new Error('--client must be wrk or autocannon');
   }
   return { store, repeat, baseline, from, client, help };
 }

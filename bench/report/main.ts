@@ -22,11 +22,11 @@ try {
   });
   const [file] = positionals;
   if (values.help) process.stdout.write(usage);
-  else if (file === undefined || positionals.length > 1) throw new Error('name one result file; --help tells more');
+  else if (file === undefined || positionals.length > 1) throw new Error('expected one result file; see --help');
   else {
     const { markdown, htmlFile } = await writeReport(parseResult(await readFile(file, 'utf8')), dirname(file));
     process.stdout.write(markdown);
-    process.stderr.write(`\nThe page: ${htmlFile}\n`);
+    process.stderr.write(`\nReport: ${htmlFile}\n`);
     if (values.publish) await publishToReadme(readme, markdown);
   }
 } catch (error) {

@@ -24,7 +24,7 @@ function options(): RunScenarioOptions {
     client: countedClient,
     folder,
     progress: new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),
-    catalog: (offers) => JSON.stringify(generateCatalog(1, offers)),
+    generateCatalogText: (offers) => JSON.stringify(generateCatalog(1, offers)),
   };
 }
 
