@@ -100,12 +100,12 @@ function hashSerial(serial: number): number {
 
 const usage = `Usage: bin/with-node node bench/analytics/main.ts [options]
 
-Folds a generated history into an analytics store, asks it, and removes it again.
+Builds an analytics store from a generated ledger, measures queries and deletes the store.
 
   --sessions N       sessions in the store; default 1000000
-  --questions N      how often each question is asked; default 300
-  --folder FOLDER    where the store is built; default: the system's folder for temporary files
-  --help             this text
+  --questions N      repetitions of each query; default 300
+  --folder FOLDER    folder of the store; default: the temporary folder of the system
+  --help             print this help
 `;
 
 const { values: options } = parseArgs({

@@ -10,7 +10,7 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 const replyTextCalls = 1_000;
 
 export const replyTextBenchmark: MicroBenchmark = {
-  name: 'http/response-head: head of a reply with rate limits',
+  name: 'http/engines/response-head: head of a reply with rate limits',
   call: 'status line, request id and headers of one answer, and their bytes',
   prepare: () => {
     const statuses = randomLimitStatuses(replyTextCalls);
@@ -32,7 +32,7 @@ export const replyTextBenchmark: MicroBenchmark = {
 const errorReplyCalls = 1_000;
 
 export const errorReplyBenchmark: MicroBenchmark = {
-  name: 'http/replies: rejection by a rate limit',
+  name: 'http/routes/replies: rejection by a rate limit',
   call: 'head and body of one 429, and their bytes',
   prepare: () => {
     const statuses = randomLimitStatuses(errorReplyCalls);

@@ -140,7 +140,7 @@ export const matchBatchBenchmarks: readonly MicroBenchmark[] = [
 ];
 
 export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offersShown) => ({
-  name: `verticals/offer-view: render and write ${offersShown} offers`,
+  name: `verticals/personal-loans/offer-view: render and write ${offersShown} offers`,
   call: `all ${offersShown} offers of one answer, and their bytes`,
   prepare: () => {
     const catalog = compileCatalog(generateCatalog(200, 200), personalLoans, {

@@ -120,7 +120,7 @@ export const validateFieldsBenchmark: MicroBenchmark = {
 const sessionResponseCalls = 1_000;
 
 export const sessionResponseBenchmark: MicroBenchmark = {
-  name: 'http/api-routes: write the reply for a session',
+  name: 'http/routes/api-routes: write the reply for a session',
   call: 'JSON text of one Session object, and its bytes',
   prepare: async () => {
     const maker = new SessionCreator();

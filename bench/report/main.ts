@@ -8,10 +8,10 @@ import { publishToReadme, writeReport } from './write-report.ts';
 
 const usage = `Usage: bin/with-node node bench/report/main.ts [options] FILE
 
-Writes the page of a result (a JSON file of bench/results) beside it, and its tables to stdout.
+Writes an HTML report next to a result file of bench/results, and its tables to standard output.
 
-  --publish    put the tables into bench/README.md as well
-  --help       this text
+  --publish    write the tables to bench/README.md
+  --help       print this help
 `;
 const readme = fileURLToPath(new URL('../README.md', import.meta.url));
 

@@ -135,7 +135,7 @@ const microNs = {
   'matching/ranker: rank 44 offers in all four orders': 1_474,
   'matching/ranker: rank 200 offers in all four orders': 10_431,
   'matching/ranker: the first request after a change to 10,000 offers': 13_000_000,
-  'verticals/offer-view: render and write 5 offers': 2_537,
+  'verticals/personal-loans/offer-view: render and write 5 offers': 2_537,
 } as const;
 
 function route(
