@@ -1,87 +1,95 @@
-# The four commands a newcomer needs are run, test, demo and bench; each installs what it needs inside this folder.
+# Start with run, test, demo and bench. Each target installs its dependencies inside this folder.
 WITH_NODE := bin/with-node
 INSTALLED := node_modules/.package-lock.json
 # `make match-test` searches longer than `make test`, and runs the mutants.
 MATCH_TESTS := test/matching/match-reference.test.ts test/matching/match-mutants.test.ts test/matching/fairness.test.ts
-TESTS := $(filter-out test/matching/match-mutants.test.ts,$(shell find test -name '*.test.ts' | sort))
+BENCH_TESTS := $(shell find test/bench -name '*.test.ts' | sort)
+# The tests of the benchmarks that run in `make test`: units without processes, and one run of every scenario's preparation.
+QUICK_BENCH_TESTS := $(addprefix test/bench/,check/figures-of.test.ts check/noise.test.ts population/borrower.test.ts \
+  report/ratios.test.ts scenarios/all-keys.test.ts)
+TESTS := $(filter-out test/matching/match-mutants.test.ts $(filter-out $(QUICK_BENCH_TESTS),$(BENCH_TESTS)), \
+  $(shell find test -name '*.test.ts' | sort))
 WIDGET := src/web/widget/dist/widget.js
 WIDGET_SOURCES := bin/build-widget.ts $(shell find src/web/widget -path '*/dist' -prune -o -type f -print)
 
-.PHONY: catalog help install widget run test match-test crash-test check format openapi demo bench bench-check capacity-check package clean install-production
+.PHONY: catalog help install widget run test bench-test match-test crash-test check format openapi demo bench bench-check capacity-check package clean install-production
 
-help: ## what each target does
+help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-install: $(INSTALLED) $(WIDGET) ## a Node.js of our own where needed, and the pinned packages
+install: $(INSTALLED) $(WIDGET) ## install Node.js if needed, and the pinned packages
 
 $(INSTALLED): package.json package-lock.json .npmrc
 	@echo "installing the pinned packages into node_modules"
 	@$(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# The file is set back in time so that a target for development installs its packages again.
-install-production: ## the compiled program in dist/ and only the packages it needs, for bin/marketplace
+# The old timestamp makes other targets install the development packages again.
+install-production: ## compile to dist/ and install only production packages, for bin/marketplace
 	@$(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@$(WITH_NODE) node bin/build-package.ts
 	@$(WITH_NODE) npm prune --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch -t 200001010000 $(INSTALLED)
 
-widget: $(WIDGET) ## the script that partners' pages load
+widget: $(WIDGET) ## build the widget script for partner pages
 
 $(WIDGET): $(INSTALLED) $(WIDGET_SOURCES)
 	@$(WITH_NODE) node bin/build-widget.ts
 	@touch $@
 
-run: $(INSTALLED) $(WIDGET) ## start the server on 127.0.0.1:8080 (operations on :9090); Ctrl-C drains and stops it
+run: $(INSTALLED) $(WIDGET) ## start the server on 127.0.0.1:8080 (operations on :9090); Ctrl-C stops it
 	@exec bin/marketplace serve
 
-test: $(INSTALLED) $(WIDGET) ## every test
+test: $(INSTALLED) $(WIDGET) ## run the tests
 	@bin/have-chromium
 	@bin/have-jq
 	@$(WITH_NODE) node --test --test-reporter=spec --test-concurrency=2 --test-timeout=240000 $(TESTS)
 
-match-test: $(INSTALLED) ## rank BORROWERS=100000 random borrowers and compare with the plain rules; a few minutes
+bench-test: $(INSTALLED) $(WIDGET) ## run all tests of the benchmarks, with real servers and loads
+	@$(WITH_NODE) node --test --test-reporter=spec --test-concurrency=2 --test-timeout=240000 $(BENCH_TESTS)
+
+match-test: $(INSTALLED) ## compare the ranking of BORROWERS=100000 random borrowers with a reference, and run the mutants; a few minutes
 	@MATCH_BORROWERS=$(or $(BORROWERS),100000) $(WITH_NODE) node --test $(MATCH_TESTS)
 
-crash-test: $(INSTALLED) $(WIDGET) ## kill the server under load again and again, CYCLES=200 times, and see that nothing is lost or doubled
+crash-test: $(INSTALLED) $(WIDGET) ## kill the server under load CYCLES=200 times and check that no data is lost or duplicated
 	@LOG_LIVES=1000 $(WITH_NODE) node --test test/event-log/log-lives.test.ts
 	@$(WITH_NODE) node test/crash/main.ts --cycles $(or $(CYCLES),200) $(if $(SEED),--seed $(SEED))
 
-check: $(INSTALLED) $(WIDGET) ## format, lint, types, architecture
+check: $(INSTALLED) $(WIDGET) ## check format, lint rules, types and architecture
 	@$(WITH_NODE) npx biome check --error-on-warnings
 	@$(WITH_NODE) npx tsc
 	@$(WITH_NODE) npx tsc -p src/web/widget
 	@$(WITH_NODE) npx tsc -p bench/report/browser
 	@$(WITH_NODE) node --test test/architecture/*.test.ts
 
-format: $(INSTALLED) ## rewrite the files the way `check` wants them
+format: $(INSTALLED) ## format the files
 	@$(WITH_NODE) npx biome check --write
 
-openapi: $(INSTALLED) $(WIDGET) ## record the examples of the API's document, and write docs/openapi.json
+openapi: $(INSTALLED) $(WIDGET) ## record the API examples and write docs/openapi.json
 	@$(WITH_NODE) node bin/write-openapi.ts
 
-demo: $(INSTALLED) $(WIDGET) ## walk a few dozen borrowers through a running server; ARGS=--full prints every answer
+demo: $(INSTALLED) $(WIDGET) ## send a few dozen borrowers through a running server; ARGS=--full prints every response
 	@$(WITH_NODE) node bin/with-demo-key.ts demo -- node bench/demo/main.ts $(ARGS)
 
 .PHONY: demo-page
-demo-page: $(INSTALLED) ## a landing page in two variants on 127.0.0.1:3000, for the server of `run`; PORT=n puts it elsewhere
+demo-page: $(INSTALLED) ## start a landing page with two variants on 127.0.0.1:3000 for the server of `run`; PORT=n changes the port
 	@$(WITH_NODE) node bin/with-demo-key.ts demo-page --origin http://127.0.0.1:$${PORT:-3000} --origin http://localhost:$${PORT:-3000} \
 	  -- node examples/landing-page/main.ts
 
-bench: $(INSTALLED) $(WIDGET) ## the figures of bench/README.md, measured on this machine
+bench: $(INSTALLED) $(WIDGET) ## measure the figures of bench/README.md
 	@$(WITH_NODE) node bench/main.ts
 
-bench-check: $(INSTALLED) $(WIDGET) ## fail where a ratio of the benchmarks got worse than bench/baseline.json, beyond noise; minutes
+bench-check: $(INSTALLED) $(WIDGET) ## fail if a benchmark is slower than in bench/baseline.json by more than noise; a few minutes
 	@$(WITH_NODE) node bench/check/main.ts
 
-capacity-check: $(INSTALLED) $(WIDGET) ## boxes for KEYS=1000 with p99 within SLO=50 ms, and a minute of one box's load to check it; MIX=file
+capacity-check: $(INSTALLED) $(WIDGET) ## plan capacity for KEYS=1000 with p99 below SLO=50 ms, and check it under load for a minute; MIX=file
 	@bin/marketplace capacity --keys $(or $(KEYS),1000) --slo-p99 $(or $(SLO),50) $(if $(MIX),--mix $(MIX)) --check
 
-catalog: $(INSTALLED) ## print a catalog of OFFERS=1000 made-up offers, with SEED=1; they are valid, but nobody lends by them
+catalog: $(INSTALLED) ## print a generated catalog of OFFERS=1000 fictional offers with SEED=1
 	@$(WITH_NODE) node bench/catalogs/main.ts --offers $(or $(OFFERS),1000) --seed $(or $(SEED),1)
 
-package: $(INSTALLED) ## what npm installs elsewhere: compiled, with types, as svc-marketplace-<version>.tgz
+package: $(INSTALLED) ## build the npm package svc-marketplace-<version>.tgz
 	@$(WITH_NODE) node bin/pack-package.ts
 
-clean: ## forget what was installed (never the data folder)
+clean: ## delete installed and built files (never the data folder)
 	rm -rf node_modules .node test-artefacts src/web/widget/dist dist svc-marketplace-*.tgz

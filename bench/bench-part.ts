@@ -71,7 +71,7 @@ export interface BenchContext {
   readonly folder: string;
   readonly progress: Progress;
   /** Returns the text of a generated catalog with this number of offers. */
-  readonly catalog: (offers: number) => string;
+  readonly generateCatalogText: (offers: number) => string;
 }
 
 /** A part of the benchmarks. Its results are its own members of the result; lists are appended to those of earlier parts. */

@@ -45,7 +45,7 @@ async function run(options: BenchOptions): Promise<void> {
     sendOpenLoop: runOpenLoop,
     folder: resultsFolder,
     progress,
-    catalog: (offers) => JSON.stringify(generateCatalog(catalogSeed, offers)),
+    generateCatalogText: (offers) => JSON.stringify(generateCatalog(catalogSeed, offers)),
   };
 
   const machine = describeMachine(resultsFolder);

@@ -20,14 +20,14 @@ export function usage(parts: readonly BenchPart[]): string {
   });
   return `Usage: make bench, or bin/with-node node bench/main.ts [options]
 
-  --quick            fewer and shorter rounds: ends within two minutes, figures are indicative only
-  --only NAME        run only this (may be given again), one of the names below or in brackets
-  --client NAME      wrk or autocannon alone; autocannon, cross-checked with wrk when it is on PATH
-  --publish          put the tables into bench/README.md, and what \`marketplace capacity\` ships with
-                     into src/capacity/reference-result.json (not with --quick or --only)
-  --help             this text
+  --quick            fewer and shorter rounds: less than two minutes, figures are only indicative
+  --only NAME        run only this part or group (listed below); repeatable
+  --client NAME      wrk or autocannon; default: autocannon, and wrk if it is on PATH
+  --publish          write the tables to bench/README.md, and the data of \`marketplace capacity\` to
+                     src/capacity/reference-result.json (not with --quick or --only)
+  --help             print this help
 
-What is measured, in this order:
+Parts, in order:
 
 ${lines.join('\n')}
 `;
@@ -46,11 +46,11 @@ export function parseBenchOptions(args: readonly string[], names: readonly strin
     },
   });
   for (const name of values.only) {
-    if (!names.includes(name)) throw new Error(`--only takes ${names.join(', ')}`);
+    if (!names.includes(name)) throw new Error(`--only must be one of: ${names.join(', ')}`);
   }
   const { client } = values;
   if (client !== undefined && client !== 'wrk' && client !== 'autocannon') {
-    throw new Error('--client takes wrk or autocannon');
+    throw new Error('--client must be wrk or autocannon');
   }
   return { quick: values.quick, only: values.only, client, publish: values.publish, help: values.help };
 }

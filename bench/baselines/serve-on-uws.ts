@@ -44,7 +44,7 @@ export function serveOnUws(
     });
   }
   app.listen('127.0.0.1', 0, (socket) => {
-    if (!socket) throw new Error('the baseline found no port');
+    if (!socket) throw new Error('the baseline could not bind a port');
     announcePort(uws.us_socket_local_port(socket));
   });
 }

@@ -20,13 +20,13 @@ process.channel?.unref();
 
 try {
   const [text] = process.argv.slice(2);
-  if (text === undefined) throw new Error('it is run by marketplace capacity --check');
+  if (text === undefined) throw new Error('this program is started by marketplace capacity --check');
   await mkdir(folder, { recursive: true });
   const findings = await runCapacityCheck(JSON.parse(text) as CheckRequest, {
     sendOpenLoop: runOpenLoop,
     folder,
     progress: new Progress(),
-    catalog: (offers) => JSON.stringify(generateCatalog(catalogSeed, offers)),
+    generateCatalogText: (offers) => JSON.stringify(generateCatalog(catalogSeed, offers)),
   });
   process.stdout.write(JSON.stringify(findings));
 } catch (error) {

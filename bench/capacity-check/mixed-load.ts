@@ -124,7 +124,7 @@ export function buildMixedLoad(
       return marketplaceRequest(withKey(changed[asked++ % changed.length]!), shownOffers);
     }
     const session = fresh[freshTaken++];
-    if (session === undefined) throw new Error('there are too few sessions whose offers nobody has asked for');
+    if (session === undefined) throw new Error('not enough sessions with unknown ranking');
     return marketplaceRequest(withKey(session), shownOffers);
   };
   const makers: Readonly<Record<RouteName, () => PreparedRequest>> = {
@@ -135,7 +135,7 @@ export function buildMixedLoad(
       marketplaceRequest(withKey(known[sent['marketplace-known'] % known.length]!), shownOffers),
     click: () => {
       const click = clicks[sent.click];
-      if (click === undefined) throw new Error('there are too few clicks');
+      if (click === undefined) throw new Error('not enough clicks');
       return click;
     },
     analytics: () => analyticsRequest(nextKey(), tag, sent.analytics % 2 === 0 ? 'summary' : 'row'),

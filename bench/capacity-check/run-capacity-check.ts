@@ -26,18 +26,18 @@ const clickSessionsAtOnce = 500;
 /** Runs a planned load on a new server with default settings and live sessions. */
 export async function runCapacityCheck(
   order: CheckRequest,
-  context: Pick<BenchContext, 'sendOpenLoop' | 'folder' | 'progress' | 'catalog'>,
+  context: Pick<BenchContext, 'sendOpenLoop' | 'folder' | 'progress' | 'generateCatalogText'>,
 ): Promise<CheckMeasurements> {
   const scale = computeCheckScale(order);
   const { progress, sendOpenLoop } = context;
   const { changed, known, fresh, clicked } = scale.sessions;
-  const told = changed + known + fresh + clicked;
+  const sampleSize = changed + known + fresh + clicked;
   const keyCount = scale.keys + scale.preparingKeys;
-  progress.step(`starting a server with ${keyCount} keys on ${scale.totalSessions} live sessions`);
+  progress.step(`starting a server with ${keyCount} keys and ${scale.totalSessions} live sessions`);
   const wanted = {
     keys: keyCount,
     catalogOffers,
-    sessions: { count: scale.totalSessions, fields: 'all', told },
+    sessions: { count: scale.totalSessions, fields: 'all', sampleSize },
   } as const;
   return withSeededService(context, wanted, async ({ target, sessions, folder }) => {
     const keys = target.keys.slice(0, scale.keys);
@@ -45,7 +45,7 @@ export async function runCapacityCheck(
     const take = sessionPool(sessions);
     const prepared = (count: number) => withKeys(take(count), preparingKeys);
     const stock = { keys, changed: take(changed), known: prepared(known), fresh: take(fresh) };
-    progress.step('asking for the offers that are to be known and clicked');
+    progress.step('requesting offers for known rankings and clicks');
     await sendEachOnce(sendOpenLoop, target, folder, firstLookRequests(stock.known));
     const clicks = await createClickRequests(target.port, prepared(clicked), scale.clicks);
 
@@ -53,18 +53,18 @@ export async function runCapacityCheck(
     await writeRequests(requestsFile, buildMixedLoad(order.ratesPerSecond, scale, { ...stock, clicks }));
     const before = await readUsageWhenIdle(target);
     await target.probe.start();
-    progress.step(`${Math.round(scale.perSecond)} requests a second for ${order.seconds} s`);
+    progress.step(`${Math.round(scale.perSecond)} requests per second for ${order.seconds} s`);
     const result = await sendOpenLoop({
       port: target.port,
       requestsFile,
-      once: true,
+      singleUse: true,
       perSecond: scale.perSecond,
       arrivals: 'poisson',
       seed,
       warmUpSeconds,
       seconds: order.seconds,
       connections,
-      waitingMax: Math.ceil(scale.perSecond * queueSeconds),
+      queueMax: Math.ceil(scale.perSecond * queueSeconds),
       deadlineMs,
       expectedStatus: 200,
       alsoExpected: [302],
@@ -73,7 +73,7 @@ export async function runCapacityCheck(
     const after = await readUsageWhenIdle(target);
     const memory = await readMemoryAfterGc(target);
     progress.done('checked');
-    const cores = (of: 'allThreads' | 'mainThread') =>
+    const cores = (of: 'allThreadsSeconds' | 'mainThreadSeconds') =>
       before === null || after === null ? null : (after[of] - before[of]) / (warmUpSeconds + order.seconds);
     return {
       seconds: order.seconds,
@@ -82,8 +82,8 @@ export async function runCapacityCheck(
       refused: result.refused,
       failed: totalFailures(result.failed),
       p99Ms: result.latencyMs.p99,
-      socketThreadCores: cores('mainThread'),
-      allThreadsCores: cores('allThreads'),
+      socketThreadCores: cores('mainThreadSeconds'),
+      allThreadsCores: cores('allThreadsSeconds'),
       residentMiB: figures?.rssMiB ?? null,
       memoryMiB: memory?.rssMiB ?? null,
       liveSessions: Math.round(
@@ -100,7 +100,7 @@ function sessionPool(sessions: readonly BorrowerSession[]): (count: number) => B
   let taken = 0;
   return (count) => {
     taken += count;
-    if (taken > sessions.length) throw new Error('fewer sessions were written than the check needs');
+    if (taken > sessions.length) throw new Error('not enough sessions for the check');
     return sessions.slice(taken - count, taken);
   };
 }
@@ -122,7 +122,7 @@ async function createClickRequests(
       const some = sessions.slice(first, first + clickSessionsAtOnce);
       clicks.push(...(await clickRequests({ caller }, some, offersShown)));
     }
-    if (clicks.length < count) throw new Error('too few borrowers match an offer of this catalog');
+    if (clicks.length < count) throw new Error('not enough borrowers match an offer of this catalog');
     return clicks;
   } finally {
     caller.close();

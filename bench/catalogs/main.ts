@@ -28,6 +28,6 @@ try {
 
 function wholeNumber(option: string, text: string, max: number): number {
   const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > max) throw new Error(`--${option} must be a whole number from 1 to ${max}`);
+  if (value < 1 || value > max) throw new Error(`--${option} must be an integer from 1 to ${max}`);
   return value;
 }

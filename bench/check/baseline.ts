@@ -51,7 +51,7 @@ export function findNoisyRatios({ figures }: Baseline): BaselineRatio[] {
 export function parseBaseline(text: string): Baseline {
   const baseline = parseJson(text);
   if (baseline?.format !== baselineFormat || !Array.isArray(baseline.figures)) {
-    throw new Error('the baseline cannot be read: store a new one');
+    throw new Error('invalid baseline; store a new one');
   }
   return baseline as Baseline;
 }

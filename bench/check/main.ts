@@ -47,12 +47,12 @@ async function checkAgainstBaseline(options: CheckOptions): Promise<void> {
   let comparison = compareWithBaseline(baseline.figures, groupRuns(runs));
   if (comparison.losses.length > 0 && options.from.length === 0) {
     const suspects = new Set(comparison.losses.map(({ part }) => part));
-    process.stderr.write(`Something seems lost in ${[...suspects].join(', ')}: measuring that again.\n`);
+    process.stderr.write(`Possible loss in ${[...suspects].join(', ')}: measuring again.\n`);
     runs.push(...(await collectRuns(options, suspects)));
     comparison = compareWithBaseline(baseline.figures, groupRuns(runs));
   }
   if (hasNoCommonRatio(comparison))
-    throw new Error(`nothing that was measured is in the baseline. Store a new one: ${storeCommand}`);
+    throw new Error(`the baseline has none of the measured ratios; store a new one: ${storeCommand}`);
   process.stdout.write(`${formatVerdict(baseline, comparison).join('\n')}\n`);
   if (comparison.losses.length > 0) process.exitCode = exitCodeLoss;
 }
@@ -102,7 +102,7 @@ async function loadBaseline(file: string): Promise<Baseline> {
   try {
     text = await readFile(file, 'utf8');
   } catch {
-    throw new Error(`there is no baseline yet. Store one, on a quiet machine: ${storeCommand}`);
+    throw new Error(`no baseline; store one on an idle machine: ${storeCommand}`);
   }
   return parseBaseline(text);
 }

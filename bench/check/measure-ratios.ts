@@ -52,7 +52,7 @@ export async function measureRatios({
     sendOpenLoop: runOpenLoop,
     folder,
     progress: new Progress(),
-    catalog: (offers) => JSON.stringify(generateCatalog(catalogSeed, offers)),
+    generateCatalogText: (offers) => JSON.stringify(generateCatalog(catalogSeed, offers)),
   };
   const parts = checkedParts.filter(({ name }) => only === undefined || only.has(name));
   const runs: CheckedRatio[][] = [];

@@ -17,16 +17,16 @@ const runsMax = 50;
 
 export const usage = `Usage: make bench-check, or bin/with-node node bench/check/main.ts [options]
 
-Measures the routes and the hot functions ${comparedRuns} times, briefly, and compares their ratios (to the bare server, and to a
-calibration) with those of bench/baseline.json. What seems lost is measured again before it is called a loss.
-Ends with 0 without a loss, with 1 and a line for each loss, and with 2 where it cannot tell.
+Measures routes and single functions ${comparedRuns} times and compares their ratios (to the bare server and to a calibration) with
+bench/baseline.json. Possible losses are measured again before they are reported.
+Exit status: 0 without a loss, 1 with a loss, 2 if no comparison is possible.
 
-  --store          put what is measured (${storedRuns} runs) in place of the baseline; on a quiet machine
-  --repeat N       so many runs, 1 to ${runsMax}
-  --client NAME    wrk or autocannon; wrk when it is on PATH, else autocannon
-  --baseline FILE  another baseline
-  --from FILE      take the figures of a result file as a run, instead of measuring; may be given again
-  --help           this text
+  --store          store ${storedRuns} runs as the new baseline; use an idle machine
+  --repeat N       number of runs, 1 to ${runsMax}
+  --client NAME    wrk or autocannon; default: wrk if it is on PATH
+  --baseline FILE  baseline file
+  --from FILE      use a result file as a run instead of measuring; repeatable
+  --help           print this help
 `;
 
 /** Throws a one-line error that names the invalid option. */
@@ -45,10 +45,10 @@ export function parseCheckOptions(args: readonly string[], defaultBaseline: stri
   const { store, baseline, from, client, help } = values;
   const repeat = values.repeat === undefined ? (store ? storedRuns : comparedRuns) : Number(values.repeat);
   if (!Number.isInteger(repeat) || repeat < 1 || repeat > runsMax) {
-    throw new Error(`--repeat takes a whole number from 1 to ${runsMax}`);
+    throw new Error(`--repeat must be an integer from 1 to ${runsMax}`);
   }
   if (client !== undefined && client !== 'wrk' && client !== 'autocannon') {
-    throw new Error('--client takes wrk or autocannon');
+    throw new Error('--client must be wrk or autocannon');
   }
   return { store, repeat, baseline, from, client, help };
 }

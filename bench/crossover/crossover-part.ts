@@ -110,7 +110,7 @@ async function measureMatching(
 async function matchOne(matcher: Matcher, catalogs: CatalogStore, borrower: FieldVector): Promise<void> {
   const catalogVersion = catalogs.current(personalLoans.number, 'live').version;
   const ranking = await matcher.match({ catalogVersion, borrower, today: fixedToday });
-  if (ranking === null) throw new Error('the matcher took no request');
+  if (ranking === null) throw new Error('the matcher rejected the request');
 }
 
 /** CPU time of the calling thread in microseconds; null outside Linux. More precise than `/proc/<pid>/stat`. */
@@ -132,9 +132,9 @@ function medianRates(rounds: readonly MatchingRates[]): MatchingRates {
 
 export const crossoverPart: BenchPart = {
   name: 'crossover',
-  description: 'ranking in the thread that asks beside ranking in a worker',
-  measure: async ({ quick, scale, folder, progress, catalog }) => {
-    progress.step('crossover: ranking in the thread and in a worker');
+  description: 'ranking in the main thread and in a matching thread',
+  measure: async ({ quick, scale, folder, progress, generateCatalogText: catalog }) => {
+    progress.step('crossover: ranking in the main thread and in a matching thread');
     const { rounds, seconds } = scale;
     const sizes = quick ? quickCrossoverSizes : crossoverSizes;
     return { crossover: await measureCrossover({ sizes, rounds, seconds: seconds / 10, folder, catalog }) };

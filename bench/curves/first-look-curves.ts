@@ -26,21 +26,21 @@ async function measureFirstLook(
   const { saturationSeconds, singleUseSeconds: seconds, singleUseRatePerSecondMax, warmUpSeconds } = scale;
   const closedCount = Math.ceil(singleUseRatePerSecondMax * saturationSeconds * 1.5);
   const count = closedCount + Math.ceil(singleUseRatePerSecondMax * targetUtilization * (warmUpSeconds + seconds));
-  const wanted = { ...service, keys: firstLookKeys, sessions: { count, fields: 'all', told: count } } as const;
+  const wanted = { ...service, keys: firstLookKeys, sessions: { count, fields: 'all', sampleSize: count } } as const;
   return withSeededService(context, wanted, async ({ target, sessions, folder }) => {
     const looks = firstLookRequests(sessions);
     const requestsFile = join(folder, 'requests');
     await writeRequests(requestsFile, looks.slice(0, closedCount));
     const saturation = await measureSaturation(context.sendOpenLoop, target, {
       requestsFile,
-      once: true,
+      singleUse: true,
       seconds: saturationSeconds,
     });
     await writeRequests(requestsFile, looks.slice(closedCount));
     const perSecond = rateAtShare(targetUtilization, saturation, seconds);
     return measureLoadPoint(context.sendOpenLoop, target, x, perSecond, {
       requestsFile,
-      once: true,
+      singleUse: true,
       warmUpSeconds,
       seconds,
     });
@@ -50,7 +50,7 @@ async function measureFirstLook(
 /** Time to rank by catalog size. */
 export const catalogSizeCurve: Curve = {
   name: 'catalog-size',
-  description: 'rankings out of more and more offers',
+  description: 'time to rank by catalog size',
   measure: async (context, scale) => {
     const points: CurvePoint[] = [];
     for (const catalogOffers of scale.catalogOffers) {
@@ -68,7 +68,7 @@ const matcherThreadsCatalogOffers = 200;
 /** Time to rank by number of matching threads; 0 means the main thread. */
 export const matcherThreadsCurve: Curve = {
   name: 'matcher-threads',
-  description: 'rankings by more and more matcher threads',
+  description: 'time to rank by number of matching threads',
   measure: async (context, scale) => {
     const points: CurvePoint[] = [];
     for (const threads of scale.matcherThreads) {

@@ -57,7 +57,7 @@ export async function readSessionsMax(): Promise<number> {
 /** Parses the output of `check-config`. */
 export function parseSessionsMax(output: string): number {
   const value = /^SVC_MAX_SESSIONS +(\d+)/m.exec(output)?.[1];
-  if (value === undefined) throw new Error('check-config does not tell SVC_MAX_SESSIONS');
+  if (value === undefined) throw new Error('check-config did not print SVC_MAX_SESSIONS');
   return Number(value);
 }
 
@@ -72,16 +72,16 @@ const loadedSessions = 20_000;
  */
 export const liveSessionsCurve: Curve = {
   name: 'live-sessions',
-  description: 'the same load with more and more live sessions, and what one takes of memory',
+  description: 'latency by number of live sessions, and memory per session',
   measure: async (context, scale) => {
     const { progress, sendOpenLoop } = context;
     const points: CurvePoint[] = [];
     const memory: MemoryPoint[] = [];
     let perSecond = 0;
     for (const count of scale.liveSessions) {
-      progress.step(`live-sessions: starting the service on ${count}`);
-      const told = Math.min(count, loadedSessions);
-      const wanted = { keys: liveSessionsKeys, sessions: { count, fields: 'required', told } } as const;
+      progress.step(`live-sessions: starting the service with ${count} sessions`);
+      const sampleSize = Math.min(count, loadedSessions);
+      const wanted = { keys: liveSessionsKeys, sessions: { count, fields: 'required', sampleSize } } as const;
       await withSeededService(context, wanted, async ({ target, sessions, folder }) => {
         await readUsageWhenIdle(target);
         const held = await readMemoryAfterGc(target);
@@ -92,11 +92,11 @@ export const liveSessionsCurve: Curve = {
         // All points have the same warm-up, and the first one sets the rate.
         const saturation = await measureSaturation(sendOpenLoop, target, {
           requestsFile,
-          once: false,
+          singleUse: false,
           seconds: scale.saturationSeconds,
         });
         perSecond ||= rateAtShare(targetUtilization, saturation, scale.seconds);
-        progress.step(`live-sessions: ${perSecond} a second with ${count}`);
+        progress.step(`live-sessions: ${perSecond} requests per second with ${count} sessions`);
         await withBareServer(target, { sendOpenLoop, scale, folder, requests, requestsFile }, async (measure) => {
           points.push(
             await measure({ x: count, perSecond, saturationShare: targetUtilization, pointIndex: points.length }),

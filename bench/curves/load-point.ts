@@ -31,7 +31,7 @@ const sendEachOnceSecondsMax = 60;
 
 interface PointLoadOptions {
   readonly requestsFile: string;
-  readonly once: boolean;
+  readonly singleUse: boolean;
   readonly warmUpSeconds: number;
   readonly seconds: number;
 }
@@ -56,7 +56,12 @@ export async function sendEachOnce(
 ): Promise<void> {
   const requestsFile = join(folder, 'requests-once');
   await writeRequests(requestsFile, requests);
-  await runClosedLoop(send, target, { requestsFile, once: true, warmUpSeconds: 0, seconds: sendEachOnceSecondsMax });
+  await runClosedLoop(send, target, {
+    requestsFile,
+    singleUse: true,
+    warmUpSeconds: 0,
+    seconds: sendEachOnceSecondsMax,
+  });
 }
 
 /** Measures one point of a curve with an open-loop load. */
@@ -73,7 +78,7 @@ export async function measureLoadPoint(
     ...toOpenLoopPlan(target, load),
     perSecond,
     connections: openLoopConnections,
-    waitingMax: Math.ceil(perSecond * queueSeconds),
+    queueMax: Math.ceil(perSecond * queueSeconds),
   });
   const process = await target.probe.stop();
   const after = await readUsageWhenIdle(target);
@@ -86,7 +91,7 @@ export async function measureLoadPoint(
     latencyMs,
     refused,
     failed: totalFailures(result.failed),
-    cpuMicros: cpuKnown ? ((after.allThreads - before.allThreads) * 1e6) / result.answered : null,
+    cpuMicros: cpuKnown ? ((after.allThreadsSeconds - before.allThreadsSeconds) * 1e6) / result.answered : null,
     process,
     client: { lagMs, busy, saturated: isOpenLoopClientSaturated(result) },
   };
@@ -101,22 +106,22 @@ async function runClosedLoop(
     ...toOpenLoopPlan(target, load),
     perSecond: null,
     connections: closedLoopConnections,
-    waitingMax: 0,
+    queueMax: 0,
   });
   const unexpected = result.refused + totalFailures(result.failed);
-  if (unexpected > 0) throw new Error(`${unexpected} of ${result.due} answers were not ${expectedStatus}`);
-  if (result.expected === 0) throw new Error('the closed loop had no answer at all');
+  if (unexpected > 0) throw new Error(`${unexpected} of ${result.due} replies did not have status ${expectedStatus}`);
+  if (result.expected === 0) throw new Error('the closed loop got no replies');
   return result;
 }
 
 function toOpenLoopPlan(
   { port }: LoadTarget,
-  { requestsFile, once, warmUpSeconds, seconds }: PointLoadOptions,
-): Omit<OpenLoopPlan, 'perSecond' | 'connections' | 'waitingMax'> {
+  { requestsFile, singleUse, warmUpSeconds, seconds }: PointLoadOptions,
+): Omit<OpenLoopPlan, 'perSecond' | 'connections' | 'queueMax'> {
   return {
     port,
     requestsFile,
-    once,
+    singleUse,
     arrivals: 'poisson',
     seed,
     warmUpSeconds,

@@ -15,31 +15,33 @@ const extraLoadFactor = 1.25;
 /** Latency by offered load, from below to above saturation. */
 export const offeredLoadCurve: Curve = {
   name: 'offered-load',
-  description: 'answers and latency by the rate offered, past saturation',
+  description: 'throughput and latency by offered load, up to above saturation',
   measure: async (context, scale) => {
     const { progress, sendOpenLoop } = context;
     progress.step('offered-load: starting the service');
     const { keys } = context.scale;
     const wanted = {
       keys,
-      sessions: { count: offeredLoadSessions, fields: 'all', told: offeredLoadSessions },
+      sessions: { count: offeredLoadSessions, fields: 'all', sampleSize: offeredLoadSessions },
     } as const;
     return withSeededService(context, wanted, async ({ target, sessions, folder }) => {
       await sendEachOnce(sendOpenLoop, target, folder, firstLookRequests(sessions));
       const requestsFile = join(folder, 'requests');
       const requests = pageLoadRequests(sessions, target.keys);
       await writeRequests(requestsFile, requests);
-      progress.step('offered-load: looking for saturation');
+      progress.step('offered-load: measuring saturation');
       const saturation = await measureSaturation(sendOpenLoop, target, {
         requestsFile,
-        once: false,
+        singleUse: false,
         seconds: scale.saturationSeconds,
       });
       const points: CurvePoint[] = [];
       await withBareServer(target, { sendOpenLoop, scale, folder, requests, requestsFile }, async (measure) => {
         const offer = async (saturationShare: number): Promise<CurvePoint> => {
           const perSecond = rateAtShare(saturationShare, saturation, scale.seconds);
-          progress.step(`offered-load: ${perSecond} a second, ${Math.round(saturationShare * 100)} % of saturation`);
+          progress.step(
+            `offered-load: ${perSecond} requests per second, ${Math.round(saturationShare * 100)} % of saturation`,
+          );
           const point = await measure({ x: perSecond, perSecond, saturationShare, pointIndex: points.length });
           points.push(point);
           return point;
@@ -74,27 +76,27 @@ const keysCurveSessions = 2_000;
 /** The same load with an increasing number of keys. */
 export const keysCurve: Curve = {
   name: 'keys',
-  description: 'the same load from more and more keys',
+  description: 'latency by number of API keys',
   measure: async (context, scale) => {
     const { progress, sendOpenLoop } = context;
     const most = Math.max(...scale.keys);
-    progress.step(`keys: starting the service with ${most}`);
+    progress.step(`keys: starting the service with ${most} keys`);
     const wanted = {
       keys: most,
-      sessions: { count: keysCurveSessions, fields: 'all', told: keysCurveSessions },
+      sessions: { count: keysCurveSessions, fields: 'all', sampleSize: keysCurveSessions },
     } as const;
     return withSeededService(context, wanted, async ({ target, sessions, folder }) => {
       await sendEachOnce(sendOpenLoop, target, folder, firstLookRequests(sessions));
       const requestsFile = join(folder, 'requests');
-      const load = { requestsFile, once: false, warmUpSeconds: scale.warmUpSeconds };
+      const load = { requestsFile, singleUse: false, warmUpSeconds: scale.warmUpSeconds };
       // Uses all keys, because the first ones must not exceed their limits.
       await writeRequests(requestsFile, pageLoadRequests(sessions, target.keys));
-      progress.step('keys: looking for saturation');
+      progress.step('keys: measuring saturation');
       const saturation = await measureSaturation(sendOpenLoop, target, { ...load, seconds: scale.saturationSeconds });
       const perSecond = rateAtShare(targetUtilization, saturation, scale.seconds);
       const points: CurvePoint[] = [];
       for (const count of scale.keys) {
-        progress.step(`keys: ${perSecond} a second from ${count} keys`);
+        progress.step(`keys: ${perSecond} requests per second from ${count} keys`);
         await writeRequests(requestsFile, pageLoadRequests(sessions, target.keys.slice(0, count)));
         points.push(
           await measureLoadPoint(sendOpenLoop, target, count, perSecond, { ...load, seconds: scale.seconds }),

@@ -19,7 +19,7 @@ import { measureLoadPoint } from './load-point.ts';
 export interface SeededServiceOptions {
   readonly keys: number;
   /** Live sessions at the start. */
-  readonly sessions: Pick<LiveSessionsOptions, 'count' | 'fields' | 'told'>;
+  readonly sessions: Pick<LiveSessionsOptions, 'count' | 'fields' | 'sampleSize'>;
   /** Size of a generated catalog; default: the example catalog. */
   readonly catalogOffers?: number;
   readonly settings?: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ const sessionsSeed = 23;
 
 /** Runs the service with live sessions during `use`. An error contains the end of the log. */
 export async function withSeededService<Result>(
-  { folder: parent, catalog }: Pick<BenchContext, 'folder' | 'catalog'>,
+  { folder: parent, generateCatalogText }: Pick<BenchContext, 'folder' | 'generateCatalogText'>,
   wanted: SeededServiceOptions,
   use: (service: SeededService) => Promise<Result>,
 ): Promise<Result> {
@@ -46,7 +46,7 @@ export async function withSeededService<Result>(
   try {
     let written: readonly WrittenSession[] = [];
     const catalogFile = join(folder.path, 'catalog.json');
-    if (wanted.catalogOffers !== undefined) await writeFile(catalogFile, catalog(wanted.catalogOffers));
+    if (wanted.catalogOffers !== undefined) await writeFile(catalogFile, generateCatalogText(wanted.catalogOffers));
     target = await startServiceTarget({
       folder: folder.path,
       keys: wanted.keys,
@@ -62,7 +62,7 @@ export async function withSeededService<Result>(
   } catch (error) {
     if (target === null) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    throw new Error(`${message}\nThe service said: ${target.logTail()}`, { cause: error });
+    throw new Error(`${message}\nLog of the service: ${target.logTail()}`, { cause: error });
   } finally {
     await target?.close();
     await folder.remove();
@@ -102,7 +102,7 @@ export async function withBareServer<Result>(
   use: (measure: (wanted: ComparedPointOptions) => Promise<CurvePoint>) => Promise<Result>,
 ): Promise<Result> {
   const { warmUpSeconds, seconds, bareServerShareMax } = scale;
-  const load = { requestsFile, once: false, warmUpSeconds, seconds };
+  const load = { requestsFile, singleUse: false, warmUpSeconds, seconds };
   const bare = bareServerShareMax > 0 ? await startBareServer(service, folder, requests) : null;
   try {
     return await use(async ({ x, perSecond, saturationShare, pointIndex }) => {

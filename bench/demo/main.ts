@@ -30,12 +30,12 @@ import {
 
 const usage = `Usage: make demo [ARGS="options"], or bin/with-node node bench/demo/main.ts --key KEY [options]
 
-  --url URL         the API of the server (default: API_URL, or http://127.0.0.1:8080/v1/personal-loans)
+  --url URL         API URL of the server (default: API_URL, or http://127.0.0.1:8080/v1/personal-loans)
   --key KEY         a personal-loans API key (default: API_KEY; make demo creates a key and revokes it at the end)
-  --borrowers N     how many, 1 to 1000 (default 36)
-  --seed N          another seed, other people (default 7)
-  --full            every request and answer of every borrower; without it those of the first one, and a line for each other
-  --help            this text
+  --borrowers N     number of borrowers, 1 to 1000 (default 36)
+  --seed N          seed of the random borrowers (default 7)
+  --full            print all requests and responses; default: those of the first borrower
+  --help            print this help
 `;
 
 /** Click rates of the variants. B is better, and the final table should show it. */
@@ -206,7 +206,7 @@ function splitInputs(borrower: Borrower): readonly Partial<Borrower>[] {
 function parseIntegerOption(name: string, text: string, lowest: number, highest: number): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < lowest || value > highest) {
-    throw new DemoError(`${name} takes a whole number from ${lowest} to ${highest}`);
+    throw new DemoError(`${name} must be an integer from ${lowest} to ${highest}`);
   }
   return value;
 }

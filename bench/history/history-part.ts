@@ -15,7 +15,7 @@ const sampleRecord = createdRecord(subOf({ createdMs: 1_790_000_000_000, serial:
 
 /** Concurrent durable appends of sessions, compared with sequential writes and syncs. */
 const durableAppendsMeasure: HistoryMeasure = {
-  name: 'events/file-event-log: durable records a second',
+  name: 'event-log/file-event-log: durable records per second',
   async measure({ folder, rounds, seconds }: HistoryScale): Promise<HistoryFigure[]> {
     const own = await mkdtemp(join(folder, 'durable-'));
     const log = await openEventLog({ folder: join(own, 'ledger'), durability: 'fsync' });
@@ -139,10 +139,10 @@ async function createSessions(marketplace: Marketplace, sessions: number): Promi
         const number = made++;
         const partner = partners[Math.floor(number / sessionsPerKey)]!;
         const session = await partner.createSession({ referrer_tag: 'restart', metadata: { page: number % 100 } });
-        if (!session.ok) throw new Error(`no session: ${session.error.message}`);
+        if (!session.ok) throw new Error(`session not created: ${session.error.message}`);
         const fields = { ...borrowers[number % borrowers.length]! };
         const inputs = await partner.submitInputs({ sub_id: session.value.sub_id, fields });
-        if (!inputs.ok) throw new Error(`no inputs: ${inputs.error.message}`);
+        if (!inputs.ok) throw new Error(`inputs rejected: ${inputs.error.message}`);
       }
     }),
   );
@@ -153,7 +153,7 @@ const historyMeasures: readonly HistoryMeasure[] = [durableAppendsMeasure, resta
 
 export const historyPart: BenchPart = {
   name: 'history',
-  description: 'what is kept: durable records, a restart, the counters',
+  description: 'durable appends, restart and counters',
   measure: async ({ scale, folder, progress }) => {
     const { rounds, seconds, historySessions: sessions } = scale;
     const history: HistoryFigure[] = [];

@@ -14,7 +14,7 @@ const offerCount = 48;
 
 /** Applies a ledger in which each session has a view of five offers and every second one a click. */
 export const projectionMeasure: HistoryMeasure = {
-  name: 'analytics/ledger-follower: records folded a second',
+  name: 'analytics/ledger-follower: records applied per second',
   async measure({ folder, sessions }: HistoryScale): Promise<HistoryFigure[]> {
     const own = await mkdtemp(join(folder, 'aggregator-'));
     const files = dataFiles(own);

@@ -107,25 +107,25 @@ async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<Lim
     const stage = { caller, keys: [unlimitedKey], nextKey: () => unlimitedKey, roundRequests: 1, state: new Map() };
     const [session] = await createSessions(stage, 1, 17);
 
-    progress.step(`limits: ${name}: requests that are admitted`);
+    progress.step(`limits: ${name}: admitted requests`);
     const admittedLoad = await runLimitLoad(run, scenario.buildRequests(unlimitedKey, session!), admittedStatus);
     if (admittedLoad.unexpected > 0) {
-      throw new Error(`${name}: ${admittedLoad.unexpected} requests within every limit were not answered 200`);
+      throw new Error(`${name}: ${admittedLoad.unexpected} requests below the limit did not get 200`);
     }
 
     if (window === 'day') await waitForNextDay(progress, name);
-    progress.step(`limits: ${name}: ${limit} and ${run.excess} more at once`);
+    progress.step(`limits: ${name}: ${limit + run.excess} concurrent requests for a limit of ${limit}`);
     const requests = scenario.buildRequests(key, session!);
     const began = { day: dayOf(Date.now()), ms: performance.now() };
     const statuses = await caller.countStatuses(requests, limit + run.excess);
     const opened = caller.openConnections;
 
-    progress.step(`limits: ${name}: requests that are refused`);
+    progress.step(`limits: ${name}: rejected requests`);
     const refusedLoad = await runLimitLoad(run, requests, refusedStatus);
     // The first request was admitted after it was sent, so its slot was not free again before this time.
     const over =
       window === 'day' ? dayOf(Date.now()) !== began.day : refusedLoad.endedMs - began.ms >= bounds.rateLimitWindowMs;
-    if (over) throw new Error(`${name}: this machine was too slow to be asked for more within one ${window}`);
+    if (over) throw new Error(`${name}: this machine is too slow to exceed the limit within one ${window}`);
 
     const admitted = statuses.get(admittedStatus) ?? 0;
     const refused = statuses.get(refusedStatus) ?? 0;
@@ -166,12 +166,12 @@ async function runLimitLoad(
   // Every connection sends all requests in order.
   await writeRequests(requestsFile, Array.from({ length: connections }, () => requests).flat());
   const before = await readUsageWhenIdle(service);
-  const plan = { port: service.port, requestsFile, connections, seconds, once: false, expectedStatus };
+  const plan = { port: service.port, requestsFile, connections, seconds, singleUse: false, expectedStatus };
   const result = await client.run(plan);
   const endedMs = performance.now();
   const after = await readUsageWhenIdle(service);
   await rm(requestsFile);
-  if (result.requests === 0) throw new Error('the load had no answer at all');
+  if (result.requests === 0) throw new Error('the load got no replies');
   return {
     ...result,
     perSecond: result.requests / result.seconds,
@@ -200,7 +200,7 @@ const unlimited: KeyLimitOverrides = {
 
 export const limitsPart: BenchPart = {
   name: 'limits',
-  description: 'more requests than the limits let through, from many connections at once',
+  description: 'exactness of the rate limits under concurrent load',
   measure: async (context) => {
     // Only autocannon counts each status separately.
     const withAutocannon = { ...context, client: autocannonClient };
@@ -247,7 +247,7 @@ export async function measureLimits(
       return results;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      throw new Error(`limits: ${message}\nThe service said: ${service.logTail()}`, { cause: error });
+      throw new Error(`limits: ${message}\nLog of the service: ${service.logTail()}`, { cause: error });
     } finally {
       await service.close();
     }

@@ -30,7 +30,7 @@ async function runPlan(plan: LoadPlan, threads: number): Promise<LoadResult> {
   const timer = setTimeout(() => child.kill('SIGKILL'), plan.seconds * 1000 + timeoutMarginMs);
   try {
     return await new Promise<LoadResult>((resolve, reject) => {
-      const lost = () => reject(new Error('the autocannon client ended before its load did'));
+      const lost = () => reject(new Error('the autocannon client exited before the end of the load'));
       child.once('exit', lost);
       child.once('message', (result) => {
         child.off('exit', lost);

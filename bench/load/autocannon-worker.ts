@@ -67,7 +67,7 @@ function sendLoad(plan: LoadPlan, shares: readonly PreparedRequest[][]): void {
       url: `http://127.0.0.1:${plan.port}`,
       connections: shares.length,
       pipelining: 1,
-      ...(plan.once ? { amount: shares[0]!.length * shares.length } : { duration: plan.seconds }),
+      ...(plan.singleUse ? { amount: shares[0]!.length * shares.length } : { duration: plan.seconds }),
       sampleInt: 20,
       setupClient: (client) => client.setRequests(shares[connected++]!.map(toAutocannon)),
     },

@@ -23,7 +23,7 @@ export interface LoadPlan {
   /** Duration of the load; maximum duration with `singleUse`. */
   readonly seconds: number;
   /** Sends each request once and ends with the last one. Otherwise requests are repeated. */
-  readonly once: boolean;
+  readonly singleUse: boolean;
   /** Replies with other statuses are counted in `unexpected`. wrk only distinguishes statuses below 400. */
   readonly expectedStatus: number;
   /** Other expected statuses of a mix of routes. */

@@ -26,12 +26,12 @@ function wrkClient(command: string): LoadClient {
         [
           ...['--threads', '1', '--connections', String(plan.connections), '--duration', `${seconds}s`],
           ...['--timeout', '10s', '--script', wrkScript, `http://127.0.0.1:${plan.port}`],
-          ...[plan.requestsFile, plan.once ? 'once' : 'repeat'],
+          ...[plan.requestsFile, plan.singleUse ? 'once' : 'repeat'],
         ],
         { timeoutMs: (seconds + 60) * 1000 },
       );
       const line = output.split('\n').find((text) => text.startsWith('{'));
-      if (line === undefined) throw new Error(`wrk gave no result: ${output}`);
+      if (line === undefined) throw new Error(`no result in the output of wrk: ${output}`);
       return { ...(JSON.parse(line) as Omit<LoadResult, 'clientThreads'>), clientThreads: 1 };
     },
   };

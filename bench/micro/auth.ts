@@ -16,7 +16,7 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 const issuedKeyCount = 500;
 
 export const apiKeyBenchmark: MicroBenchmark = {
-  name: `access/api-key: hash a key and find it among ${issuedKeyCount}`,
+  name: `auth/api-key: hash a key and find it among ${issuedKeyCount}`,
   call: 'one Authorization header: key, hash, directory',
   prepare: async ({ folder }) => {
     const owned = await createOwnedFolder(folder, 'keys-');
@@ -37,7 +37,7 @@ export const apiKeyBenchmark: MicroBenchmark = {
           const key = parseBearerKey(header);
           if (key !== null && directory.findByHash(hashApiKey(key)) !== undefined) found++;
         }
-        if (found !== issuedKeyCount) throw new Error('an issued key is not known');
+        if (found !== issuedKeyCount) throw new Error('an issued key was not found');
         return found;
       },
       close: async () => {
@@ -106,7 +106,7 @@ function createAuthenticator(defaultLimits: KeyLimits) {
 
 export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
   {
-    name: 'access/gatekeeper: admit, 5,000 keys at their limit',
+    name: 'auth/authenticator: admit, 5,000 keys at their limit',
     call: 'one request that the limits just admit',
     prepare: () => {
       const { gatekeeper, headers, forward } = createAuthenticator(defaultKeyLimits);
@@ -118,14 +118,14 @@ export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
             forward(authenticatorStepMs);
             if (gatekeeper.admit(header, personalLoans, 'get_marketplace').ok) admitted++;
           }
-          if (admitted !== limitedKeyCount) throw new Error('a request within its limit was refused');
+          if (admitted !== limitedKeyCount) throw new Error('a request below its limit was rejected');
           return admitted;
         },
       };
     },
   },
   {
-    name: 'access/gatekeeper: refuse, 5,000 keys over their limit',
+    name: 'auth/authenticator: reject, 5,000 keys over their limit',
     call: 'one request more than a minute admits',
     prepare: () => {
       const { gatekeeper, headers } = createAuthenticator(lowLimits);
@@ -140,7 +140,7 @@ export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
             const admission = gatekeeper.admit(header, personalLoans, 'get_marketplace');
             if (!admission.ok && admission.refusal.code === 'RATE_LIMIT_EXCEEDED') refused++;
           }
-          if (refused !== limitedKeyCount) throw new Error('a request over its limit was admitted');
+          if (refused !== limitedKeyCount) throw new Error('a request above its limit was admitted');
           return refused;
         },
       };
@@ -155,7 +155,7 @@ const slidingWindowStepMs = bounds.rateLimitWindowMs / slidingWindowLimit;
 
 export const slidingWindowBenchmarks: readonly MicroBenchmark[] = [
   {
-    name: 'access/sliding-window: admit at the limit',
+    name: 'auth/sliding-window: admit at the limit',
     call: 'one request of 500 a minute: forget the oldest, look, take',
     prepare: () => {
       const window = new SlidingWindow(slidingWindowLimit);
@@ -170,14 +170,14 @@ export const slidingWindowBenchmarks: readonly MicroBenchmark[] = [
             window.admit(nowMs);
             admitted++;
           }
-          if (admitted !== slidingWindowCalls) throw new Error('requests within the limit were refused');
+          if (admitted !== slidingWindowCalls) throw new Error('requests below the limit were rejected');
           return admitted;
         },
       };
     },
   },
   {
-    name: 'access/sliding-window: refuse at the limit',
+    name: 'auth/sliding-window: reject at the limit',
     call: 'one request too many: look, and how long to wait',
     prepare: () => {
       const window = new SlidingWindow(slidingWindowLimit);
@@ -188,7 +188,7 @@ export const slidingWindowBenchmarks: readonly MicroBenchmark[] = [
           let waitMs = 0;
           for (let i = 0; i < slidingWindowCalls; i++) {
             const nowMs = slidingWindowLimit + i;
-            if (window.remaining(nowMs) > 0) throw new Error('a request over the limit was admitted');
+            if (window.remaining(nowMs) > 0) throw new Error('a request above the limit was admitted');
             waitMs += window.retryAfterMs(nowMs);
           }
           return waitMs;
@@ -203,7 +203,7 @@ const dayCountCalls = 1_000;
 const sessionsPerDay = 5;
 
 export const dayCountBenchmark: MicroBenchmark = {
-  name: 'access/day-count: count, reserve, and give back every fourth',
+  name: 'auth/key-usage: reserve in the daily quota and release every fourth',
   call: 'one session asked for',
   prepare: () => {
     let today = 20_000;

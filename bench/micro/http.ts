@@ -10,7 +10,7 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 const replyTextCalls = 1_000;
 
 export const replyTextBenchmark: MicroBenchmark = {
-  name: 'http/reply-text: head of an answer with its limits',
+  name: 'http/engines/response-head: head of a reply with rate limits',
   call: 'status line, request id and headers of one answer, and their bytes',
   prepare: () => {
     const statuses = randomLimitStatuses(replyTextCalls);
@@ -32,7 +32,7 @@ export const replyTextBenchmark: MicroBenchmark = {
 const errorReplyCalls = 1_000;
 
 export const errorReplyBenchmark: MicroBenchmark = {
-  name: 'faces/error-reply: refusal by a limit',
+  name: 'http/routes/replies: rejection by a rate limit',
   call: 'head and body of one 429, and their bytes',
   prepare: () => {
     const statuses = randomLimitStatuses(errorReplyCalls);
@@ -69,7 +69,7 @@ function totalRequests(tally: RequestCounter): number {
 
 export const requestTallyBenchmarks: readonly MicroBenchmark[] = [
   {
-    name: 'metrics/request-tally: count an answer',
+    name: 'metrics/metrics: count a reply',
     call: 'one answer counted by route and status, and its duration',
     prepare: () => {
       const tally = new RequestCounter(publicRouteNames);
@@ -83,7 +83,7 @@ export const requestTallyBenchmarks: readonly MicroBenchmark[] = [
     },
   },
   {
-    name: 'metrics/request-tally: count an answer, with both looks at the clock',
+    name: 'metrics/metrics: count a reply and read the clock twice',
     call: 'all that an exchange does for the figures: the moment it arrived, and what it counts when it is answered',
     prepare: () => {
       const tally = new RequestCounter(publicRouteNames);

@@ -15,7 +15,7 @@ function createSubIds(): SubIds {
 
 export const subIdBenchmarks: readonly MicroBenchmark[] = [
   {
-    name: 'sessions/sub-id: issue',
+    name: 'ids/sub-id: issue',
     call: 'one id: its bytes, random ones among them, signed and written',
     prepare: () => {
       const subIds = createSubIds();
@@ -30,7 +30,7 @@ export const subIdBenchmarks: readonly MicroBenchmark[] = [
     },
   },
   {
-    name: 'sessions/sub-id: verify',
+    name: 'ids/sub-id: verify',
     call: 'one id: read and its signature checked',
     prepare: () => {
       const subIds = createSubIds();
@@ -40,7 +40,7 @@ export const subIdBenchmarks: readonly MicroBenchmark[] = [
         run: () => {
           let genuine = 0;
           for (const subId of issued) if (subIds.verify(subId) !== null) genuine++;
-          if (genuine !== subIdCalls) throw new Error('an issued id is not taken for genuine');
+          if (genuine !== subIdCalls) throw new Error('an issued ID was rejected');
           return genuine;
         },
       };
@@ -64,7 +64,7 @@ function randomClicks(): ClickIdPayload[] {
 
 export const clickIdBenchmarks: readonly MicroBenchmark[] = [
   {
-    name: 'clicks/click-id: issue',
+    name: 'ids/click-id: issue',
     call: 'one id: put together, encrypted, signed, written',
     prepare: () => {
       const clickIds = createClickIds();
@@ -80,7 +80,7 @@ export const clickIdBenchmarks: readonly MicroBenchmark[] = [
     },
   },
   {
-    name: 'clicks/click-id: read',
+    name: 'ids/click-id: verify',
     call: 'one id: read, its signature checked, decrypted',
     prepare: () => {
       const clickIds = createClickIds();
@@ -90,7 +90,7 @@ export const clickIdBenchmarks: readonly MicroBenchmark[] = [
         run: () => {
           let genuine = 0;
           for (const text of issued) if (clickIds.verify(text) !== null) genuine++;
-          if (genuine !== clickIdCalls) throw new Error('an issued click id is not taken for genuine');
+          if (genuine !== clickIdCalls) throw new Error('an issued click ID was rejected');
           return genuine;
         },
       };
@@ -107,7 +107,7 @@ const randomClickSubs = () => Array.from({ length: clickTokenCalls }, () => rand
 
 export const clickTokenBenchmarks: readonly MicroBenchmark[] = [
   {
-    name: 'clicks/offer-value-seal: seal',
+    name: 'ids/click-token-cipher: encrypt',
     call: 'one value for a session, encrypted and written',
     prepare: () => {
       const seal = createClickTokenCipher();
@@ -123,7 +123,7 @@ export const clickTokenBenchmarks: readonly MicroBenchmark[] = [
     },
   },
   {
-    name: 'clicks/offer-value-seal: open',
+    name: 'ids/click-token-cipher: decrypt',
     call: 'one value of a session, read and decrypted',
     prepare: () => {
       const seal = createClickTokenCipher();
@@ -133,7 +133,7 @@ export const clickTokenBenchmarks: readonly MicroBenchmark[] = [
         run: () => {
           let bands = 0;
           for (const { sub, text } of sealed) bands += seal.decrypt(sub, text)?.creditBand ?? 0;
-          if (bands !== clickTokenCalls * basis.creditBand) throw new Error('a sealed value was not opened');
+          if (bands !== clickTokenCalls * basis.creditBand) throw new Error('a token was not decrypted');
           return bands;
         },
       };
@@ -148,7 +148,7 @@ const randomWidgetSubs = () => Array.from({ length: widgetTokenCalls }, () => ra
 
 export const widgetTokenBenchmarks: readonly MicroBenchmark[] = [
   {
-    name: 'widgets/widget-token: issue',
+    name: 'ids/widget-token: issue',
     call: 'one token of a session, signed and written',
     prepare: () => {
       const tokens = new WidgetTokens(createSecretRing());
@@ -164,7 +164,7 @@ export const widgetTokenBenchmarks: readonly MicroBenchmark[] = [
     },
   },
   {
-    name: 'widgets/widget-token: verify',
+    name: 'ids/widget-token: verify',
     call: 'one token of a session, read and its signature checked',
     prepare: () => {
       const tokens = new WidgetTokens(createSecretRing());
@@ -174,7 +174,7 @@ export const widgetTokenBenchmarks: readonly MicroBenchmark[] = [
         run: () => {
           let genuine = 0;
           for (const { sub, text } of issued) if (tokens.verify(sub, text) === expiresMs) genuine++;
-          if (genuine !== widgetTokenCalls) throw new Error('an issued token is not taken for genuine');
+          if (genuine !== widgetTokenCalls) throw new Error('an issued token was rejected');
           return genuine;
         },
       };

@@ -16,7 +16,7 @@ const recordDecoderCalls = 999;
 
 export const recordDecoderBenchmarks: readonly MicroBenchmark[] = [
   {
-    name: 'events/ledger-record: encode',
+    name: 'ledger/ledger-record: encode',
     call: 'one record to msgpack; sessions, views of five offers and clicks in turn',
     prepare: () => {
       const records = randomRecords(recordDecoderCalls);
@@ -32,7 +32,7 @@ export const recordDecoderBenchmarks: readonly MicroBenchmark[] = [
     },
   },
   {
-    name: 'events/record-decoder: decode',
+    name: 'event-log/log-format: decode',
     call: 'one record from msgpack, bounds looked at; sessions, views of five offers and clicks in turn',
     prepare: () => {
       const encoder = new Encoder();
@@ -59,7 +59,7 @@ function randomPayloads(): Uint8Array[] {
 
 export const logFormatBenchmarks: readonly MicroBenchmark[] = [
   {
-    name: 'events/log-format: CRC of a frame',
+    name: 'event-log/log-format: CRC of a frame',
     call: 'one record, its place in the chain and the CRC before it',
     prepare: () => {
       const payloads = randomPayloads();
@@ -74,7 +74,7 @@ export const logFormatBenchmarks: readonly MicroBenchmark[] = [
     },
   },
   {
-    name: 'events/log-format: encode a frame',
+    name: 'event-log/log-format: encode a frame',
     call: 'one record in a frame of its own, CRC included',
     prepare: () => {
       const payloads = randomPayloads();
@@ -101,7 +101,7 @@ const durabilities = ['write', 'fsync'] as const;
 /** Cost of one session in the log: encoded, framed, checksummed and written in a group, with and without sync. */
 export const ledgerAppendBenchmarks: readonly MicroBenchmark[] = durabilities.flatMap((durability) =>
   groupSizes.map((calls) => ({
-    name: `events/file-event-log: append, ${calls.toLocaleString('en-US')} sessions a group, ${durability === 'fsync' ? 'synced' : 'not synced'}`,
+    name: `event-log/file-event-log: append, ${calls.toLocaleString('en-US')} sessions per group, ${durability === 'fsync' ? 'synced' : 'not synced'}`,
     call: `one of ${calls.toLocaleString('en-US')} callers that wait for the same group`,
     prepare: async ({ folder }) => {
       const owned = await createOwnedFolder(folder, 'log-');
@@ -126,7 +126,7 @@ export const ledgerAppendBenchmarks: readonly MicroBenchmark[] = durabilities.fl
 const sessionCounts = { full: 10_000, quick: 4_000 };
 
 export const projectionBenchmark: MicroBenchmark = {
-  name: 'analytics/ledger-follower: fold sessions, views and clicks',
+  name: 'analytics/ledger-follower: apply sessions, views and clicks',
   call: 'one record: read, decoded, counted, and committed with its batch',
   prepare: async ({ folder, quick }) => {
     const owned = await createOwnedFolder(folder, 'fold-');

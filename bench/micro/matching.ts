@@ -29,7 +29,7 @@ const compileTables = (offers: number) => compileLoanTables(generateCatalog(200,
 
 /** Ranks a thousand borrowers, a hundred per run, with all indexes built. */
 const warmBenchmarks: readonly MicroBenchmark[] = catalogSizes.map((offers) => ({
-  name: `offers/match: rank ${offers.toLocaleString('en-US')} offers in all four orders`,
+  name: `matching/ranker: rank ${offers.toLocaleString('en-US')} offers in all four orders`,
   call: 'one borrower, every index made before',
   prepare: () => {
     const tables = compileTables(offers);
@@ -52,7 +52,7 @@ const warmBenchmarks: readonly MicroBenchmark[] = catalogSizes.map((offers) => (
 
 /** Cost of a new catalog: the first request, and each of the first thousand. */
 const coldBenchmark = (offers: number, count: number): MicroBenchmark => ({
-  name: `offers/match: the first ${count === 1 ? 'request' : '1,000, each,'} after a change to ${offers.toLocaleString('en-US')} offers`,
+  name: `matching/ranker: ${count === 1 ? 'the first request' : 'each of the first 1,000 requests'} after a change to ${offers.toLocaleString('en-US')} offers`,
   call: count === 1 ? 'one borrower, the indexes they need included' : 'one of 1,000 borrowers, all indexes included',
   prepare: () => {
     const tables = compileTables(offers);
@@ -93,7 +93,7 @@ function createBatchAnswers(): WorkerResult[] {
 
 export const matchBatchBenchmarks: readonly MicroBenchmark[] = [
   {
-    name: `offers/match-batch: encode ${batchCalls} requests`,
+    name: `matching/match-batch: encode ${batchCalls} requests`,
     call: `one request of a batch of ${batchCalls}, to msgpack`,
     prepare: () => {
       const batch = createBatch();
@@ -101,7 +101,7 @@ export const matchBatchBenchmarks: readonly MicroBenchmark[] = [
     },
   },
   {
-    name: `offers/match-batch: decode ${batchCalls} requests`,
+    name: `matching/match-batch: decode ${batchCalls} requests`,
     call: `one request of a batch of ${batchCalls}, from msgpack`,
     prepare: () => {
       const bytes = encodeBatch(createBatch());
@@ -116,7 +116,7 @@ export const matchBatchBenchmarks: readonly MicroBenchmark[] = [
     },
   },
   {
-    name: `offers/match-batch: encode ${batchCalls} answers`,
+    name: `matching/match-batch: encode ${batchCalls} results`,
     call: `one ranking of a batch of ${batchCalls}, packed and to msgpack`,
     prepare: () => {
       const answers = createBatchAnswers();
@@ -124,7 +124,7 @@ export const matchBatchBenchmarks: readonly MicroBenchmark[] = [
     },
   },
   {
-    name: `offers/match-batch: decode ${batchCalls} answers`,
+    name: `matching/match-batch: decode ${batchCalls} results`,
     call: `one ranking of a batch of ${batchCalls}, from msgpack and unpacked`,
     prepare: () => {
       const bytes = encodeResults(createBatchAnswers());
@@ -141,7 +141,7 @@ export const matchBatchBenchmarks: readonly MicroBenchmark[] = [
 ];
 
 export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offersShown) => ({
-  name: `offers/offer-json: render and write ${offersShown} offers`,
+  name: `verticals/personal-loans/offer-view: render and write ${offersShown} offers`,
   call: `all ${offersShown} offers of one answer, and their bytes`,
   prepare: () => {
     const catalog = compileCatalog(generateCatalog(200, 200), personalLoans, {

@@ -88,7 +88,7 @@ export async function measureRepeatedly(
     const bench = new Bench({ ...times, throws: true });
     let given = 0;
     const take = (number: number): void => {
-      if (!(number > 0)) throw new Error(`${micro.name} gave ${number}, so it was not done`);
+      if (!(number > 0)) throw new Error(`${micro.name} returned ${number} instead of a positive number`);
       given += number;
     };
     prepared.beforeEach?.();
@@ -119,7 +119,7 @@ export async function measureRepeatedly(
 
 export const microPart: BenchPart = {
   name: 'micro',
-  description: 'the hot functions alone',
+  description: 'single functions',
   measure: async ({ quick, folder, scale, progress }) => ({
     micro: await runMicroBenchmarks({
       quick,

@@ -61,7 +61,7 @@ class SessionCreator {
 
   async create(): Promise<SessionView> {
     const outcome = await createSession(this.#deps, creatorTenant, 1, sessionBody, null, { release: () => {} });
-    if (!outcome.ok) throw new Error(`no session: ${outcome.refusal.code}`);
+    if (!outcome.ok) throw new Error(`session not created: ${outcome.refusal.code}`);
     return outcome.value.session;
   }
 
@@ -120,7 +120,7 @@ export const validateFieldsBenchmark: MicroBenchmark = {
 const sessionResponseCalls = 1_000;
 
 export const sessionResponseBenchmark: MicroBenchmark = {
-  name: "faces/api-face: write a session's answer",
+  name: 'http/routes/api-routes: write the reply for a session',
   call: 'JSON text of one Session object, and its bytes',
   prepare: async () => {
     const maker = new SessionCreator();

@@ -20,7 +20,7 @@ const mergeCalls = 1_000;
 const mergeTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 
 export const mergeBenchmark: MicroBenchmark = {
-  name: 'sessions/session-part: merge all fields of a borrower',
+  name: 'sessions/session-shard: merge all fields of a borrower',
   call: 'one submission into a session that is held, and the fields as they are then',
   prepare: () => {
     const random = seededRandom(3);
@@ -124,7 +124,7 @@ function growStore(ids: readonly string[], parts: number, times: Float64Array): 
   }
   const { size } = store;
   store.close();
-  if (size !== ids.length) throw new Error('the store does not hold what it was given');
+  if (size !== ids.length) throw new Error('the store has the wrong size');
 }
 
 function prepareGet(size: number): PreparedBenchmark {
@@ -142,7 +142,7 @@ function prepareGet(size: number): PreparedBenchmark {
     run: () => {
       let found = 0;
       for (const id of asked) if (store.get(id) !== undefined) found++;
-      if (found !== storeCalls) throw new Error('a session that is held was not found');
+      if (found !== storeCalls) throw new Error('a live session was not found');
       return found;
     },
     close: () => store.close(),

@@ -155,7 +155,7 @@ export class KeepAliveConnection {
 
   #handleResponse(status: number, closes: boolean): void {
     // After an unexpected response, later ones could be matched to the wrong request.
-    if (!this.#inFlight) throw new Error('an answer without a request');
+    if (!this.#inFlight) throw new Error('response without a request');
     this.#inFlight = false;
     if (closes) {
       this.#open = false;

@@ -121,12 +121,12 @@ export class OpenLoopClient {
     this.#plan = plan;
     this.#requests = requests;
     this.#deps = deps;
-    this.#queue = new BoundedQueue(plan.waitingMax);
+    this.#queue = new BoundedQueue(plan.queueMax);
   }
 
   /** Throws if the server does not accept connections. */
   async run(): Promise<OpenLoopResult> {
-    const { perSecond, warmUpSeconds, seconds, expectedStatus, alsoExpected = [], once } = this.#plan;
+    const { perSecond, warmUpSeconds, seconds, expectedStatus, alsoExpected = [], singleUse: once } = this.#plan;
     await this.#connect();
     const loadSeconds = warmUpSeconds + seconds;
     const times = perSecond === null ? [] : scheduleArrivals({ ...this.#plan, perSecond });
@@ -152,7 +152,10 @@ export class OpenLoopClient {
 
   async #connect(): Promise<void> {
     const opened = Promise.withResolvers<void>();
-    const timer = setTimeout(() => opened.reject(new Error('the server takes no connections')), connectTimeoutMs);
+    const timer = setTimeout(
+      () => opened.reject(new Error('the server does not accept connections')),
+      connectTimeoutMs,
+    );
     for (let count = 0; count < this.#plan.connections; count++) {
       const lane: ConnectionSlot = {
         connection: this.#deps.connect(this.#plan.port, {
@@ -190,7 +193,7 @@ export class OpenLoopClient {
       if (lane !== undefined) this.#send(lane, request);
       else if (!this.#queue.tryPush(request)) this.#recorder.recordFailure(dueMs, nowMs, 'notSent');
     }
-    if (this.#next === this.#dueMs.length) this.#recordEnd(this.#plan.once ? nowMs : this.#endMs);
+    if (this.#next === this.#dueMs.length) this.#recordEnd(this.#plan.singleUse ? nowMs : this.#endMs);
     this.#resolveWhenDone();
     return this.#next;
   }
@@ -219,7 +222,7 @@ export class OpenLoopClient {
   /** Sends the next request of a closed loop. */
   #sendNextInClosedLoop(lane: ConnectionSlot): void {
     const nowMs = this.#deps.nowMs();
-    const usedUp = this.#plan.once && this.#next === this.#requests.length;
+    const usedUp = this.#plan.singleUse && this.#next === this.#requests.length;
     if (nowMs >= this.#endMs || usedUp) {
       this.#recordEnd(nowMs);
       this.#resolveWhenDone();

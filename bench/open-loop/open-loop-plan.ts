@@ -7,7 +7,7 @@ export interface OpenLoopPlan {
   /** Written by `writeRequests`. Sent in order, and repeated unless `singleUse`. */
   readonly requestsFile: string;
   /** Sends each request at most once and ends with the last one. */
-  readonly once: boolean;
+  readonly singleUse: boolean;
   /** Requests per second. Null: each connection sends its next request after a reply. */
   readonly perSecond: number | null;
   /** `poisson`: like independent visitors; `even`: at equal intervals. */
@@ -19,7 +19,7 @@ export interface OpenLoopPlan {
   readonly seconds: number;
   readonly connections: number;
   /** Maximum number of requests queued for a connection. Further requests fail. */
-  readonly waitingMax: number;
+  readonly queueMax: number;
   /** Time from the scheduled time to the reply. Later replies count as failures. */
   readonly deadlineMs: number;
   readonly expectedStatus: number;

@@ -5,7 +5,7 @@ import type { OpenLoopPlan } from './open-loop-plan.ts';
 
 const plan = JSON.parse(process.argv[2]!) as OpenLoopPlan;
 const requests = await readRequests(plan.requestsFile);
-if (requests.length === 0) throw new Error('there is nothing to send');
+if (requests.length === 0) throw new Error('the request file is empty');
 const result = await new OpenLoopClient(
   plan,
   requests.map((request) => encodeHttpRequest(request, plan.port)),

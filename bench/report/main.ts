@@ -8,10 +8,10 @@ import { publishToReadme, writeReport } from './write-report.ts';
 
 const usage = `Usage: bin/with-node node bench/report/main.ts [options] FILE
 
-Writes the page of a result (a JSON file of bench/results) beside it, and its tables to stdout.
+Writes an HTML report next to a result file of bench/results, and its tables to standard output.
 
-  --publish    put the tables into bench/README.md as well
-  --help       this text
+  --publish    write the tables to bench/README.md
+  --help       print this help
 `;
 const readme = fileURLToPath(new URL('../README.md', import.meta.url));
 
@@ -22,11 +22,11 @@ try {
   });
   const [file] = positionals;
   if (values.help) process.stdout.write(usage);
-  else if (file === undefined || positionals.length > 1) throw new Error('name one result file; --help tells more');
+  else if (file === undefined || positionals.length > 1) throw new Error('expected one result file; see --help');
   else {
     const { markdown, htmlFile } = await writeReport(parseResult(await readFile(file, 'utf8')), dirname(file));
     process.stdout.write(markdown);
-    process.stderr.write(`\nThe page: ${htmlFile}\n`);
+    process.stderr.write(`\nReport: ${htmlFile}\n`);
     if (values.publish) await publishToReadme(readme, markdown);
   }
 } catch (error) {

@@ -12,7 +12,7 @@ const endMark = '<!-- end of results -->';
 export function replaceResults(text: string, results: string): string {
   const from = text.indexOf(beginMark);
   const to = text.indexOf(endMark);
-  if (from === -1 || to < from) throw new Error('the README has no place marked for the results');
+  if (from === -1 || to < from) throw new Error('the README has no markers for the results');
   return `${text.slice(0, from + beginMark.length)}\n${results}${text.slice(to)}`;
 }
 

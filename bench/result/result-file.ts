@@ -41,11 +41,11 @@ export function parseResult(text: string): BenchResult {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error('this is not a result of the benchmarks: it is no JSON');
+    throw new Error('not a benchmark result: invalid JSON');
   }
   const format = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined;
   if (format !== benchResultFormat) {
-    throw new Error(`this is not a result of these benchmarks (format ${benchResultFormat}): measure again`);
+    throw new Error(`benchmark result does not have format ${benchResultFormat}; run the benchmarks again`);
   }
   return value as BenchResult;
 }

@@ -33,9 +33,9 @@ async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPla
   const after = await readUsageWhenIdle(target);
   if (unexpected > 0) {
     const expected = [plan.expectedStatus, ...(plan.alsoExpected ?? [])].join(' or ');
-    throw new Error(`${unexpected} of ${result.requests} answers were not ${expected}`);
+    throw new Error(`${unexpected} of ${result.requests} replies did not have status ${expected}`);
   }
-  if (result.requests === 0) throw new Error('the load had no answer at all');
+  if (result.requests === 0) throw new Error('the load got no replies');
   return {
     ...result,
     perSecond: result.requests / result.seconds,
@@ -89,7 +89,7 @@ async function runRound(options: RoundOptions): Promise<RoundResult> {
       requestsFile,
       connections,
       seconds: once ? singleUseSecondsMax : seconds,
-      once,
+      singleUse: once,
       expectedStatus: expectedStatus!,
       alsoExpected,
     };
@@ -126,7 +126,7 @@ export function planSeries({
 
 export type RunScenarioOptions = Pick<
   BenchContext,
-  'scale' | 'client' | 'crossCheck' | 'folder' | 'progress' | 'catalog'
+  'scale' | 'client' | 'crossCheck' | 'folder' | 'progress' | 'generateCatalogText'
 >;
 
 /** Length of the warm-up round relative to a measured one. */
@@ -147,7 +147,7 @@ export async function runScenario(scenario: Scenario, options: RunScenarioOption
       closers.push(() => caller.close());
       const stage = createStage(service, caller, scale.roundRequests);
 
-      progress.step(`${scenario.name}: looking at the answers, and starting the baselines`);
+      progress.step(`${scenario.name}: sampling replies and starting the baselines`);
       const answers = await sampleResponses(scenario, stage);
       const start = async (kind: ServerKind): Promise<[ServerKind, LoadTarget]> => {
         if (kind === 'service') return [kind, service];
@@ -195,7 +195,7 @@ export async function runScenario(scenario: Scenario, options: RunScenarioOption
       return results;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      throw new Error(`${scenario.name}: ${message}\nThe service said: ${service.logTail()}`, { cause: error });
+      throw new Error(`${scenario.name}: ${message}\nLog of the service: ${service.logTail()}`, { cause: error });
     }
   } finally {
     for (const close of closers.reverse()) await close();
@@ -215,7 +215,7 @@ async function startScenarioService(
   const base = { folder, keys: options.scale.keys };
   if (scenario.catalogOffers === undefined) return startServiceTarget(base);
   const catalogFile = join(folder, 'catalog.json');
-  await writeFile(catalogFile, options.catalog(scenario.catalogOffers));
+  await writeFile(catalogFile, options.generateCatalogText(scenario.catalogOffers));
   return startServiceTarget({ ...base, catalogFile });
 }
 

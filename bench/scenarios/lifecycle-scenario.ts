@@ -80,7 +80,7 @@ export const lifecycleScenario: Scenario = {
     await stage.caller.callAll(another, 200);
     const clicked = await createSessions(stage, counts.click, 3 * round + 2);
     const clicks = await clickRequests(stage, clicked, offersShown);
-    if (clicks.length < counts.click) throw new Error('hardly any borrower matches an offer of this catalog');
+    if (clicks.length < counts.click) throw new Error('too few borrowers match an offer of this catalog');
     return shuffle(
       [
         ...Array.from({ length: counts.session }, () => sessionRequest(stage.nextKey())),

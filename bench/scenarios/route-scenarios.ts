@@ -76,7 +76,7 @@ export const marketplaceKnownScenario: Scenario = {
     const full = requests.filter(
       (_, i) => (JSON.parse(answers[i]!.body) as MarketplaceResponse).offers.length === offersRequested,
     );
-    if (full.length < count / 10) throw new Error('hardly any borrower matches five offers of this catalog');
+    if (full.length < count / 10) throw new Error('too few borrowers match five offers of this catalog');
     // Each key sends the same number of requests, below its limit.
     const load = withRotatingKeys(
       stage,

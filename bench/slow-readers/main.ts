@@ -46,14 +46,14 @@ async function measureEngine(engine: string): Promise<void> {
       const { latencyMs, ...result } = await runOpenLoop({
         port: target.port,
         requestsFile,
-        once: false,
+        singleUse: false,
         perSecond,
         arrivals: 'poisson',
         seed: 17,
         warmUpSeconds: 2,
         seconds,
         connections: 64,
-        waitingMax: 2 * perSecond,
+        queueMax: 2 * perSecond,
         deadlineMs: 5_000,
         expectedStatus: 200,
       });

@@ -28,7 +28,7 @@ export async function startBaselineTarget(
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const ended = once(child, 'close').then(() => {
-    throw new Error(`the baseline ${kind} ended before it listened`);
+    throw new Error(`the baseline ${kind} exited before it listened`);
   });
   const [line] = (await Promise.race([once(child.stdout!, 'data'), ended])) as [Buffer];
   ended.catch(() => {});

@@ -6,9 +6,9 @@ import type { ProcessProbe } from './process-probe.ts';
 /** CPU time of a process in seconds. */
 interface ProcessUsage {
   /** All threads, including those that have exited. */
-  readonly allThreads: number;
+  readonly allThreadsSeconds: number;
   /** The main thread, which serves the sockets. */
-  readonly mainThread: number;
+  readonly mainThreadSeconds: number;
 }
 
 /** Unit of CPU times in `/proc`: 10 ms on every architecture that Node.js supports. */
@@ -18,8 +18,8 @@ const ticksPerSecond = 100;
 export function readProcessUsage(pid: number): ProcessUsage | null {
   try {
     return {
-      allThreads: parseCpuSeconds(readFileSync(`/proc/${pid}/stat`, 'utf8')),
-      mainThread: parseCpuSeconds(readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')),
+      allThreadsSeconds: parseCpuSeconds(readFileSync(`/proc/${pid}/stat`, 'utf8')),
+      mainThreadSeconds: parseCpuSeconds(readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')),
     };
   } catch {
     return null;
@@ -55,7 +55,8 @@ export async function readUsageWhenIdle(target: LoadTarget): Promise<ProcessUsag
   for (let waited = 0; before !== null && waited < idleTimeoutMs; waited += idlePollMs) {
     await sleep(idlePollMs);
     const now = readProcessUsage(target.pid);
-    if (now === null || now.allThreads - before.allThreads < (idleCpuShare * idlePollMs) / 1000) return now;
+    if (now === null || now.allThreadsSeconds - before.allThreadsSeconds < (idleCpuShare * idlePollMs) / 1000)
+      return now;
     before = now;
   }
   return before;
@@ -70,8 +71,8 @@ export function cpuPerRequest(
   if (before === null || after === null) return { cpuMicros: null, mainThreadCpuMicros: null };
   const micros = (seconds: number) => (seconds * 1e6) / requests;
   return {
-    cpuMicros: micros(after.allThreads - before.allThreads),
-    mainThreadCpuMicros: micros(after.mainThread - before.mainThread),
+    cpuMicros: micros(after.allThreadsSeconds - before.allThreadsSeconds),
+    mainThreadCpuMicros: micros(after.mainThreadSeconds - before.mainThreadSeconds),
   };
 }
 

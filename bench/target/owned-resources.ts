@@ -39,7 +39,7 @@ export async function runChild(
   try {
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
     if (code !== 0) {
-      throw new Error(`${command} ended with ${code ?? signal}: ${complaint.trim() || output.trim() || 'no word'}`);
+      throw new Error(`${command} exited with ${code ?? signal}: ${complaint.trim() || output.trim() || 'no output'}`);
     }
     return output;
   } finally {

@@ -10,7 +10,7 @@ export const probeName = 'svc-marketplace bench probe';
 export interface ProbeRequest {
   readonly probe: typeof probeName;
   readonly id: number;
-  readonly command: 'begin' | 'end' | 'collect';
+  readonly command: 'start' | 'stop' | 'collect-garbage';
 }
 
 /** Response of the probe. */

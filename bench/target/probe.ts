@@ -20,10 +20,10 @@ function listenForRequests(channel: NonNullable<typeof process.channel>): void {
   process.on('message', (question: ProbeRequest) => {
     if (question?.probe !== probeName) return;
     let figures: ProcessFigures | null = null;
-    if (question.command === 'begin') {
+    if (question.command === 'start') {
       measuring?.stop();
       measuring = new ProcessMeasurement();
-    } else if (question.command === 'collect') {
+    } else if (question.command === 'collect-garbage') {
       collectGarbage();
     } else {
       figures = measuring?.stop() ?? null;
@@ -31,7 +31,7 @@ function listenForRequests(channel: NonNullable<typeof process.channel>): void {
     }
     const answer: ProbeResponse = { probe: probeName, id: question.id, figures };
     // Delays are measured from the first timer on, so the load may start after it.
-    if (question.command === 'begin') setTimeout(() => process.send!(answer), 2 * timerMs);
+    if (question.command === 'start') setTimeout(() => process.send!(answer), 2 * timerMs);
     else process.send!(answer);
   });
   // The channel must not keep the server alive.

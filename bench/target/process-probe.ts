@@ -31,17 +31,17 @@ export class ProcessProbe {
   }
 
   async start(): Promise<void> {
-    await this.#request('begin');
+    await this.#request('start');
   }
 
   /** Returns the figures since `start`; null without a probe. */
   stop(): Promise<ProcessFigures | null> {
-    return this.#request('end');
+    return this.#request('stop');
   }
 
   /** Runs the garbage collector, which may block the process for seconds. */
   async collectGarbage(): Promise<void> {
-    await this.#request('collect');
+    await this.#request('collect-garbage');
   }
 
   #request(command: ProbeRequest['command']): Promise<ProcessFigures | null> {

@@ -116,7 +116,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   };
   try {
     for (let waited = 0; !(await isServiceReady(operationsPort)); waited += readyPollMs) {
-      if (ended) throw new Error(`the service ended before it was ready: ${log.trim()}`);
+      if (ended) throw new Error(`the service exited before it was ready: ${log.trim()}`);
       if (waited > readyTimeoutMs) throw new Error(`the service was not ready after ${readyTimeoutMs / 1000} s`);
       await sleep(readyPollMs);
     }

@@ -28,7 +28,7 @@ export interface LiveSessionsOptions {
   readonly fields: 'required' | 'all';
   readonly seed: number;
   /** Number of returned sessions, spread evenly over all. */
-  readonly told: number;
+  readonly sampleSize: number;
 }
 
 export interface WrittenSession {
@@ -55,7 +55,7 @@ export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOpt
   });
   const random = seededRandom(wanted.seed);
   const borrowers = Array.from({ length: Math.min(distinctBorrowers, wanted.count) }, () => drawBorrower(random));
-  const told: WrittenSession[] = [];
+  const sample: WrittenSession[] = [];
   try {
     for (let first = 0; first < wanted.count; first += appendBatchSize) {
       const appended: Promise<void>[] = [];
@@ -69,8 +69,8 @@ export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOpt
         );
         appended.push(journal.append(sub, encodeFieldChanges(borrower, createdMs)));
         // Returns a session whenever fewer than their share have been returned so far.
-        if (told.length * wanted.count <= number * wanted.told && told.length < wanted.told) {
-          told.push({ subId, borrower });
+        if (sample.length * wanted.count <= number * wanted.sampleSize && sample.length < wanted.sampleSize) {
+          sample.push({ subId, borrower });
         }
       }
       await Promise.all(appended);
@@ -79,7 +79,7 @@ export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOpt
     await journal.close();
     await ledger.close();
   }
-  return told;
+  return sample;
 }
 
 function borrowerForSession(
@@ -96,6 +96,6 @@ function borrowerForSession(
 
 function encodeFieldChanges(borrower: Borrower, nowMs: number): readonly number[] {
   const { changes, invalid } = validateFields(personalLoans, borrower, toCompactDate(dayOf(nowMs)));
-  if (invalid.length > 0) throw new Error(`a drawn borrower is not valid: ${invalid[0]!.field}`);
+  if (invalid.length > 0) throw new Error(`a generated borrower is not valid: ${invalid[0]!.field}`);
   return changes;
 }

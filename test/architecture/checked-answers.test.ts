@@ -10,7 +10,7 @@ const others: Readonly<Record<string, string>> = {
   'test/bench/target/raw-answer.ts':
     'servers to compare with, and ours for the bytes of an answer that another test checks',
   'test/cli/slow-readers.test.ts': 'a service whose answers it does not read',
-  'test/config/resolve-urls.test.ts': 'nobody: it is refused, or stopped before it connects',
+  'test/config/resolve-urls.test.ts': 'none: the port is blocked, or the connection is replaced',
   'test/embedded/programs/lifecycle.ts': 'a service at no address, from a program on its own',
   'test/examples/landing-page.test.ts': 'the landing page, and for that page the service',
   'test/examples/visitor.ts': 'the landing page',
@@ -26,7 +26,7 @@ const others: Readonly<Record<string, string>> = {
 const asks =
   /(?<![.\w'])fetch\(|RawConnection\.open|import \{[^}]*\b(request|get|connect)\b[^}]*\} from 'node:(http|https|http2|net|tls)'/;
 
-test('what a service answers to a test is checked on its way, whoever asks', () => {
+test('every test client checks responses against the OpenAPI document', () => {
   const found = sourceFiles('test')
     .filter(({ path, text }) => asks.test(text) && !path.startsWith('test/architecture/'))
     .map(({ path }) => path);

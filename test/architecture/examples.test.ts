@@ -4,7 +4,7 @@ import { deadFiles, sourceFiles } from './source-tree.ts';
 
 const sources = sourceFiles('examples');
 
-test('examples know nothing of the service but its API, and need no package', () => {
+test('examples import neither the service nor packages', () => {
   const found = sources.flatMap(({ path, ownImports, packages }) => {
     const home = path.split('/').slice(0, 2).join('/');
     const outside = [
@@ -17,7 +17,7 @@ test('examples know nothing of the service but its API, and need no package', ()
   assert.ok(sources.length > 0);
 });
 
-test('no file of an example is dead', () => {
+test('every file of an example is used', () => {
   const entries = sources.map(({ path }) => path).filter((path) => /^examples\/[^/]+\/main\.ts$/.test(path));
   assert.deepEqual(deadFiles(sources, entries), []);
 });

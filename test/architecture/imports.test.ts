@@ -161,12 +161,12 @@ function violations(files: readonly SourceFile[], broken: (file: SourceFile) => 
   return files.flatMap((file) => broken(file).map((what) => `${file.path}: ${what}`));
 }
 
-test('every folder of src has its row in the table of imports', () => {
+test('the import table lists every folder of src', () => {
   const places = new Set(inSrc.map(({ path }) => placeOf(path)));
   assert.deepEqual([...places].sort(), [...Object.keys(mayImport), ...Object.keys(files)].sort());
 });
 
-test('imports go only where the table lets them', () => {
+test('imports follow the import table', () => {
   const found = violations(inSrc, ({ path, ownImports }) => {
     const place = placeOf(path);
     const allowed = files[place] ?? mayImport[place] ?? [];
@@ -180,7 +180,7 @@ test('imports go only where the table lets them', () => {
   assert.deepEqual(found, []);
 });
 
-test('operations and routes see ports, never the adapters behind them', () => {
+test('operations and routes import ports, not adapters', () => {
   const callers = inSrc.filter(({ path }) => /^src\/(operations|http\/routes)\//.test(path));
   const found = violations(callers, ({ ownImports }) =>
     ownImports.filter((to) => {
@@ -194,7 +194,7 @@ test('operations and routes see ports, never the adapters behind them', () => {
   assert.deepEqual(found, []);
 });
 
-test('a package is known only where it is at home', () => {
+test('each package is imported only by its folder', () => {
   const found = violations(sources, ({ path, packages }) =>
     packages.filter((name) => {
       const homes = packageHomes[name];
@@ -204,7 +204,7 @@ test('a package is known only where it is at home', () => {
   assert.deepEqual(found, []);
 });
 
-test('no import leads back to where it came from', () => {
+test('imports have no cycles', () => {
   const byPath = new Map(sources.map((file) => [file.path, file]));
   // What only names a type is gone when the code runs, so it closes no circle.
   const runtimeImports = (file: SourceFile): string[] => {

@@ -17,7 +17,7 @@ const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta
 const packages: Readonly<Record<string, LockedPackage>> = JSON.parse(read('package-lock.json')).packages;
 const installed = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
 
-test('every package of an installation has a licence that lets anybody use ours', () => {
+test('every dependency has a permissive licence', () => {
   const others = installed
     .filter(([, { license }]) => license === undefined || !allowed.has(license))
     .map(([path, { license = 'no licence' }]) => `${path}: ${license}`);
@@ -25,7 +25,7 @@ test('every package of an installation has a licence that lets anybody use ours'
   assert.ok(installed.length >= 12, `${installed.length} packages`);
 });
 
-test('the project says under which licence it is, and holds its text', () => {
+test('the project names its licence and contains its text', () => {
   assert.equal(JSON.parse(read('package.json')).license, 'Apache-2.0');
   assert.match(read('LICENSE'), /^\s+Apache License\n\s+Version 2\.0, January 2004\n/);
 });

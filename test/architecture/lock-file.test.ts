@@ -15,7 +15,7 @@ const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, 
 
 const packages: Readonly<Record<string, LockedPackage>> = read('package-lock.json').packages;
 
-test('the lock file knows the packages of every platform, or a clean install is refused', () => {
+test('the lock file contains the packages of every platform', () => {
   const missing = Object.entries(packages)
     .flatMap(([path, { optionalDependencies = {} }]) =>
       Object.entries(optionalDependencies).map(([name, wanted]) => [path, name, wanted] as const),

@@ -36,7 +36,7 @@ function problemOf(document: string, link: string): string | null {
   return `${document}: ${link} names no heading of ${target}`;
 }
 
-test('every link between documents leads to a file, and to a heading where it names one', () => {
+test('every link between documents has an existing target', () => {
   const links = documents.flatMap((document) => linksOf(read(document)).map((link) => ({ document, link })));
   assert.ok(links.length >= 20, `${links.length} links`);
   assert.deepEqual(
@@ -45,7 +45,7 @@ test('every link between documents leads to a file, and to a heading where it na
   );
 });
 
-test('a blank line stands before every heading', () => {
+test('a blank line precedes every heading', () => {
   const crowded = documents.flatMap((document) =>
     [...proseOf(read(document)).matchAll(/[^\n]\n(#{1,6} .+)/g)].map(([, heading]) => `${document}: ${heading}`),
   );

@@ -7,11 +7,11 @@ const sources = sourceFiles('src', 'workers');
 /** Where programs begin: everything else must be reachable from here. */
 const entries = ['src/index.ts', 'src/cli/main.ts', 'src/web/widget/main.ts'];
 
-test('no file is dead', () => {
+test('every file of src is used', () => {
   assert.deepEqual(deadFiles(sources, entries), []);
 });
 
-test('no file of the benchmarks or of the tests is dead', () => {
+test('every file of benchmarks and tests is used', () => {
   const helpers = sourceFiles('bench', 'test');
   // Those of test/cli/programs are loaded ahead of a server, by their names alone.
   const begins = /^(bench\/.*\bmain|test\/.*\.test|test\/crash\/main|test\/cli\/programs\/.*)\.ts$/;
@@ -19,7 +19,7 @@ test('no file of the benchmarks or of the tests is dead', () => {
   assert.deepEqual(deadFiles(helpers, paths), []);
 });
 
-test('what is exported, types aside, is used in another file', () => {
+test('every exported value is used in another file', () => {
   const everything = [...sources, ...sourceFiles('bench', 'bin', 'examples', 'test')];
   const users = new Map<string, number>();
   for (const { text } of everything) {
@@ -39,12 +39,12 @@ test('files have kebab-case names', () => {
   assert.deepEqual(odd, []);
 });
 
-test('the environment is read in one file, and in the one whose library leaves no other way', () => {
+test('process.env is read in the listed files only', () => {
   const readers = sources.filter(({ text }) => /process\.env\b/.test(text)).map(({ path }) => path);
   assert.deepEqual(readers.sort(), ['src/config/env.ts', 'src/http/engines/uws-engine.ts']);
 });
 
-test('time comes from the clock, not from the system', () => {
+test('time is read from the clock only', () => {
   // The listeners' own deadlines and the aggregator's pauses are machinery, not rules: no answer depends on them. In a
   // visitor's browser there is no other clock than its own.
   const machinery =
@@ -55,7 +55,7 @@ test('time comes from the clock, not from the system', () => {
   assert.deepEqual(readers, []);
 });
 
-test('nothing is left for later in the code', () => {
+test('the code contains no TODO', () => {
   const left = sources.filter(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text)).map(({ path }) => path);
   assert.deepEqual(left, []);
 });

@@ -71,7 +71,7 @@ for (const [name, options] of wrongOptions) {
   });
 }
 
-test('a vertical with values that no session could keep is refused by name, before anything is made', async (t) => {
+test('rejects an invalid vertical before creating files', async (t) => {
   const dataDir = join(folderFor(t), 'data');
   const fields = [...personalLoans.fields, { name: 'phone', kind: 'digits', length: 10 } as const];
   const catalogs = [{ vertical: { ...personalLoans, fields }, mode: 'live', text: '{}' }] as const;
@@ -117,7 +117,7 @@ for (const [told, options] of misnamed) {
   });
 }
 
-test('a key is not issued where what was wanted of it is misspelt', async (t) => {
+test('creates no key for a misspelled option', async (t) => {
   const { keys } = await started(t);
   for (const [wrong, told] of [
     [{ expiresAT: new Date('2999-01-01') }, 'unknown option expiresAT; did you mean expiresAt?'],
@@ -132,7 +132,7 @@ test('a key is not issued where what was wanted of it is misspelt', async (t) =>
   assert.deepEqual(keys.list(), []);
 });
 
-test('a key is issued neither with a past or a meaningless expiry nor with limits out of bounds', async (t) => {
+test('creates no key with an invalid expiry or limit', async (t) => {
   const { keys } = await started(t);
   for (const wrong of [
     { expiresAt: new Date('garbage') },
@@ -147,7 +147,7 @@ test('a key is issued neither with a past or a meaningless expiry nor with limit
   assert.deepEqual(keys.list(), []);
 });
 
-test('addresses given with a slash at their end are taken without it', async (t) => {
+test('removes the trailing slash of configured URLs', async (t) => {
   const urls = { click: 'https://go.example.com/', public: 'https://api.example.com/loans/' };
   const marketplace = await createMarketplace({ dataDir: folderFor(t), durability: 'write', urls });
   afterwards(t, () => marketplace.close());
@@ -155,7 +155,7 @@ test('addresses given with a slash at their end are taken without it', async (t)
   assert.equal(marketplace.urls.cdn, 'https://api.example.com/loans/cdn');
 });
 
-test('a start that fails is told apart by type', async (t) => {
+test('distinguishes failed starts by error class', async (t) => {
   const dataDir = folderFor(t);
   const marketplace = await createMarketplace({ dataDir, durability: 'write' });
   afterwards(t, () => marketplace.close());
@@ -246,7 +246,7 @@ const wrongArguments: readonly (readonly [what: string, param: string, call: Cal
   ],
 ];
 
-test('arguments of the wrong type are refused by name, and none of them throws', async (t) => {
+test('rejects arguments of the wrong type by name without throwing', async (t) => {
   const { keys, partner: partnerOf } = await started(t);
   const partner = partnerOf(keys.create(newKey).key);
   const session = await partner.createSession({ referrer_tag: 'arguments' });
@@ -262,14 +262,14 @@ test('arguments of the wrong type are refused by name, and none of them throws',
   }
 });
 
-test('an analytics tag of the wrong type is no tag', async (t) => {
+test('rejects a referrer_tag of the wrong type in analytics', async (t) => {
   const { keys, partner } = await started(t);
   const answer = await partner(keys.create(newKey).key).queryAnalytics({ referrer_tag: 5 as never });
   assert.ok(!answer.ok);
   assert.equal(answer.error.error, 'INVALID_REFERRER_TAG');
 });
 
-test('a session refused for its arguments leaves the day of its key as it was', async (t) => {
+test('does not count a rejected session against the limit per day', async (t) => {
   const { keys, partner: partnerOf } = await started(t);
   const partner = partnerOf(keys.create({ ...newKey, limits: { sessionsPerDay: 1 } }).key);
   for (let tries = 0; tries < 3; tries++) {
@@ -279,7 +279,7 @@ test('a session refused for its arguments leaves the day of its key as it was', 
   assert.ok((await partner.createSession({ referrer_tag: 'abc' })).ok);
 });
 
-test('an empty idempotency key, or none, makes each call one of its own', async (t) => {
+test('creates a session per call without an idempotency key', async (t) => {
   const { keys, partner: partnerOf } = await started(t);
   const partner = partnerOf(keys.create(newKey).key);
   const ids = new Set<string>();
@@ -291,7 +291,7 @@ test('an empty idempotency key, or none, makes each call one of its own', async 
   assert.equal(ids.size, 5);
 });
 
-test('an idempotency key under another name is refused before it makes a session that a retry would make again', async (t) => {
+test('rejects a misspelled idempotencyKey option', async (t) => {
   const { keys, partner: partnerOf } = await started(t);
   const partner = partnerOf(keys.create({ ...newKey, limits: { sessionsPerDay: 1 } }).key);
   const misspelt = { idempotency_key: 'one' } as object;
@@ -300,7 +300,7 @@ test('an idempotency key under another name is refused before it makes a session
   assert.ok((await partner.createSession({ referrer_tag: 'abc' })).ok);
 });
 
-test('a repeat of a call by its idempotency key gets the first session, beyond the sessions of a day, too', async (t) => {
+test('returns the first session for a repeated idempotency key, also above the limit per day', async (t) => {
   const { keys, partner: partnerOf } = await started(t);
   const partner = partnerOf(keys.create({ ...newKey, limits: { sessionsPerDay: 1 } }).key);
   const first = await partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 'one' });
@@ -310,7 +310,7 @@ test('a repeat of a call by its idempotency key gets the first session, beyond t
   assert.ok(!another.ok && another.error.error === 'RATE_LIMIT_EXCEEDED');
 });
 
-test('members that mean nothing, even without a JSON text, do not keep a keyed retry from its first answer', async (t) => {
+test('ignores unknown members when it compares payloads of a retry', async (t) => {
   const { keys, partner: partnerOf } = await started(t);
   const partner = partnerOf(keys.create(newKey).key);
   const body = { referrer_tag: 'abc', counter: 1n };

@@ -33,7 +33,7 @@ for (const engine of engines) {
   });
 }
 
-test('without TLS there is no certificate to read again', async (t) => {
+test('returns null from reloadCertificate without TLS', async (t) => {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const marketplace = await createMarketplace({ dataDir: folder });
@@ -41,7 +41,7 @@ test('without TLS there is no certificate to read again', async (t) => {
   assert.equal(marketplace.reloadCertificate(), null);
 });
 
-test('a start with a faulty certificate fails, names the file, and leaves the folder free', async (t) => {
+test('fails to start with an invalid certificate and releases the folder', async (t) => {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const dataDir = join(folder, 'data');

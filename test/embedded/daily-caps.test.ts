@@ -127,7 +127,7 @@ class Bench {
   }
 }
 
-test('an answer that was under way at a worker when an offer closed does not show it', async (t) => {
+test('removes an offer that reached its cap while it was being ranked', async (t) => {
   const bench = await Bench.open(t, 1, { [id]: 1, [other]: 1 });
   const [links, subId] = [await bench.view(), await bench.session()];
   const url = links.offers.find((offer) => offer.svc_offer_id === id)?.click_url as string;
@@ -142,7 +142,7 @@ test('an answer that was under way at a worker when an offer closed does not sho
 
 for (const threads of [0, 1]) {
   describe(`daily caps with ${threads === 0 ? 'the matcher in the calling thread' : 'a pool'}`, () => {
-    test('the places taken are taken after a restart, until midnight UTC', async (t) => {
+    test('keeps the cap counts over a restart until midnight UTC', async (t) => {
       const bench = await Bench.open(t, threads, { [id]: 3 });
       const [early, late] = [await bench.session(), await bench.session()];
       const lateLink = await bench.link(id, late);
@@ -169,7 +169,7 @@ for (const threads of [0, 1]) {
       assert.equal(await bench.booked(), 6 * worth);
     });
 
-    test('the cap of the catalog in use holds, for the day as it stands', async (t) => {
+    test('applies the cap of a new catalog to the clicks of today', async (t) => {
       const bench = await Bench.open(t, threads, {});
       const seen = await bench.session();
       const before = await bench.view(seen);

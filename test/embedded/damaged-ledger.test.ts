@@ -44,7 +44,7 @@ function damage(file: string): void {
   writeFileSync(file, bytes);
 }
 
-test('damage in a part of the ledger that a start does not need does not keep the service from starting', async (t) => {
+test('starts with damage in a part of the ledger that is not read', async (t) => {
   const { open, keys, first } = await twoLives(t);
   damage(first);
   const marketplace = await open();
@@ -54,13 +54,13 @@ test('damage in a part of the ledger that a start does not need does not keep th
   await marketplace.close();
 });
 
-test('damage in the part that it needs does', async (t) => {
+test('fails to start with damage in the part that is read', async (t) => {
   const { open, second } = await twoLives(t);
   damage(second);
   await assert.rejects(open(), (error) => error instanceof LogDamagedError && error.file === second);
 });
 
-test('after a clean stop, a byte of the last record that goes bad does as well, instead of losing the record', async (t) => {
+test('fails to start with a damaged last record after a clean stop', async (t) => {
   const { open, second } = await twoLives(t);
   const bytes = readFileSync(second);
   bytes[bytes.length - 1]! ^= 1;
@@ -68,7 +68,7 @@ test('after a clean stop, a byte of the last record that goes bad does as well, 
   await assert.rejects(open(), (error) => error instanceof LogDamagedError && error.file === second);
 });
 
-test('without its ledger the service does not start while it has figures of it, and changes nothing', async (t) => {
+test('fails to start without the ledger if analytics exist, and changes nothing', async (t) => {
   const { dataDir, open, keys } = await twoLives(t);
   const [ledger, aside] = [join(dataDir, 'ledger'), join(dataDir, 'aside')];
   renameSync(ledger, aside);
@@ -84,7 +84,7 @@ test('without its ledger the service does not start while it has figures of it, 
   await empty.close();
 });
 
-test('without its journal the service does not start while sessions are live, unless the loss is accepted', async (t) => {
+test('fails to start without the journal if sessions are live, unless the loss is accepted', async (t) => {
   const { dataDir, open, clock, keys } = await twoLives(t);
   const journal = join(dataDir, 'journal');
   const live = await open();
@@ -111,7 +111,7 @@ test('without its journal the service does not start while sessions are live, un
   await (await open()).close();
 });
 
-test('after a repair the service starts, and its figures are those of what was kept', async (t) => {
+test('starts after a repair with the analytics of the kept records', async (t) => {
   const { dataDir, open, keys, second } = await twoLives(t);
   damage(second);
   const repair = await runMarketplace(['log', 'repair', '--cut', `${second}:0`, '--yes'], { SVC_DATA_DIR: dataDir });

@@ -23,7 +23,7 @@ async function withSession(t: TestContext, mode: Mode, options: Partial<Marketpl
   return { partner, sub_id };
 }
 
-test('a test key is told why offers do not match', async (t) => {
+test('explains mismatches to a test key', async (t) => {
   const { partner, sub_id } = await withSession(t, 'test');
   const answer = await partner.getMarketplace({ sub_id, explain: true });
   assert.ok(answer.ok);
@@ -34,7 +34,7 @@ test('a test key is told why offers do not match', async (t) => {
   assert.ok(plain.ok && plain.value.explain === undefined);
 });
 
-test('a live key is not', async (t) => {
+test('does not explain mismatches to a live key', async (t) => {
   const { partner, sub_id } = await withSession(t, 'live');
   const answer = await partner.getMarketplace({ sub_id, explain: true });
   assert.ok(!answer.ok);
@@ -42,7 +42,7 @@ test('a live key is not', async (t) => {
   assert.ok((await partner.getMarketplace({ sub_id, explain: false })).ok);
 });
 
-test('more who ask at once than may wait are refused, and what they did not see is no view', async (t) => {
+test('rejects explain requests above the queue limit without counting views', async (t) => {
   const text = (seed: number) => JSON.stringify(generateCatalog(seed, 2 * bounds.explainedOffersPerTurn));
   const { partner, sub_id } = await withSession(t, 'test', {
     catalogs: [

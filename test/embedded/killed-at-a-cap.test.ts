@@ -23,7 +23,7 @@ function ok<Value>(result: Result<Value>): Value {
   return result.value;
 }
 
-test('a daily cap is booked exactly, though the service is killed twice on the way there', async (t) => {
+test('books a daily cap exactly although the service is killed twice', async (t) => {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const [data, live, sandbox] = ['data', 'live.json', 'sandbox.json'].map((name) => join(folder, name)) as [

@@ -77,7 +77,7 @@ for (const listen of [false, { engine: 'uws' }, { engine: 'node' }] as const) {
   });
 }
 
-test('a session created over HTTP is the same to the functions, and the other way round', async (t) => {
+test('shares sessions between HTTP and the functions', async (t) => {
   const marketplace = await started(t, { listen: { engine: 'node' } });
   const { key } = marketplace.keys.create(newKey);
   const partner = marketplace.partner(key);
@@ -88,7 +88,7 @@ test('a session created over HTTP is the same to the functions, and the other wa
   assert.ok(ok(await partner.getMarketplace({ sub_id })).offers.length > 0);
 });
 
-test('what HTTP refuses the functions refuse with the same status, code and members', async (t) => {
+test('rejects with the same status, code and members as HTTP', async (t) => {
   const clock = new ManualClock();
   const marketplace = await started(t, { clock });
   const partner = marketplace.partner(marketplace.keys.create({ ...newKey, limits: { analyticsPerMinute: 1 } }).key);
@@ -115,7 +115,7 @@ test('what HTTP refuses the functions refuse with the same status, code and memb
   assert.deepEqual([unknown.status, unknown.error], [401, 'UNAUTHORIZED']);
 });
 
-test('a key of another vertical is refused, and a vertical not served is a mistake of the program', async (t) => {
+test('rejects a key of another vertical and throws for an unknown vertical', async (t) => {
   const catalogs = [...personalLoansFixture.catalogs, ...equipmentLeasesFixture.catalogs];
   const marketplace = await started(t, { catalogs });
   const { key } = marketplace.keys.create({ ...newKey, vertical: 'equipment-leases' });
@@ -125,7 +125,7 @@ test('a key of another vertical is refused, and a vertical not served is a mista
   assert.throws(() => marketplace.partner(key, 'mortgage'), RangeError);
 });
 
-test('an address that is no click_url of ours leads nowhere', async (t) => {
+test('finds no redirect for an invalid click_url', async (t) => {
   const marketplace = await started(t);
   for (const url of [
     '',
@@ -137,7 +137,7 @@ test('an address that is no click_url of ours leads nowhere', async (t) => {
   }
 });
 
-test('a bot that follows a click_url is redirected and not counted', async (t) => {
+test('redirects a bot and does not count its click', async (t) => {
   const marketplace = await started(t);
   const partner = marketplace.partner(marketplace.keys.create(newKey).key);
   const { sub_id } = ok(await partner.createSession({ referrer_tag: 'bots' }));
@@ -148,13 +148,13 @@ test('a bot that follows a click_url is redirected and not counted', async (t) =
   assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'bots' })).offer_clicks, 0);
 });
 
-test('a HEAD for a click_url is redirected and books nothing', async (t) => {
+test('redirects a HEAD request and records no click', async (t) => {
   const { marketplace, partner, url } = await withLink(t);
   assert.equal((await marketplace.followClick(url, { method: 'HEAD' })).kind, 'redirect');
   assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'visits' })).offer_clicks, 0);
 });
 
-test('a browser that fetches ahead is told to ask again, and its click counts when it comes', async (t) => {
+test('does not count a prefetch and counts the later click', async (t) => {
   const { marketplace, partner, url } = await withLink(t);
   for (const purpose of ['prefetch', 'prefetch;prerender', 'foo, preview']) {
     assert.deepEqual(await marketplace.followClick(url, { purpose }), { kind: 'ask_again', retryAfterSeconds: 1 });
@@ -164,7 +164,7 @@ test('a browser that fetches ahead is told to ask again, and its click counts wh
   assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'visits' })).offer_clicks, 1);
 });
 
-test('two marketplaces in one process, on two folders, know nothing of each other', async (t) => {
+test('runs two independent marketplaces in one process', async (t) => {
   const [one, other] = [
     await started(t, { listen: { engine: 'uws' } }),
     await started(t, { listen: { engine: 'uws' } }),
@@ -180,7 +180,7 @@ test('two marketplaces in one process, on two folders, know nothing of each othe
   ok(await elsewhere.createSession({ referrer_tag: 'two' }));
 });
 
-test('a folder in use is refused to a second marketplace, harms the first in nothing, and is free once it is closed', async (t) => {
+test('rejects a data folder in use without affecting its owner', async (t) => {
   const dataDir = folderFor(t);
   const first = await createMarketplace({ dataDir, durability: 'write' });
   await assert.rejects(createMarketplace({ dataDir, durability: 'write' }));
@@ -192,7 +192,7 @@ test('a folder in use is refused to a second marketplace, harms the first in not
   assert.equal(ok(await second.partner(key).queryAnalytics({ referrer_tag: 'locked' })).sessions_total, 1);
 });
 
-test('a start that fails leaves nothing behind: the folder can be used at once', async (t) => {
+test('releases the data folder after a failed start', async (t) => {
   const dataDir = folderFor(t);
   const faulty = personalLoansFixture.catalogs.map(({ vertical, mode }) => ({ vertical, mode, text: '{' }));
   await assert.rejects(createMarketplace({ dataDir, catalogs: faulty, listen: { engine: 'uws' } }));
@@ -203,14 +203,14 @@ test('a start that fails leaves nothing behind: the folder can be used at once',
   await marketplace.close();
 });
 
-test('closing twice, also at the same time, is closing once', async (t) => {
+test('closes once for repeated and concurrent calls', async (t) => {
   const marketplace = await started(t, { listen: { engine: 'uws' } });
   await Promise.all([marketplace.close(), marketplace.close()]);
   await marketplace.close();
   assert.ok(marketplace.notReadyReasons().length > 0);
 });
 
-test('what is asked of a closed marketplace is refused in its own words', async (t) => {
+test('rejects calls after close', async (t) => {
   const marketplace = await started(t);
   const { key } = marketplace.keys.create(newKey);
   const partner = marketplace.partner(key);

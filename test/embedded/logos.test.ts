@@ -38,7 +38,7 @@ function starting(t: TestContext) {
   return { catalogs, start, warned };
 }
 
-test('a start and each reload warn once of the lenders shown by monograms, and not of none', async (t) => {
+test('warns once per reload about missing logos', async (t) => {
   const { catalogs, start, warned } = starting(t);
   const { lenders } = catalogs.first;
   const marketplace = await start();
@@ -61,7 +61,7 @@ test('a start and each reload warn once of the lenders shown by monograms, and n
   );
 });
 
-test('catalogs that are no files have no logos to miss', async (t) => {
+test('does not warn about logos of catalogs without files', async (t) => {
   const { start, warned } = starting(t);
   const { live, test: sandbox } = fixture.catalogFiles;
   const { vertical } = fixture;
@@ -72,7 +72,7 @@ test('catalogs that are no files have no logos to miss', async (t) => {
   assert.deepEqual(warned(), []);
 });
 
-test('after a restart with another catalog, the logos of lenders that have gone can still be had', async (t) => {
+test('serves logos of a replaced catalog after a restart', async (t) => {
   const { catalogs, start } = starting(t);
   const [gone, left, ...rest] = catalogs.first.lenders as [
     (typeof catalogs.first.lenders)[0],

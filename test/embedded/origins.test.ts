@@ -45,7 +45,7 @@ async function frameAncestors(page: string): Promise<string | undefined> {
   return /frame-ancestors ([^;]*)/.exec(answer.headers.get('content-security-policy') ?? '')?.[1];
 }
 
-test('origins are allowed, listed and removed, and twice is no error', async (t) => {
+test('allows, lists and removes origins idempotently', async (t) => {
   const { origins } = (await started(t)).marketplace;
   assert.deepEqual(origins.list(), []);
   assert.equal(origins.allow('acme', shop), 'allowed');
@@ -57,7 +57,7 @@ test('origins are allowed, listed and removed, and twice is no error', async (t)
   assert.deepEqual(origins.list('acme'), []);
 });
 
-test('what is no origin, and who is no account, is refused with a RangeError', async (t) => {
+test('throws a RangeError for an invalid origin and an unknown account', async (t) => {
   const { origins } = (await started(t)).marketplace;
   for (const wrong of ['https://shop.example/', '*', 'null', 5 as never, undefined as never]) {
     assert.throws(() => origins.allow('acme', wrong), RangeError);
@@ -70,7 +70,7 @@ test('what is no origin, and who is no account, is refused with a RangeError', a
   assert.deepEqual(origins.list(), []);
 });
 
-test('the command line and a running marketplace share their lists', async (t) => {
+test('shares the origins with the command line', async (t) => {
   const { marketplace, dataDir } = await started(t);
   marketplace.origins.allow('acme', shop);
   const removed = await runMarketplace(['origins', 'remove', '--account', 'acme', shop], { SVC_DATA_DIR: dataDir });
@@ -78,7 +78,7 @@ test('the command line and a running marketplace share their lists', async (t) =
   assert.deepEqual(marketplace.origins.list(), []);
 });
 
-test('a widget of a live key may be embedded nowhere, then where it was allowed at once, then where the command line left it', async (t) => {
+test('applies changed origins to the widget of a live key', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { marketplace, dataDir, key } = await started(t, { engine: 'node' });
   const page = await widgetPageOf(marketplace, key);

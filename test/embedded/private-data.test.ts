@@ -37,13 +37,13 @@ function modesIn(folder: string): Map<string, string> {
   return new Map(paths.map((path) => [path, modeOf(join(folder, path))]));
 }
 
-test('a data folder that was open to others is closed, without a word', async (t) => {
+test('restricts a data folder that is accessible to others', async (t) => {
   const { dataDir, warnings } = await livedIn(t, 0o755);
   assert.equal(modeOf(dataDir), '700');
   assert.deepEqual(warnings, []);
 });
 
-test('in a data folder that cannot be closed, everything is closed by itself, and the log warns', async (t) => {
+test('warns and restricts each file if the data folder cannot be restricted', async (t) => {
   const { dataDir, warnings } = await livedIn(t, 0o1777);
   assert.equal(modeOf(dataDir), '1777');
   assert.deepEqual(warnings, ['data directory is accessible to other users; chmod failed']);

@@ -34,7 +34,7 @@ async function withThreads(t: TestContext) {
   return { market, threads, matcher, metric, logged };
 }
 
-test('a matching thread that dies is replaced and counted, and nobody goes without an answer', async (t) => {
+test('restarts a matching thread that exits under load', async (t) => {
   const { market, matcher, metric } = await withThreads(t);
   const caller = market.caller(fixture);
   const sessions = await Promise.all(
@@ -49,7 +49,7 @@ test('a matching thread that dies is replaced and counted, and nobody goes witho
   assert.equal(await metric('marketplace_request_errors_total'), 0);
 });
 
-test('a matching thread that dies idle is told of, and whoever asks next gets offers from one that was made ready', async (t) => {
+test('logs and restarts an idle matching thread that exits', async (t) => {
   const { market, threads, matcher, metric, logged } = await withThreads(t);
   const caller = market.caller(fixture);
   const subId = await caller.sessionWith('matcher-dies-idle', fixture.complete);
@@ -71,7 +71,7 @@ test('a matching thread that dies idle is told of, and whoever asks next gets of
   assert.equal(logged.length, 2);
 });
 
-test('a matching thread that dies is missing among those that are ready until another is', async (t) => {
+test('reports a missing matching thread until it is restarted', async (t) => {
   const { market, matcher, metric } = await withThreads(t);
   const caller = market.caller(fixture);
   const subId = await caller.sessionWith('matcher-missing', fixture.complete);
@@ -88,7 +88,7 @@ test('a matching thread that dies is missing among those that are ready until an
   assert.equal(await metric('marketplace_match_threads_ready'), 1);
 });
 
-test('an aggregator that dies is started again and counted, is told of while it is away, and has lost no figure', async (t) => {
+test('restarts the aggregator without losing data', async (t) => {
   const { market, threads, metric, logged } = await withThreads(t);
   const caller = market.caller(fixture);
   await caller.visit('aggregator-dies', fixture.complete, 2);

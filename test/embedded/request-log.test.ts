@@ -51,7 +51,7 @@ for (const engine of engines) {
   });
 }
 
-test('at info only what is refused is logged', async (t) => {
+test('logs only rejections at info', async (t) => {
   const { market, lines } = await logged(t, 'uws', 'info');
   const caller = market.caller(fixture);
   await caller.createSession('quiet');
@@ -62,7 +62,7 @@ test('at info only what is refused is logged', async (t) => {
   );
 });
 
-test('what the operator changes is logged by the same names', async (t) => {
+test('logs changes through the operations API', async (t) => {
   const { market, lines } = await logged(t, 'node', 'info');
   const send = (method: string, path: string, json?: object) => {
     const body = json === undefined ? '' : JSON.stringify(json);

@@ -71,7 +71,7 @@ async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: 
   return { clock, partner: marketplace.partner(key), marketplace, subId, offers, retried };
 }
 
-test('figures are what they were, without a question asked before the restart', async (t) => {
+test('keeps analytics over a restart', async (t) => {
   const { partner, offers } = await afterRestart(t);
   const summary = ok(await partner.queryAnalytics({ referrer_tag: 'restart' }));
   assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.offer_clicks], [3, 1, 1]);
@@ -79,7 +79,7 @@ test('figures are what they were, without a question asked before the restart', 
   assert.deepEqual(summary.top_lenders, [{ lender: offers[0]!.lender_name, clicks: 1, rev_confirmed: 0 }]);
 });
 
-test('live sessions are there with their fields, and match what they matched', async (t) => {
+test('keeps live sessions, their fields and their offers', async (t) => {
   const { partner, subId, offers } = await afterRestart(t);
   const again = ok(await partner.getMarketplace({ sub_id: subId, max_offers: 3 }));
   assert.deepEqual(
@@ -92,7 +92,7 @@ test('live sessions are there with their fields, and match what they matched', a
   ]);
 });
 
-test('a retry after the restart gets the session of its first request, and counts nothing', async (t) => {
+test('returns the first session for a retry after a restart', async (t) => {
   const { partner, retried } = await afterRestart(t);
   const { body, options, session } = retried;
   assert.deepEqual(ok(await partner.createSession(body, options)), session);
@@ -101,7 +101,7 @@ test('a retry after the restart gets the session of its first request, and count
   assert.equal(summary.sessions_total, 3);
 });
 
-test('a key is forgotten with its session, also when a restart lies between', async (t) => {
+test('deletes an idempotency key with its session after a restart', async (t) => {
   const { partner, clock, retried } = await afterRestart(t, 3 * 60 * 60 * 1000);
   clock.advance(60 * 60 * 1000 - 1);
   const { body, options, session } = retried;
@@ -110,7 +110,7 @@ test('a key is forgotten with its session, also when a restart lies between', as
   assert.notEqual(ok(await partner.createSession(body, options)).sub_id, session.sub_id);
 });
 
-test('all of it survives a secret that was added meanwhile', async (t) => {
+test('keeps everything after a secret was added', async (t) => {
   const { partner, marketplace, subId, offers, retried } = await afterRestart(t, 0, (dataDir) => {
     assert.equal(addSecret(join(dataDir, 'secrets.json')), 2);
   });
@@ -121,7 +121,7 @@ test('all of it survives a secret that was added meanwhile', async (t) => {
   assert.deepEqual([summary.sessions_total, summary.offer_clicks], [3, 2]);
 });
 
-test('live sessions end four hours after their creation, not after the restart', async (t) => {
+test('expires sessions four hours after their creation, not after the restart', async (t) => {
   const hourMs = 60 * 60 * 1000;
   const { partner, subId, clock } = await afterRestart(t, 3 * hourMs);
   ok(await partner.submitInputs({ sub_id: subId, fields: {} }));
@@ -129,24 +129,24 @@ test('live sessions end four hours after their creation, not after the restart',
   assert.equal(refusal(await partner.submitInputs({ sub_id: subId, fields: {} })), 'SUB_ID_EXPIRED');
 });
 
-test('sessions that expired meanwhile are expired, not unknown', async (t) => {
+test('reports sessions that expired during the downtime as expired', async (t) => {
   const { partner, subId } = await afterRestart(t, 4 * 60 * 60 * 1000);
   assert.equal(refusal(await partner.getMarketplace({ sub_id: subId })), 'SUB_ID_EXPIRED');
 });
 
-test('the sessions a key has created today still count against its day', async (t) => {
+test('keeps the session count of today', async (t) => {
   const { partner } = await afterRestart(t);
   for (let count = 3; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
   assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })), 'RATE_LIMIT_EXCEEDED');
 });
 
-test('the sessions of yesterday do not', async (t) => {
+test('does not count the sessions of yesterday', async (t) => {
   const { partner } = await afterRestart(t, 12 * 60 * 60 * 1000);
   for (let count = 0; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
   assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })), 'RATE_LIMIT_EXCEEDED');
 });
 
-test('the clicks recorded before count against the bound of their session', async (t) => {
+test('keeps the click count of a session', async (t) => {
   const { partner, marketplace, subId, offers } = await afterRestart(t);
   const unshown = fixture.catalogFiles.live.lenders
     .flatMap((lender) => lender.offers)
@@ -161,7 +161,7 @@ test('the clicks recorded before count against the bound of their session', asyn
   assert.equal(ok(await partner.queryAnalytics({ sub_id_list: [subId] })).offer_clicks, 1);
 });
 
-test('links from before redirect and count, and what was clicked before is still a repeat', async (t) => {
+test('keeps click links and recognizes repeated clicks', async (t) => {
   const { partner, marketplace, offers } = await afterRestart(t);
   for (const { click_url: url } of offers) {
     const outcome = await marketplace.followClick(url);

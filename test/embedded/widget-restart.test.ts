@@ -28,7 +28,7 @@ async function twoLives(t: TestContext) {
   return { clock, start, first, callerOf };
 }
 
-test('a widget goes on over a restart, and nothing of it is counted twice', async (t) => {
+test('keeps a widget working over a restart without double counting', async (t) => {
   const { start, first, callerOf } = await twoLives(t);
   const before = callerOf(first);
   const { subId, token } = await before.widgetWith('over-a-restart', fixture.complete);
@@ -52,7 +52,7 @@ test('a widget goes on over a restart, and nothing of it is counted twice', asyn
   assert.equal(summary.widget_events!.offers_rendered, 3);
 });
 
-test('a session whose widget was used ends when it ends, restart or not', async (t) => {
+test('expires a session with a widget at the same time after a restart', async (t) => {
   const { clock, start, first, callerOf } = await twoLives(t);
   const before = callerOf(first);
   const { subId, token } = await before.widgetWith('ends', fixture.complete);

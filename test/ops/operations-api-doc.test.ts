@@ -22,7 +22,7 @@ describe('the page on the operations listener', () => {
   });
   after(() => market?.close());
 
-  test('has every figure of a scrape, with its type and labels, and no other', async () => {
+  test('lists exactly the metrics of a scrape with type and labels', async () => {
     const { families } = (await Scrape.of(market.operations)).joinedBy(await scrapeOverTls());
     const shown = [...families.values()].map(({ name, type, samples }) => {
       const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
@@ -37,7 +37,7 @@ describe('the page on the operations listener', () => {
     assert.deepEqual(told.sort(), shown.sort());
   });
 
-  test('names every value of the labels it explains', async () => {
+  test('names every label value', async () => {
     const scrape = await Scrape.of(market.operations);
     const values = ['limit', 'reason', 'kind'].flatMap((label) =>
       scrape.samples.flatMap(({ labels }) => labels[label] ?? []),
@@ -45,7 +45,7 @@ describe('the page on the operations listener', () => {
     for (const value of [...values, ...publicRouteNames, ...logNames]) assert.ok(page.includes(`\`${value}\``), value);
   });
 
-  test('has commands that work as they stand', async (t) => {
+  test('has commands that run unchanged', async (t) => {
     // Where the page says they are for: the data in `data/`.
     const folder = mkdtempSync(join(tmpdir(), 'operations-page-'));
     t.after(() => rmSync(folder, { recursive: true }));

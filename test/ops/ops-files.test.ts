@@ -103,14 +103,14 @@ describe('the files for whoever runs the service', () => {
   });
   after(() => market?.close());
 
-  test('alerts look at series that there are', () => {
+  test('alerts use existing series', () => {
     assert.deepEqual(
       alerts.flatMap(({ alert, expr }) => faultsOf(expr, scrape).map((fault) => `${alert}: ${fault}`)),
       [],
     );
   });
 
-  test('alerts speak of labels that their expression leaves', () => {
+  test('alert texts use labels of their expression', () => {
     const faults = alerts.flatMap(({ alert, expr, annotations }) => {
       const { selectors } = parsePromQl(expr);
       const left = new Set(
@@ -131,14 +131,14 @@ describe('the files for whoever runs the service', () => {
     assert.deepEqual(faults, []);
   });
 
-  test('panels look at series that there are', () => {
+  test('panels use existing series', () => {
     assert.deepEqual(
       targets.flatMap(({ where, expr }) => faultsOf(expr, scrape).map((fault) => `${where}: ${fault}`)),
       [],
     );
   });
 
-  test('every figure of the service is on the dashboard', () => {
+  test('the dashboard shows every metric', () => {
     const shown = new Set(targets.flatMap(({ expr }) => parsePromQl(expr).selectors.map(({ metric }) => metric)));
     const missing = [...scrape.families.values()]
       .filter(({ samples, name }) => !shown.has(name) && !samples.some((sample) => shown.has(sample.name)))
@@ -146,7 +146,7 @@ describe('the files for whoever runs the service', () => {
     assert.deepEqual(missing, []);
   });
 
-  test('the check itself finds what is wrong', () => {
+  test('the check finds invalid expressions', () => {
     for (const [expression, fault] of [
       ['marketplace_redy == 0', /in no scrape/],
       ['sum by (path) (rate(marketplace_requests_total[5m]))', /no label path/],
@@ -161,7 +161,7 @@ describe('the files for whoever runs the service', () => {
   });
 });
 
-test('every alert has a name of its own, and says what is wrong, how bad it is, and where to read on', () => {
+test('every alert has a unique name, severity, summary, description and runbook', () => {
   assert.equal(new Set(alerts.map(({ alert }) => alert)).size, alerts.length);
   for (const { alert, labels, annotations } of alerts) {
     assert.match(alert, /^Marketplace([A-Z][a-z]+)+$/);
@@ -173,7 +173,7 @@ test('every alert has a name of its own, and says what is wrong, how bad it is, 
   }
 });
 
-test('every alert has its section in the operating guide, which begins with its name', () => {
+test('every alert has a section in the operating guide', () => {
   const sections = [...read('docs/operating.md').matchAll(/^#+ (.+)\n\n`(\w+)`: /gm)].map(
     ([, heading, name]) => `${name}: ${heading!.toLowerCase().replaceAll(' ', '-')}`,
   );
@@ -183,7 +183,7 @@ test('every alert has its section in the operating guide, which begins with its 
   );
 });
 
-test('panels take their data from the source that is chosen, have a title, and no two share a place', () => {
+test('panels use the selected data source, have a title and do not overlap', () => {
   const variables = new Set(dashboard.templating.list.map(({ name }) => name));
   assert.equal(dashboard.templating.list.find(({ name }) => name === 'datasource')?.type, 'datasource');
   assert.equal(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length);

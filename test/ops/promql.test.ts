@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parsePromQl } from './promql.ts';
 
-test('an expression is taken apart into its series, with their labels and functions', () => {
+test('parses series with labels and functions', () => {
   const { fault, selectors } = parsePromQl(
     'histogram_quantile(0.9, sum by (le, route) (rate(took_seconds_bucket{route=~"a|b",job="x"}[$__rate_interval]))) > on(instance) limit',
   );
@@ -19,7 +19,7 @@ test('an expression is taken apart into its series, with their labels and functi
   assert.equal(selectors[1]?.metric, 'limit');
 });
 
-test('what is no expression is a fault', () => {
+test('reports an invalid expression', () => {
   for (const text of ['sum(rate(x[5m])', 'sum by (le (x)', 'rate(x[5m]]', 'x{route=}', 'x >', '']) {
     assert.notEqual(parsePromQl(text).fault, null, text);
   }

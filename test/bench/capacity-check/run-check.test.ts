@@ -29,7 +29,7 @@ test('a small load of every route is carried by a real server, which leaves noth
       sendOpenLoop: countedOpenLoop(),
       folder,
       progress: new Progress(new PassThrough() as unknown as NodeJS.WriteStream),
-      catalog: (offers) => JSON.stringify(generateCatalog(1, offers)),
+      generateCatalogText: (offers) => JSON.stringify(generateCatalog(1, offers)),
     },
   );
   assert.deepEqual([findings.refused, findings.failed], [0, 0]);

@@ -62,7 +62,7 @@ function context(sendOpenLoop: OpenLoopRunner): BenchContext {
     sendOpenLoop,
     folder,
     progress: new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),
-    catalog: (offers) => JSON.stringify(generateCatalog(1, offers)),
+    generateCatalogText: (offers) => JSON.stringify(generateCatalog(1, offers)),
   };
 }
 
@@ -142,7 +142,7 @@ test('the curve of catalogs has enough sessions to ask each once', async () => {
   );
   assertAnswered(curve);
   const [closedLoop, onSchedule] = loads;
-  assert.ok(loads.length === 2 && loads.every(({ plan }) => plan.once));
+  assert.ok(loads.length === 2 && loads.every(({ plan }) => plan.singleUse));
   // As many as the fastest service that is provided for answers, warm-up included.
   assert.ok(closedLoop!.requests.length >= scale.singleUseRatePerSecondMax * 1.5 * scale.saturationSeconds);
   assert.ok(

@@ -30,7 +30,7 @@ test('without a server it says how to start one, and fails', async () => {
 test('an option that makes no sense is named, and nothing is called', () => {
   const { status, stderr } = demo('--borrowers', 'many');
   assert.equal(status, 1);
-  assert.match(stderr, /--borrowers takes a whole number from 1 to 1000/);
+  assert.match(stderr, /--borrowers must be an integer from 1 to 1000/);
 });
 
 test('walks borrowers through a running server and sums up the two variants', async () => {

@@ -29,7 +29,7 @@ interface Received {
 async function load(
   client: LoadClient,
   requests: readonly PreparedRequest[],
-  plan: Pick<LoadPlan, 'seconds' | 'once' | 'expectedStatus' | 'alsoExpected'>,
+  plan: Pick<LoadPlan, 'seconds' | 'singleUse' | 'expectedStatus' | 'alsoExpected'>,
   statusOf: (path: string) => number = () => 200,
 ): Promise<{ result: LoadResult; received: Received[] }> {
   const received: Received[] = [];
@@ -72,7 +72,11 @@ const numbered = Array.from({ length: 400 }, (_, i) => ({ method: 'GET' as const
 for (const [name, client] of clients) {
   describe(name, { skip: client === null && 'it is not on PATH' }, () => {
     test('sends each prepared request once and ends with the last', async () => {
-      const { result, received } = await load(client!, numbered, { seconds: 200, once: true, expectedStatus: 200 });
+      const { result, received } = await load(client!, numbered, {
+        seconds: 200,
+        singleUse: true,
+        expectedStatus: 200,
+      });
       const paths = received.map(({ path }) => path);
       assert.deepEqual(new Set(paths), new Set(numbered.map(({ path }) => path)));
       // wrk must send something more when it finds the list at its end; that answer it does not count.
@@ -100,7 +104,7 @@ for (const [name, client] of clients) {
       // However slow the machine is, one of these loads is long enough.
       let seconds = 0.2;
       do {
-        const loaded = await load(client!, requests, { seconds, once: false, expectedStatus: 200 }, statusOf);
+        const loaded = await load(client!, requests, { seconds, singleUse: false, expectedStatus: 200 }, statusOf);
         result = loaded.result;
         sent = new Set(loaded.received.map((each) => JSON.stringify(each)));
         seconds *= 2;
@@ -116,14 +120,14 @@ for (const [name, client] of clients) {
 }
 
 test('autocannon expects more than one status where it is told to', async () => {
-  const plan = { seconds: 60, once: true, expectedStatus: 200, alsoExpected: [302] };
+  const plan = { seconds: 60, singleUse: true, expectedStatus: 200, alsoExpected: [302] };
   const statusOf = (path: string) => (path.endsWith('7') ? 302 : path.endsWith('3') ? 204 : 200);
   const { result } = await load(autocannonClient, numbered, plan, statusOf);
   assert.deepEqual([result.requests, result.unexpected], [400, 40]);
 });
 
 test('autocannon sends from no more threads than it has connections, and reports how many', async () => {
-  const plan = { seconds: 60, once: true, expectedStatus: 200 };
+  const plan = { seconds: 60, singleUse: true, expectedStatus: 200 };
   const { result } = await load(createAutocannonClient(6), numbered, plan);
   assert.equal(result.clientThreads, 4);
   assert.ok(result.clientCpuSeconds > 0);

@@ -9,7 +9,7 @@ import { listMicroBenchmarks } from '../../../bench/micro/micro-part.ts';
 
 const micros = listMicroBenchmarks({ quick: true, liveSessions: 1_000 });
 
-test('micros are named after the file their function lies in, and no two alike', () => {
+test('micro benchmarks have unique names that start with their file', () => {
   const all = listMicroBenchmarks({ quick: false, liveSessions: 1_000_000 });
   assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
   for (const { name, call } of all) {
@@ -21,13 +21,13 @@ test('micros are named after the file their function lies in, and no two alike',
   }
 });
 
-test('a store is filled no further than asked', () => {
+test('limits the size of the session store', () => {
   const full = listMicroBenchmarks({ quick: false, liveSessions: 10_000 }).map(({ name }) => name);
   assert.ok(full.some((name) => name.endsWith('get, 10,000 sessions')));
   assert.ok(!full.some((name) => name.includes('100,000 sessions')));
 });
 
-test('every micro does its work once and again, and leaves nothing behind', async (t) => {
+test('runs every micro benchmark repeatedly and cleans up', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-micro-'));
   t.after(() => rm(folder, { recursive: true }));
   const place = { folder, quick: true };

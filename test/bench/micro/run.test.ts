@@ -47,8 +47,8 @@ describe('a micro is repeated', () => {
     const close = () => {
       closed++;
     };
-    await assert.rejects(measureRepeatedly(microOf({ calls: 1, run: () => 0, close }), place), /a\/b: c gave 0/);
-    await assert.rejects(measureRepeatedly(microOf({ calls: 1, run: () => Number.NaN, close }), place), /gave NaN/);
+    await assert.rejects(measureRepeatedly(microOf({ calls: 1, run: () => 0, close }), place), /a\/b: c returned 0/);
+    await assert.rejects(measureRepeatedly(microOf({ calls: 1, run: () => Number.NaN, close }), place), /returned NaN/);
     let runs = 0;
     const third = () => {
       if (++runs === 3) throw new Error('the third run');

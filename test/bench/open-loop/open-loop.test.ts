@@ -12,7 +12,7 @@ test('sends each request when it is due, in order, and begins again at the end o
 });
 
 test('ends with the last request where each may be sent only once', async (t) => {
-  const { result, sent } = await scriptedLoad(t, { once: true, seconds: 30 });
+  const { result, sent } = await scriptedLoad(t, { singleUse: true, seconds: 30 });
   assert.deepEqual([result.due, sent.length], [50, 50]);
 });
 
@@ -95,7 +95,7 @@ test('sends in a closed loop as fast as answers come, and never more than it has
 });
 
 test('ends a closed loop with the last request where each may be sent only once', async (t) => {
-  const { result, sent } = await scriptedLoad(t, { perSecond: null, once: true, seconds: 30 });
+  const { result, sent } = await scriptedLoad(t, { perSecond: null, singleUse: true, seconds: 30 });
   assert.deepEqual([result.expected, sent.length], [50, 50]);
 });
 

@@ -32,14 +32,14 @@ test('a process of its own sends every request that is due to a real server, as 
   const result = await runOpenLoop({
     port: (server.address() as AddressInfo).port,
     requestsFile: join(folder, 'requests'),
-    once: false,
+    singleUse: false,
     perSecond: 200,
     arrivals: 'even',
     seed: 1,
     warmUpSeconds: 0,
     seconds: 0.1,
     connections: 3,
-    waitingMax: 20,
+    queueMax: 20,
     deadlineMs: 60_000,
     expectedStatus: 200,
   });

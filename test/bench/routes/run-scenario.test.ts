@@ -24,7 +24,7 @@ function options(): RunScenarioOptions {
     client: countedClient,
     folder,
     progress: new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),
-    catalog: (offers) => JSON.stringify(generateCatalog(1, offers)),
+    generateCatalogText: (offers) => JSON.stringify(generateCatalog(1, offers)),
   };
 }
 
@@ -62,6 +62,9 @@ test('an answer that was not the expected one fails the run, and leaves nothing 
     prepare: async (stage, round) =>
       prepared++ === 0 ? sessionScenario.prepare(stage, round) : [sessionRequest('svc_pl_live_unknown')],
   };
-  await assert.rejects(runScenario(scenario, options()), /session: load on service: \d+ of \d+ answers were not 200/);
+  await assert.rejects(
+    runScenario(scenario, options()),
+    /session: load on service: \d+ of \d+ replies did not have status 200/,
+  );
   assert.deepEqual(await readdir(folder), []);
 });

@@ -125,17 +125,17 @@ const sessions = [1_000, 10_000, 100_000, 300_000, 1_000_000];
 const capacity = 21_500;
 const microNs = {
   calibration: 1_010,
-  'sessions/sub-id: issue': 780,
-  'sessions/sub-id: verify': 1_160,
-  'access/gatekeeper: admit, 5,000 keys at their limit': 699,
-  'sessions/store: get, 1,000 sessions': 61,
-  'sessions/store: get, 1,000,000 sessions': 410,
+  'ids/sub-id: issue': 780,
+  'ids/sub-id: verify': 1_160,
+  'auth/authenticator: admit, 5,000 keys at their limit': 699,
+  'sessions/memory-session-store: get, 1,000 sessions': 61,
+  'sessions/memory-session-store: get, 1,000,000 sessions': 410,
   'verticals/validate-fields: all fields of a borrower': 2_284,
-  'events/file-event-log: append, 64 sessions a group, not synced': 2_155,
-  'offers/match: rank 44 offers in all four orders': 1_474,
-  'offers/match: rank 200 offers in all four orders': 10_431,
-  'offers/match: the first request after a change to 10,000 offers': 13_000_000,
-  'offers/offer-json: render and write 5 offers': 2_537,
+  'event-log/file-event-log: append, 64 sessions per group, not synced': 2_155,
+  'matching/ranker: rank 44 offers in all four orders': 1_474,
+  'matching/ranker: rank 200 offers in all four orders': 10_431,
+  'matching/ranker: the first request after a change to 10,000 offers': 13_000_000,
+  'verticals/personal-loans/offer-view: render and write 5 offers': 2_537,
 } as const;
 
 function route(

@@ -15,9 +15,9 @@ test('a process that works uses CPU time, most of it in its main thread', {
   const cpuBefore = process.cpuUsage();
   for (let cpu = cpuBefore; cpu.user + cpu.system < 200_000; cpu = process.cpuUsage(cpuBefore)) Math.sqrt(2);
   const after = readProcessUsage(process.pid)!;
-  assert.ok(after.allThreads - before.allThreads >= 0.1);
-  assert.ok(after.mainThread > before.mainThread);
-  assert.ok(after.mainThread <= after.allThreads);
+  assert.ok(after.allThreadsSeconds - before.allThreadsSeconds >= 0.1);
+  assert.ok(after.mainThreadSeconds > before.mainThreadSeconds);
+  assert.ok(after.mainThreadSeconds <= after.allThreadsSeconds);
 });
 
 test('a process that is gone has no usage', () => {

@@ -14,7 +14,13 @@ after(() => rm(folder, { recursive: true }));
 
 test('a service started on written sessions has them live, with their inputs', async () => {
   const dataDir = await mkdtemp(join(folder, 'data-'));
-  const told = await writeLiveSessions(dataDir, { count: 2_500, keys: 10, fields: 'required', seed: 1, told: 100 });
+  const told = await writeLiveSessions(dataDir, {
+    count: 2_500,
+    keys: 10,
+    fields: 'required',
+    seed: 1,
+    sampleSize: 100,
+  });
   assert.equal(new Set(told.map(({ subId }) => subId)).size, 100);
   const marketplace = await createMarketplace({ dataDir, durability: 'write', maxSessions: 2_500 });
   try {
@@ -34,9 +40,17 @@ test('a service started on written sessions has them live, with their inputs', a
 
 test('no two sessions have the same inputs, and those told are spread over all', async () => {
   const wanted = { keys: 1, fields: 'all', seed: 1 } as const;
-  const all = await writeLiveSessions(await mkdtemp(join(folder, 'data-')), { ...wanted, count: 2_500, told: 2_500 });
+  const all = await writeLiveSessions(await mkdtemp(join(folder, 'data-')), {
+    ...wanted,
+    count: 2_500,
+    sampleSize: 2_500,
+  });
   assert.equal(new Set(all.map(({ borrower }) => JSON.stringify(borrower))).size, 2_500);
-  const some = await writeLiveSessions(await mkdtemp(join(folder, 'data-')), { ...wanted, count: 2_500, told: 5 });
+  const some = await writeLiveSessions(await mkdtemp(join(folder, 'data-')), {
+    ...wanted,
+    count: 2_500,
+    sampleSize: 5,
+  });
   // The same seed gives the same borrowers, whose places tell which sessions were told.
   const places = some.map(({ borrower }) =>
     all.findIndex((each) => JSON.stringify(each.borrower) === JSON.stringify(borrower)),
