@@ -20,7 +20,7 @@ interface LogScannerOptions {
  * segment because of the retention.
  */
 export class LogRewrittenError extends Error {
-  override readonly name = 'LogRewritten';
+  override readonly name = 'LogRewrittenError';
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 
 /** A log file is damaged at a byte offset and cannot be read further. */
 export class LogDamagedError extends Error {
-  override readonly name = 'LogDamaged';
+  override readonly name = 'LogDamagedError';
   readonly file: string;
   readonly offset: number;
   readonly reason: string;
