@@ -411,5 +411,9 @@ test('opens a log with damage in a skipped segment, but not in a segment that it
   await log.close();
   await assert.rejects(openLog(folder), { name: 'LogDamagedError', file: first, offset: segmentHeaderBytes });
   damage(third!);
-  await assert.rejects(openLog(folder, { readSince }), { name: 'LogDamagedError', file: third, offset: segmentHeaderBytes });
+  await assert.rejects(openLog(folder, { readSince }), {
+    name: 'LogDamagedError',
+    file: third,
+    offset: segmentHeaderBytes,
+  });
 });
