@@ -36,7 +36,7 @@ export interface AppendedRecord {
 
 /** A record did not become durable in time. */
 export class LogUnavailableError extends Error {
-  override readonly name = 'LogUnavailable';
+  override readonly name = 'LogUnavailableError';
   /**
    * Null when the log refused the record. Otherwise resolves when the record is durable, in log order and before the promise
    * of any later record. It stays pending when the log closes first, and never rejects.

@@ -30,7 +30,7 @@ export interface LogCursor {
  * `durability: 'write'`, or in a restored data folder). State derived from the log must be rebuilt.
  */
 export class CursorBeyondLogError extends Error {
-  override readonly name = 'CursorBeyondLog';
+  override readonly name = 'CursorBeyondLogError';
 }
 
 /**

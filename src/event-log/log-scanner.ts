@@ -21,7 +21,7 @@ interface LogScannerOptions {
  * segment because of the retention.
  */
 export class LogRewrittenError extends OperatorError {
-  override readonly name = 'LogRewritten';
+  override readonly name = 'LogRewrittenError';
 
   constructor(what: string, options?: ErrorOptions) {
     super(`${what}; run the command again`, options);

@@ -14,7 +14,7 @@ import {
 
 /** A log file is damaged at a byte offset and cannot be read further. */
 export class LogDamagedError extends OperatorError {
-  override readonly name = 'LogDamaged';
+  override readonly name = 'LogDamagedError';
   override readonly isDamage = true;
   readonly file: string;
   readonly offset: number;

@@ -224,14 +224,14 @@ test('reads up to a damaged record and reports its file and offset', async (t) =
   bytes[offset + 25]! ^= 1;
   writeFileSync(file!, bytes);
   const again = new LogReader(folder, null);
-  assert.throws(() => readAll(again, 5), { name: 'LogDamaged', file, offset });
+  assert.throws(() => readAll(again, 5), { name: 'LogDamagedError', file, offset });
   assert.equal(again.cursor.position, 3);
   again.close();
 });
 
 test('reports a position that is in no segment', async (t) => {
   const folder = scratchFolder(t);
-  assert.throws(() => readAll(new LogReader(folder, null), 1), { name: 'LogDamaged' });
+  assert.throws(() => readAll(new LogReader(folder, null), 1), { name: 'LogDamagedError' });
 });
 
 test('reports a segment that does not continue its predecessor', async (t) => {
@@ -251,7 +251,7 @@ test('reports a segment that does not continue its predecessor', async (t) => {
   }
   const reader = new LogReader(folder, null);
   assert.throws(() => reader.read(3, 10, () => {}), {
-    name: 'LogDamaged',
+    name: 'LogDamagedError',
     file: join(folder, segmentFileName(3)),
     offset: 0,
   });

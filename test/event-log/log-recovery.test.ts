@@ -106,7 +106,7 @@ test('rejects a closed log with any damaged byte or a missing tail', async (t) =
       damaged[at]! ^= 1;
       for (const bytes of [damaged, whole.subarray(0, at)]) {
         writeFileSync(file, bytes);
-        await assert.rejects(openLog(folder), { name: 'LogDamaged', file }, `byte ${at}`);
+        await assert.rejects(openLog(folder), { name: 'LogDamagedError', file }, `byte ${at}`);
       }
     }
     writeFileSync(file, whole);
@@ -132,7 +132,7 @@ test('detects damage in a closed log after the next process was killed', async (
     assert.equal((await recoveredRecords(copyOf(left, t))).length, records);
     const [file] = segmentFiles(left);
     truncateSync(file!, statSync(file!).size - 1);
-    await assert.rejects(openLog(left), { name: 'LogDamaged', file });
+    await assert.rejects(openLog(left), { name: 'LogDamagedError', file });
   }
 });
 
@@ -206,11 +206,11 @@ test('rejects damage in a segment that has a successor', async (t) => {
     const damaged = Buffer.from(whole);
     damaged[at]! ^= 0x80;
     writeFileSync(first!, damaged);
-    await assert.rejects(openLog(folder), { name: 'LogDamaged', file: first });
+    await assert.rejects(openLog(folder), { name: 'LogDamagedError', file: first });
   }
   for (let size = 0; size < whole.length; size++) {
     writeFileSync(first!, whole.subarray(0, size));
-    await assert.rejects(openLog(folder), { name: 'LogDamaged', file: first });
+    await assert.rejects(openLog(folder), { name: 'LogDamagedError', file: first });
   }
 });
 
@@ -241,7 +241,7 @@ test('rejects a log with a missing segment', async (t) => {
   for (let i = 0; i < 3; i++) await logOf(folder, [2]);
   const files = new TroubledLogFiles();
   files.listNames = () => [segmentFileName(1), segmentFileName(5)];
-  await assert.rejects(openLog(folder, { files }), { name: 'LogDamaged', file: join(folder, segmentFileName(1)) });
+  await assert.rejects(openLog(folder, { files }), { name: 'LogDamagedError', file: join(folder, segmentFileName(1)) });
 });
 
 test('reads a log whose oldest segments were deleted', async (t) => {
@@ -306,7 +306,7 @@ test('distinguishes damage from a torn tail across chunk boundaries', async (t) 
     writeFileSync(file, damaged);
     await assert.rejects(
       openLog(folder),
-      { name: 'LogDamaged', file, offset: segmentHeaderBytes },
+      { name: 'LogDamagedError', file, offset: segmentHeaderBytes },
       `${before} bytes before the end`,
     );
   }
@@ -317,7 +317,7 @@ test('rejects an empty segment of another log', async (t) => {
   await logOf(folder, [2]);
   const file = join(folder, segmentFileName(3));
   writeFileSync(file, encodeSegmentHeader({ firstSequence: 3, previousCrc: 12_345 }));
-  await assert.rejects(openLog(folder), { name: 'LogDamaged', file, offset: 0 });
+  await assert.rejects(openLog(folder), { name: 'LogDamagedError', file, offset: 0 });
 });
 
 for (const [what, payload] of [
@@ -340,7 +340,7 @@ for (const [what, payload] of [
     const header = encodeSegmentHeader({ firstSequence: 1, previousCrc: 0 });
     writeFileSync(file, Buffer.concat([header, frame, payload]));
     await assert.rejects(openLog(folder, { onRecord: () => {} }), {
-      name: 'LogDamaged',
+      name: 'LogDamagedError',
       file,
       offset: segmentHeaderBytes,
     });
@@ -390,7 +390,7 @@ test('does not start at a segment whose first record has no time or cannot be re
   damaged[3]! ^= 1;
   writeFileSync(third!, damaged);
   await assert.rejects(recoverLog(nodeLogFiles, folder, visit, since), {
-    name: 'LogDamaged',
+    name: 'LogDamagedError',
     file: third,
     offset: 0,
   });
@@ -409,7 +409,11 @@ test('opens a log with damage in a skipped segment, but not in a segment that it
   const log = await openLog(folder, { readSince, onRecord: () => {} });
   assert.equal(log.appendedPosition, 12);
   await log.close();
-  await assert.rejects(openLog(folder), { name: 'LogDamaged', file: first, offset: segmentHeaderBytes });
+  await assert.rejects(openLog(folder), { name: 'LogDamagedError', file: first, offset: segmentHeaderBytes });
   damage(third!);
-  await assert.rejects(openLog(folder, { readSince }), { name: 'LogDamaged', file: third, offset: segmentHeaderBytes });
+  await assert.rejects(openLog(folder, { readSince }), {
+    name: 'LogDamagedError',
+    file: third,
+    offset: segmentHeaderBytes,
+  });
 });

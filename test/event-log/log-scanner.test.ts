@@ -83,7 +83,7 @@ test('accepts a record that the writer completes during the scan', async (t) => 
   writeFileSync(file!, holed);
   const damaged = walkOf(folder);
   assert.ok(damaged.nextRecord());
-  assert.throws(() => damaged.nextRecord(), { name: 'LogDamaged', file, offset: second });
+  assert.throws(() => damaged.nextRecord(), { name: 'LogDamagedError', file, offset: second });
   damaged.close();
 });
 

@@ -305,7 +305,7 @@ test('reports a damaged last batch of a closed journal', async (t) => {
   const bytes = readFileSync(segment);
   bytes[bytes.length - 1]! ^= 1;
   writeFileSync(segment, bytes);
-  await assert.rejects(temporary.merges(), { name: 'LogDamaged', file: segment });
+  await assert.rejects(temporary.merges(), { name: 'LogDamagedError', file: segment });
   bytes[bytes.length - 1]! ^= 1;
   writeFileSync(segment, bytes);
 });

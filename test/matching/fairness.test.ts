@@ -209,7 +209,7 @@ function marketWithSurchargeFor(trait: string): Market {
 }
 
 /** Whether the score is `ordered` in checks that unfair scores are found. Only `make match-test` runs all of them. */
-const selfChecks = process.env['MATCH_BORROWERS'] === undefined ? [] : [false, true];
+const selfChecks = process.env.MATCH_BORROWERS === undefined ? [] : [false, true];
 
 for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'education_level', 'address_zip']) {
   for (const size of sizes) {
