@@ -198,7 +198,7 @@ function toApiKey({ number, account, vertical, mode, expires, ...own }: KeyRow):
 }
 
 /** Undefined where no key is involved, or the name is not known. */
-interface CallerNames {
+export interface CallerNames {
   readonly key: string | undefined;
   readonly account: string | undefined;
 }
