@@ -194,7 +194,8 @@ function toApiKey({ number, account, vertical, mode, expires, ...own }: KeyRow):
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
 }
 
-interface CallerNames {
+/** Names of a caller; undefined if the request has no key, or the name is unknown. */
+export interface CallerNames {
   readonly key: string | undefined;
   readonly account: string | undefined;
 }
