@@ -40,12 +40,12 @@ export interface FileEventLogOptions<Item> {
 
 export type LogIncident =
   /** The log was not closed and ended in an incomplete record, whose bytes were moved to another file. */
-  | ({ readonly kind: 'tail-cut' } & RemovedTail)
+  | ({ readonly kind: 'torn-tail-removed' } & RemovedTail)
   /** A write or sync failed. The log continues in a new segment. */
   | { readonly kind: 'segment-abandoned'; readonly error: unknown }
   /** The new segment failed too. The log refuses records until it can write again. */
   | { readonly kind: 'unavailable'; readonly error: unknown }
-  | { readonly kind: 'healed' }
+  | { readonly kind: 'recovered' }
   /** The log was closed while unavailable; records that were never reported as durable are lost. */
   | { readonly kind: 'records-lost'; readonly records: number };
 
@@ -60,7 +60,7 @@ export async function openEventLog<Item extends readonly unknown[]>(
   const { folder, files = nodeLogFiles, onRecord, readSince, onProgress } = options;
   files.createFolder(folder);
   const recovered = await recoverLog(files, folder, onRecord, readSince, onProgress);
-  if (recovered.removedTail !== null) options.onIncident?.({ kind: 'tail-cut', ...recovered.removedTail });
+  if (recovered.removedTail !== null) options.onIncident?.({ kind: 'torn-tail-removed', ...recovered.removedTail });
   return new FileEventLog<Item>(options, files, recovered);
 }
 
@@ -227,7 +227,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
         this.#onGroupStored(group.records, group.length, Math.round((performance.now() - startedMs) * 1000));
         if (!this.#healthy) {
           this.#healthy = true;
-          this.#onIncident({ kind: 'healed' });
+          this.#onIncident({ kind: 'recovered' });
         }
         return true;
       } catch (error) {

@@ -45,8 +45,8 @@ export interface FileJournalOptions {
 export type JournalIncident =
   | LogIncident
   /** A new epoch could not be created, or an old one could not be deleted. The journal retries. */
-  | { readonly kind: 'not-tended'; readonly error: unknown }
-  | { readonly kind: 'tended-again' };
+  | { readonly kind: 'maintenance-failed'; readonly error: unknown }
+  | { readonly kind: 'maintenance-recovered' };
 
 /** One epoch has its own folder, log and key. */
 interface Epoch {
@@ -200,11 +200,11 @@ export class FileJournal implements Journal {
       const { openedMs, batchCount } = this.#currentEpoch;
       if (batchCount > 0 && clock.wallMs() - openedMs >= bounds.journalEpochDurationMs) await this.#startEpoch();
       await this.#deleteExpiredEpochs();
-      if (this.#maintenanceFailed) onIncident?.({ kind: 'tended-again' });
+      if (this.#maintenanceFailed) onIncident?.({ kind: 'maintenance-recovered' });
       this.#maintenanceFailed = false;
     } catch (error) {
       this.#maintenanceFailed = true;
-      onIncident?.({ kind: 'not-tended', error });
+      onIncident?.({ kind: 'maintenance-failed', error });
     }
   }
 

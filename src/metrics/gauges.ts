@@ -7,17 +7,17 @@ export const logNames = ['ledger', 'journal'] as const;
 export type LogName = (typeof logNames)[number];
 
 /**
- * Incidents of a log. The journal alone reports `not-tended` (an epoch could not be started or deleted) and `tended-again` (the
+ * Incidents of a log. The journal alone reports `maintenance-failed` (an epoch could not be started or deleted) and `maintenance-recovered` (the
  * maintenance succeeded again).
  */
 export const logIncidentKinds = [
-  'tail-cut',
+  'torn-tail-removed',
   'segment-abandoned',
   'unavailable',
-  'healed',
+  'recovered',
   'records-lost',
-  'not-tended',
-  'tended-again',
+  'maintenance-failed',
+  'maintenance-recovered',
 ] as const;
 export type LogIncidentKind = (typeof logIncidentKinds)[number];
 

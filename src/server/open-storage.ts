@@ -31,7 +31,7 @@ import { type ServiceOptions, servedVerticals } from './service.ts';
 function logIncident(logger: Logger, name: LogName, incident: LogIncident | JournalIncident): void {
   if ('error' in incident) {
     logger.error({ log: name, kind: incident.kind, err: describeError(incident.error) }, `${name} incident`);
-  } else if (incident.kind === 'healed' || incident.kind === 'tended-again') {
+  } else if (incident.kind === 'recovered' || incident.kind === 'maintenance-recovered') {
     logger.info({ log: name, kind: incident.kind }, `${name} incident`);
   } else logger.warn({ log: name, ...incident }, `${name} incident`);
 }

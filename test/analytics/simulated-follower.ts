@@ -183,7 +183,7 @@ export class SimulatedFollower {
         if (records.push(record) === 1) first = position;
       },
       onIncident: ({ kind }) => {
-        if (kind === 'healed') this.#healed();
+        if (kind === 'recovered') this.#healed();
       },
     });
     this.#copyToFiles();

@@ -155,7 +155,7 @@ test('a full disk stops only durable operations, and the service recovers when t
   assert.equal(await server.statusOfNewKey(), 201);
   const healed = await server.figures();
   assert.equal(healed.value('marketplace_log_healthy', ledger), 1);
-  assert.equal(healed.value('marketplace_log_incidents_total', { ...ledger, kind: 'healed' }), 1);
+  assert.equal(healed.value('marketplace_log_incidents_total', { ...ledger, kind: 'recovered' }), 1);
   const replayed = await caller.post('session', session, idempotency);
   assertOk(replayed);
   assert.equal(replayed.headers.get('idempotency-replayed'), 'true');

@@ -96,7 +96,7 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
     assert.equal(log.append(recordAt(5)), null);
     assert.equal(log.appendWithoutWaiting(recordAt(5)), 5);
 
-    const healed = trouble.next('healed');
+    const healed = trouble.next('recovered');
     files.failing.clear();
     await healed;
     assert.equal(log.healthy, true);
@@ -104,7 +104,7 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
     assert.equal(log.durablePosition, 6);
     await log.close();
     assert.equal(files.openFiles, 0);
-    assert.deepEqual(trouble.seen, ['segment-abandoned', 'unavailable', 'healed']);
+    assert.deepEqual(trouble.seen, ['segment-abandoned', 'unavailable', 'recovered']);
     assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(6)));
   });
 }
@@ -128,7 +128,7 @@ test('rejects records behind a failing group, and reports them in order once the
   assert.deepEqual(await Promise.all(storing), [true, true, true]);
   assert.equal(log.append(recordAt(5)), null);
   assert.equal(durable.length, 0);
-  const healed = trouble.next('healed');
+  const healed = trouble.next('recovered');
   files.failing.clear();
   await healed;
   // Travels with the one that waited behind the failing group.
@@ -177,7 +177,7 @@ test('closing retries once while an attempt is failing', async (t) => {
   const refused = assert.rejects(log.append(recordAt(1))!.durable, LogUnavailableError);
   await secondAttempt;
   await Promise.all([refused, log.close()]);
-  assert.deepEqual(trouble.seen, ['segment-abandoned', 'unavailable', 'healed']);
+  assert.deepEqual(trouble.seen, ['segment-abandoned', 'unavailable', 'recovered']);
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
 });
 

@@ -75,7 +75,7 @@ export class LogLife {
       files: between(life.files),
       onRecord: (_position, record) => recovered.push(nameOf(record)),
       onIncident: ({ kind }) => {
-        if (kind === 'healed') life.#healed();
+        if (kind === 'recovered') life.#healed();
       },
     });
     checkRecovered(recovered, before);

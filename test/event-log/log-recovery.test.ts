@@ -67,7 +67,7 @@ test('cuts a log torn at any byte after its last complete record and copies the 
     assert.equal(asides.length, Math.min(torn, 1), `size ${size}`);
     for (const name of asides) {
       const copyFile = join(folder, name);
-      assert.deepEqual(troubles, [{ kind: 'tail-cut', file, offset: end, bytes: torn, copyFile }]);
+      assert.deepEqual(troubles, [{ kind: 'torn-tail-removed', file, offset: end, bytes: torn, copyFile }]);
       assert.ok(readFileSync(copyFile).equals(whole.subarray(end, end + torn)));
       assert.equal(statSync(copyFile).mode & 0o777, 0o600);
       rmSync(copyFile);

@@ -290,9 +290,9 @@ test('finishes a failed deletion of an epoch later and reports both', async (t) 
   await temporary.journal.maintain();
   rm.mock.restore();
   syncBuiltinESMExports();
-  assert.deepEqual([rm.mock.callCount(), troubles], [1, ['not-tended']]);
+  assert.deepEqual([rm.mock.callCount(), troubles], [1, ['maintenance-failed']]);
   for (let again = 0; again < 2; again++) await temporary.journal.maintain();
-  assert.deepEqual(troubles, ['not-tended', 'tended-again']);
+  assert.deepEqual(troubles, ['maintenance-failed', 'maintenance-recovered']);
   assert(!epochs(temporary).some((name) => name.startsWith(first!)));
 });
 
