@@ -26,7 +26,6 @@ import { assertJournalFolder } from './open-data-folder.ts';
 import { restoreReferrerTags } from './restore-referrer-tags.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
 
-/** This server owns one shard of the log; more of them come with more boxes. */
 /** Logs an incident at the level that its kind calls for. */
 function logIncident(logger: Logger, name: LogName, incident: LogIncident | JournalIncident): void {
   if ('error' in incident) {
@@ -36,7 +35,7 @@ function logIncident(logger: Logger, name: LogName, incident: LogIncident | Jour
   } else logger.warn({ log: name, ...incident }, `${name} incident`);
 }
 
-/** What happened, what is still live of it, and what it adds up to. */
+/** Opens the ledger, restores sessions and caps from it, and opens journal and analytics. */
 export async function openStorage(
   options: ServiceOptions,
   closers: CleanupStack,
