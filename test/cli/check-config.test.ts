@@ -18,7 +18,7 @@ test('prints every setting with its value and origin', async () => {
   assert(rows.some((row) => /^SVC_PORT +8181 +environment$/.test(row)));
   // Including defaults of settings that depend on another setting.
   assert(rows.some((row) => /^SVC_TLS_MIN_VERSION +1\.2 +default$/.test(row)));
-  assert(rows.some((row) => /^SVC_CATALOG +\/.+\/personal-loans\.json +default$/.test(row)));
+  assert(rows.some((row) => /^SVC_CATALOG +\/.+\/personal-loans\/example-catalog\.json +default$/.test(row)));
   assert(rows.some((row) => /^SVC_CLICK_URL +http:\/\/127\.0\.0\.1:8181 +default$/.test(row)));
 });
 
