@@ -115,7 +115,10 @@ test('a stop closes connections with pending requests at the drain deadline', as
   served.signal('SIGTERM');
   await busy.closed;
   assert.equal(busy.rest, '');
-  assert.equal((await served.logged('drain deadline exceeded; connections with pending requests closed')).requestsInFlight, 1);
+  assert.equal(
+    (await served.logged('drain deadline exceeded; connections with pending requests closed')).requestsInFlight,
+    1,
+  );
   assert.deepEqual(await served.ended, { code: 0, signal: null });
 });
 

@@ -27,8 +27,8 @@ for (const engine of engines) {
     assert.partialDeepStrictEqual(marketplace.reloadCertificate(), { ok: true, changed: true });
     assert.equal(await shown(), 'CN=two.test');
     writeFileSync(tls.certificateFile, 'spoiled');
-    const fault = `${tls.certificateFile} is not a certificate in PEM, followed by its chain`;
-    assert.deepEqual(marketplace.reloadCertificate(), { ok: false, fault });
+    const error = `${tls.certificateFile} is not a certificate in PEM, followed by its chain`;
+    assert.deepEqual(marketplace.reloadCertificate(), { ok: false, error });
     assert.equal(await shown(), 'CN=two.test');
   });
 }
