@@ -31,7 +31,7 @@ test('the package contains the compiled program, its data files, and the documen
     /^dist\/bin\/(launch|heap-megabytes)\.(js|d\.ts)$/,
     /^dist\/(src|workers)\/([a-z-]+\/)*[a-z0-9-]+(\.d\.ts|\.js)$/,
     /^dist\/src\/capacity\/reference-result\.json$/,
-    /^dist\/src\/catalogs\/([a-z-]+\.json|logos\/[a-z-]+\.svg)$/,
+    /^dist\/src\/verticals\/personal-loans\/([a-z-]+\.json|logos\/[a-z-]+\.svg)$/,
     /^dist\/src\/web\/widget\/dist\/widget\.js(\.br|\.gz)?$/,
     /^dist\/src\/openapi\/(reference\.css|examples\/[a-z-]+\.json)$/,
     /^dist\/src\/openapi\/swagger-ui\/(swagger-ui(-bundle)?\.[a-zA-Z.]+|LICENSE|NOTICE)$/,

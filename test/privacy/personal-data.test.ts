@@ -512,7 +512,7 @@ async function assertOnlyShownByCommands(
 interface LogLine {
   readonly code?: string;
   readonly level: number;
-  readonly fault?: { readonly type: string };
+  readonly err?: { readonly type: string };
   readonly leftOut?: Readonly<Record<string, number>>;
 }
 
@@ -632,7 +632,7 @@ describe('personal data', () => {
       assert.ok(codes.has(code), `${code} was not logged`);
     }
     assert.deepEqual(
-      lines.filter(({ level }) => level === 60).map(({ fault }) => fault?.type),
+      lines.filter(({ level }) => level === 60).map(({ err }) => err?.type),
       ['SyntaxError'],
     );
     assert.equal(
