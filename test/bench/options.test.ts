@@ -4,7 +4,7 @@ import { parseBenchOptions } from '../../bench/options.ts';
 
 const names = ['session', 'click'];
 
-test('without options everything runs at full length with the cheapest client', () => {
+test('runs all parts at full length with the fastest client by default', () => {
   assert.deepEqual(parseBenchOptions([], names), {
     quick: false,
     only: [],
@@ -14,15 +14,15 @@ test('without options everything runs at full length with the cheapest client', 
   });
 });
 
-test('--only may be given more than once', () => {
+test('accepts --only several times', () => {
   assert.deepEqual(parseBenchOptions(['--only', 'session', '--only', 'click'], names).only, ['session', 'click']);
 });
 
-test('an unknown name is refused with the names there are', () => {
+test('rejects an unknown name and lists the known names', () => {
   assert.throws(() => parseBenchOptions(['--only', 'sessions'], names), /session, click/);
 });
 
-test('an unknown client or option is refused', () => {
+test('rejects an unknown client or option', () => {
   assert.throws(() => parseBenchOptions(['--client', 'curl'], names), /wrk or autocannon/);
   assert.throws(() => parseBenchOptions(['--fast'], names), /--fast/);
 });

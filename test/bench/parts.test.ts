@@ -11,23 +11,23 @@ function part(name: string, group?: string): BenchPart {
 const parts = [part('session', 'routes'), part('click', 'routes'), part('micro')];
 const named = (only: readonly string[]) => selectParts(parts, only).map(({ name }) => name);
 
-test('without a name every part runs, in the order of the list', () => {
+test('runs every part in the order of the list if no name is given', () => {
   assert.deepEqual(named([]), ['session', 'click', 'micro']);
   assert.deepEqual(named(['micro', 'session']), ['session', 'micro']);
 });
 
-test('a group stands for all of its parts', () => {
+test('runs all parts of a group', () => {
   assert.deepEqual(named(['routes']), ['session', 'click']);
   assert.deepEqual(partNames(parts), ['routes', 'session', 'click', 'micro']);
 });
 
-test('no two parts, nor a part and a group, share a name', () => {
+test('has no two parts or groups with the same name', () => {
   const groups = new Set(benchParts.flatMap(({ group }) => group ?? []));
   const all = [...groups, ...benchParts.map(({ name }) => name)];
   assert.equal(new Set(all).size, all.length);
 });
 
-test('the help names every part', () => {
+test('lists every part in the help text', () => {
   for (const { name, description } of benchParts)
     assert.ok(usage(benchParts).includes(`${name} `) && usage(benchParts).includes(description));
 });

@@ -11,7 +11,7 @@ import { type RouteName, routeNames } from '../../../src/capacity/traffic-mix.ts
 
 const random = seededRandom(1);
 
-/** The load of an order, and what it was made from, in which every session and click can be told by its name. */
+/** Generates the load of an order, with sessions and clicks that the test can identify by their names. */
 function loadOf(rates: Partial<Record<RouteName, number>>, seconds = 10) {
   const none = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
   const order: CheckRequest = { ratesPerSecond: { ...none, ...rates }, seconds, initialSessions: 0 };
@@ -52,7 +52,7 @@ function routeOf({ method, path }: PreparedRequest): RouteName {
 const subOf = (request: PreparedRequest) =>
   /sub_id=([\w-]+)/.exec(request.path)?.[1] ?? (JSON.parse(request.body!) as { sub_id: string }).sub_id;
 
-test('every stretch of the load has the shares of the mix', () => {
+test('sends the routes in the shares of the mix in every section of the load', () => {
   const { requests, order, scale } = loadOf(lifeCycle);
   assert(requests.length >= scale.perSecond * order.seconds);
   for (const length of [requests.length, 200]) {
@@ -70,9 +70,9 @@ for (const [name, rates] of [
   ['offers are asked for more often', { session: 10, inputs: 5, 'marketplace-unknown': 20 }],
   ['inputs never change', { session: 10, 'marketplace-unknown': 20 }],
 ] as const) {
-  test(`a ranking that is to be unknown is never one asked for before, where ${name}`, () => {
+  test(`never requests a known ranking where a new ranking is required, if ${name}`, () => {
     const { requests, scale } = loadOf(rates, 60);
-    // What each session's ranking would be made from, and the inputs that came after its last one.
+    // The inputs of the ranking of each session, and the inputs that were sent after its last ranking.
     const rankedAt = new Map<string, number>();
     const inputAt = new Map<string, number>();
     const incomes = new Map<string, Set<string>>();
@@ -98,7 +98,7 @@ for (const [name, rates] of [
   });
 }
 
-test('every click is made once', () => {
+test('sends every click once', () => {
   const clicks = loadOf(lifeCycle)
     .requests.filter((request) => routeOf(request) === 'click')
     .map(({ path }) => path);
@@ -106,7 +106,7 @@ test('every click is made once', () => {
   assert.equal(new Set(clicks).size, clicks.length);
 });
 
-test('no key comes near a limit of its minute or its day', () => {
+test('keeps every key far below its limits per minute and per day', () => {
   const fast = { session: 300, inputs: 300, 'marketplace-unknown': 300, click: 60, analytics: 30 };
   const { requests, order, scale } = loadOf(fast, 20);
   const perKey = new Map<string, { all: number; analytics: number; sessions: number }>();
@@ -128,10 +128,10 @@ test('no key comes near a limit of its minute or its day', () => {
   assert.equal(order.seconds, 20);
 });
 
-test('the sessions ordered are there, and never fewer than the load needs', () => {
+test('creates the requested sessions, and never fewer than the load needs', () => {
   const scaleOf = (initialSessions: number) => computeCheckScale({ ...loadOf(lifeCycle).order, initialSessions });
   assert.equal(scaleOf(1_000_000).totalSessions, 1_000_000);
   assert.equal(scaleOf(1).totalSessions, scaleOf(0).totalSessions);
-  // With few requests it is the sessions of the day that decide how many keys there must be.
+  // With few requests, the sessions per day determine the number of keys.
   assert(scaleOf(1_000_000).keys >= 1_000_000 / bounds.sessionsPerDayDefault);
 });

@@ -9,7 +9,7 @@ import { runCapacityCheck } from '../../../bench/capacity-check/run-capacity-che
 import { generateCatalog } from '../../support/random-catalog.ts';
 import { countedLatencyMs, countedOpenLoop } from '../support/counted-load.ts';
 
-test('a small load of every route is carried by a real server, which leaves nothing behind', async (t) => {
+test('sends a small load of every route to a real server, and deletes all files and processes afterwards', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'capacity-check-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const findings = await runCapacityCheck(
@@ -34,7 +34,7 @@ test('a small load of every route is carried by a real server, which leaves noth
   );
   assert.deepEqual([findings.refused, findings.failed], [0, 0]);
   assert.equal(findings.p99Ms, countedLatencyMs.p99);
-  // The sessions at the start, and those that the load opened.
+  // The initial sessions and the sessions that the load created.
   assert(findings.liveSessions > 2_000 && findings.liveSessions < 2_200, String(findings.liveSessions));
   assert(findings.keys >= 1);
   assert.deepEqual(readdirSync(folder), []);

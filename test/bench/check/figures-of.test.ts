@@ -5,25 +5,25 @@ import { measurement, sessionRoute } from '../support/small-result.ts';
 
 const calibration = { name: 'calibration', medianNs: 500, p99Ns: 900 };
 
-test('of a route its ratios to the bare server are compared, by client', () => {
+test('compares the ratios of a route to the bare server, separately for each client', () => {
   assert.deepEqual(ratiosOfResult({ routes: [sessionRoute], micro: [] }), [
     { name: 'session: throughput over bare (wrk)', part: 'session', better: 'higher', value: 0.4 },
     { name: 'session: CPU of bare over that of the service (wrk)', part: 'session', better: 'higher', value: 0.25 },
   ]);
 });
 
-test('of a hot function it is what it costs beside the calibration of the same run', () => {
+test('compares the ratio of a hot function to the calibration of the same run', () => {
   const micro = [calibration, { name: 'a/b: c', medianNs: 1_500, p99Ns: 9_999 }];
   assert.deepEqual(ratiosOfResult({ routes: [], micro }), [
     { name: 'a/b: c: cost in calibrations', part: 'micro', better: 'lower', value: 3 },
   ]);
 });
 
-test('absolute times are never compared', () => {
+test('never compares absolute times', () => {
   assert.deepEqual(ratiosOfResult({ routes: [], micro: [{ name: 'a/b: c', medianNs: 1_500, p99Ns: 9_999 }] }), []);
 });
 
-test('what is the disk or chance is left out', () => {
+test('omits figures that depend on the disk or on chance', () => {
   const micro = [
     calibration,
     { name: 'a/b: append, synced', medianNs: 1_500, p99Ns: 9_999 },
@@ -36,7 +36,7 @@ test('what is the disk or chance is left out', () => {
   );
 });
 
-test('a ratio that is no number above 0 is left out', () => {
+test('omits a ratio that is not a positive number', () => {
   const servers = [
     { kind: 'service' as const, rounds: [measurement(0, null)] },
     { kind: 'bare' as const, rounds: [measurement(100, null)] },

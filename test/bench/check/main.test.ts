@@ -21,7 +21,7 @@ function run(...args: string[]): { status: number | null; stdout: string; stderr
   return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
 }
 
-/** A result file whose one hot function takes so many nanoseconds, beside a calibration of 1,000. */
+/** Writes a result file with one hot function of a given duration in nanoseconds, and a calibration of 1,000 ns. */
 async function resultFile(name: string, medianNs: number): Promise<string> {
   const file = join(folder, name);
   const micro = [

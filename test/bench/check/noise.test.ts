@@ -17,12 +17,12 @@ function baselineOf(measured: RepeatedRatio) {
   return createBaseline([measured], conditions).figures;
 }
 
-/** The same figure after its speed was multiplied. */
+/** Returns the ratio with its values multiplied by a factor of speed. */
 function spedUp({ better: which, ...rest }: RepeatedRatio, middle: number, factor: number): RepeatedRatio {
   return { ...rest, better: which, values: [which === 'higher' ? middle * factor : middle / factor] };
 }
 
-test('a loss beyond the threshold is always found, and is no gain', () => {
+test('reports every loss beyond the threshold as a loss, and not as a gain', () => {
   const beyond = fc.double({ min: 0.001, max: 0.999, noNaN: true });
   fc.assert(
     fc.property(figure, beyond, (measured, share) => {
@@ -35,7 +35,7 @@ test('a loss beyond the threshold is always found, and is no gain', () => {
   );
 });
 
-test('what is won beyond the threshold is named as a gain, and is no loss', () => {
+test('reports every gain beyond the threshold as a gain, and not as a loss', () => {
   fc.assert(
     fc.property(figure, fc.double({ min: 1.001, max: 100, noNaN: true }), (measured, factor) => {
       const baseline = baselineOf(measured);
@@ -46,12 +46,12 @@ test('what is won beyond the threshold is named as a gain, and is no loss', () =
   );
 });
 
-test('within noise there is neither a loss nor a gain', () => {
+test('reports neither a loss nor a gain within the noise', () => {
   fc.assert(
     fc.property(figure, fc.double({ min: -0.999, max: 0.999, noNaN: true }), (measured, place) => {
       const baseline = baselineOf(measured);
       const { median: middle, threshold } = baseline[0]!;
-      // Anywhere between a loss that is just none and a gain that is just none.
+      // A random value between the largest loss and the largest gain that must not be reported.
       const factor = (1 - threshold) ** place;
       const { losses, gains, unchanged } = compareWithBaseline(baseline, [spedUp(measured, middle, factor)]);
       assert.deepEqual([losses.length, gains.length, unchanged], [0, 0, 1]);
@@ -59,7 +59,7 @@ test('within noise there is neither a loss nor a gain', () => {
   );
 });
 
-test('the runs a baseline was made of are themselves no loss', () => {
+test('reports no loss for the runs from which the baseline was computed', () => {
   fc.assert(
     fc.property(figure, (measured) => {
       assert.equal(compareWithBaseline(baselineOf(measured), [measured]).unchanged, 1);
@@ -67,7 +67,7 @@ test('the runs a baseline was made of are themselves no loss', () => {
   );
 });
 
-test('the order of the runs plays no part', () => {
+test('returns the same result for any order of the runs', () => {
   const runs = fc.array(fc.record({ a: value, b: value }), { minLength: 1, maxLength: 7 });
   const shuffled = runs.chain((some) =>
     fc.tuple(fc.constant(some), fc.shuffledSubarray(some, { minLength: some.length })),
@@ -85,17 +85,17 @@ test('the order of the runs plays no part', () => {
   );
 });
 
-test('runs that agree have no spread, and yet a threshold', () => {
+test('computes a spread of 0 and a positive threshold for equal runs', () => {
   assert.equal(logSpread([2, 2, 2]), 0);
   assert.equal(logSpread([2]), 0);
   assert.equal(lossThreshold(0), 0.08);
 });
 
-test('a run gone astray does not widen the threshold', () => {
+test('does not widen the threshold for a single outlier', () => {
   assert.equal(logSpread([1, 1, 1, 1, 90]), 0);
 });
 
-test('the spread is what the runs were drawn with, however few they are', () => {
+test('estimates the spread of the distribution from any number of runs', () => {
   const random = seededRandom(1);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   for (const runs of [2, 3, 4, 5, 6, 9, 15]) {
@@ -108,7 +108,7 @@ test('the spread is what the runs were drawn with, however few they are', () => 
   }
 });
 
-test('half the speed lost is a loss, however far apart the runs', () => {
+test('reports half the speed as a loss, however much the runs differ', () => {
   fc.assert(
     fc.property(values, (some) => {
       const threshold = lossThreshold(logSpread(some));
@@ -117,7 +117,7 @@ test('half the speed lost is a loss, however far apart the runs', () => {
   );
 });
 
-test('half the throughput and twice the cost are the same loss', () => {
+test('reports half the throughput and twice the cost as the same loss', () => {
   assert.equal(lossShareOf('higher', 0.4, 0.2), 0.5);
   assert.equal(lossShareOf('lower', 3, 6), 0.5);
 });

@@ -30,25 +30,25 @@ function told(session: number, match: number): string[] {
   return formatVerdict(baseline, compareWithBaseline(baseline.figures, measured));
 }
 
-test('a loss is a line that says what, from where, to where, and from which threshold', () => {
+test('prints the name, both values and the threshold of a loss on one line', () => {
   const lines = told(0.155, 2);
   assert.match(lines[0]!, /^LOSS: session: 0\.31 -> 0\.155, 50\.0 % slower; threshold \d+\.\d %$/);
   assert.equal(lines.at(-1), '1 of 2 figures lost speed beyond noise since the baseline of 2026-01-02, commit abc123.');
 });
 
-test('without a loss that is said, and what was won is named with the command that holds on to it', () => {
+test('prints that there is no loss, and for a gain the command that stores a new baseline', () => {
   const lines = told(0.31, 1);
   assert.equal(lines[0], 'better: match: 2 -> 1, was 50.0 % slower; threshold 8.0 %');
   assert.ok(lines.includes('No loss: 1 of 2 figures are within noise of the baseline of 2026-01-02, commit abc123.'));
   assert.match(lines.at(-1)!, /node bench\/check\/main\.ts --store$/);
 });
 
-test('figures on one side only are named', () => {
+test('lists figures that only the baseline or only the runs contain', () => {
   assert.ok(told(0.31, 2).includes('not measured now: gone'));
   assert.ok(told(0.31, 2).includes('not in the baseline: new'));
 });
 
-test('another machine is said loudly, another patch of Node.js is not', () => {
+test('warns about another machine, but not about another patch version of Node.js', () => {
   assert.equal(
     differentMachineWarning(machine, { ...machine, system: 'Linux 7', node: 'v22.1.0', loadAverage: 9 }),
     null,
@@ -60,7 +60,7 @@ test('another machine is said loudly, another patch of Node.js is not', () => {
   assert.match(differentMachineWarning(machine, { ...machine, node: 'v24.0.0' })!, /^ANOTHER MACHINE/);
 });
 
-test('a busy machine is said loudly', () => {
+test('warns about a busy machine', () => {
   assert.equal(busyMachineWarning({ ...machine, loadAverage: 1 }), null);
   assert.match(busyMachineWarning({ ...machine, loadAverage: 1.1 })!, /^THIS MACHINE IS BUSY/);
 });

@@ -41,7 +41,7 @@ interface SentLoad {
   readonly requests: readonly PreparedRequest[];
 }
 
-/** Records each load, and what it may send, before it is sent. */
+/** Returns a runner that records each load and its number of requests before the load starts. */
 function recording(send: OpenLoopRunner): {
   readonly loads: readonly SentLoad[];
   readonly sendOpenLoop: OpenLoopRunner;
@@ -66,7 +66,7 @@ function context(sendOpenLoop: OpenLoopRunner): BenchContext {
   };
 }
 
-/** Every request got the expected answer, on the bare server too, and each point has the figures of its load. */
+/** Asserts that all responses were as expected, also from the bare server, and that each point has the results of its load. */
 function assertAnswered({ points }: CurveResult): void {
   for (const point of points.flatMap((each) => [each, ...(each.bare === undefined ? [] : [each.bare])])) {
     assert.equal(point.refused + point.failed, 0);
@@ -74,10 +74,10 @@ function assertAnswered({ points }: CurveResult): void {
   }
 }
 
-test('the curve of offered load goes past saturation, with the bare server beside the loads that are well below', async () => {
+test('measures offered load beyond saturation, and the bare server at loads far below saturation', async () => {
   const { loads, sendOpenLoop } = recording(countedOpenLoop(() => 1_000));
   const { curve } = await offeredLoadCurve.measure(context(sendOpenLoop), scale);
-  // The shares, and further rates until the service answers less than is offered.
+  // First the configured shares of saturation, then higher rates until the service responds at less than the offered rate.
   assert.deepEqual(
     curve.points.map(({ x, offeredPerSecond, achievedPerSecond, bare }) => [
       x,
@@ -112,7 +112,7 @@ test('the curve of offered load goes past saturation, with the bare server besid
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('the curve of live sessions keeps the rate of its first point, and reports the memory of a session', async () => {
+test('offers the same rate for every number of live sessions, and reports the memory per session', async () => {
   const { curve, memory } = await liveSessionsCurve.measure(
     context(countedOpenLoop((closedLoop) => 1_000 - 300 * closedLoop)),
     scale,
@@ -133,7 +133,7 @@ test('the curve of live sessions keeps the rate of its first point, and reports 
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('the curve of catalogs has enough sessions to ask each once', async () => {
+test('creates enough sessions for the catalog curve to request the offers of each session once', async () => {
   const { loads, sendOpenLoop } = recording(countedOpenLoop(() => 900));
   const { curve } = await catalogSizeCurve.measure(context(sendOpenLoop), scale);
   assert.deepEqual(
@@ -143,7 +143,7 @@ test('the curve of catalogs has enough sessions to ask each once', async () => {
   assertAnswered(curve);
   const [closedLoop, onSchedule] = loads;
   assert.ok(loads.length === 2 && loads.every(({ plan }) => plan.singleUse));
-  // As many as the fastest service that is provided for answers, warm-up included.
+  // The number of requests, with warm-up, that the fastest assumed service can handle.
   assert.ok(closedLoop!.requests.length >= scale.singleUseRatePerSecondMax * 1.5 * scale.saturationSeconds);
   assert.ok(
     onSchedule!.requests.length >=

@@ -4,7 +4,7 @@ import { estimateSessionMemory } from '../../../bench/curves/live-sessions-curve
 
 const mebibyte = 2 ** 20;
 
-test('a session takes what each one adds, whatever the service holds without them', () => {
+test('computes the memory of a session as the slope, whatever memory the service uses without sessions', () => {
   const points = [1_000, 10_000, 100_000].map((sessions) => ({
     sessions,
     heapUsedMiB: 30 + (300 * sessions) / mebibyte,
@@ -17,12 +17,12 @@ test('a session takes what each one adds, whatever the service holds without the
   assert.equal(result.sessionsMax, 5_000);
 });
 
-test('of points that lie on no line it is the one that comes closest', () => {
+test('fits the line with the least squared error to points that are not on one line', () => {
   const heapUsedMiB = [1, 4, 4];
   const points = [0, 1, 2].map((sessions) => ({ sessions, heapUsedMiB: heapUsedMiB[sessions]!, rssMiB: 1 }));
   assert.equal(estimateSessionMemory(points, 6, 1)!.heapBytes, 1.5 * mebibyte);
 });
 
-test('one point alone tells nothing', () => {
+test('returns no memory per session for a single point', () => {
   assert.equal(estimateSessionMemory([{ sessions: 1_000, heapUsedMiB: 30, rssMiB: 200 }], 6, 5_000), null);
 });

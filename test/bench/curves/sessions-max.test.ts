@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseSessionsMax, readSessionsMax } from '../../../bench/curves/live-sessions-curve.ts';
 
-test('the service tells how many live sessions it would hold here, whatever this environment sets', async () => {
+test('reads the default maximum of live sessions from the service, without the environment variables of this process', async () => {
   process.env.SVC_MAX_SESSIONS = '7';
   try {
     assert.ok((await readSessionsMax()) > 10_000);
@@ -11,6 +11,6 @@ test('the service tells how many live sessions it would hold here, whatever this
   }
 });
 
-test('an output without the setting is no answer', () => {
+test('fails if the output of the service does not contain the maximum of live sessions', () => {
   assert.throws(() => parseSessionsMax('SVC_HOST 127.0.0.1 default'), /SVC_MAX_SESSIONS/);
 });

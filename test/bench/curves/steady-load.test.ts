@@ -7,7 +7,7 @@ import { seededRandom } from '../../../bench/population/random.ts';
 const borrower = drawBorrower(seededRandom(1));
 
 for (const count of [3, 14, 20]) {
-  test(`each of ${count} sessions is told its income once and asked for its offers four times`, () => {
+  test(`sends one income and four offer requests for each of ${count} sessions`, () => {
     const sessions = Array.from({ length: count }, (_, n) => ({ subId: `sub_${n}_`, key: `key_${n}`, borrower }));
     const load = steadyLoadRequests(sessions);
     assert.equal(load.length, 5 * count);
@@ -19,7 +19,7 @@ for (const count of [3, 14, 20]) {
   });
 }
 
-test('a lap has inputs and questions side by side', () => {
+test('mixes input requests and offer requests within a round', () => {
   const sessions = Array.from({ length: 20 }, (_, n) => ({ subId: `sub_${n}`, key: 'key', borrower }));
   const load = steadyLoadRequests(sessions);
   for (let lap = 0; lap < 5; lap++) {

@@ -19,7 +19,7 @@ function demo(...args: string[]) {
   return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', timeout: 30_000, env: plainEnvironment() });
 }
 
-test('without a server it says how to start one, and fails', async () => {
+test('fails without a server, and prints how to start a server', async () => {
   const { status, stderr, stdout } = demo('--url', urlOf(await findFreePort()), '--key', 'svc_pl_live_none');
   assert.equal(status, 1);
   assert.match(stderr, /make run/);
@@ -27,13 +27,13 @@ test('without a server it says how to start one, and fails', async () => {
   assert.equal(stdout, '');
 });
 
-test('an option that makes no sense is named, and nothing is called', () => {
+test('names an invalid option, and sends no request', () => {
   const { status, stderr } = demo('--borrowers', 'many');
   assert.equal(status, 1);
   assert.match(stderr, /--borrowers must be an integer from 1 to 1000/);
 });
 
-test('walks borrowers through a running server and sums up the two variants', async () => {
+test('runs borrowers through a running server and summarizes the two variants', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'demo-'));
   const service = await startServiceTarget({ folder, keys: 1 });
   try {
@@ -47,7 +47,7 @@ test('walks borrowers through a running server and sums up the two variants', as
     }
     for (let number = 2; number <= 12; number++) assert.match(stdout, new RegExp(`^ +${number} [AB] `, 'm'));
     assert.match(stdout, /^ +sessions_total +6 +6$/m);
-    // Not a terminal, so no colours.
+    // Standard output is not a terminal, so the text has no colors.
     assert.ok(!stdout.includes('\x1b'));
   } finally {
     await service.close();
@@ -55,7 +55,7 @@ test('walks borrowers through a running server and sums up the two variants', as
   }
 });
 
-test('prints every answer of every borrower when asked to', async () => {
+test('prints every response of every borrower with --full', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'demo-'));
   const service = await startServiceTarget({ folder, keys: 1 });
   try {
@@ -73,7 +73,7 @@ test('prints every answer of every borrower when asked to', async () => {
   }
 });
 
-test('a key the server does not know is told apart from a server that is down', async () => {
+test('distinguishes an unknown key from a server that is not running', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'demo-'));
   const service = await startServiceTarget({ folder, keys: 1 });
   try {

@@ -19,7 +19,7 @@ const borrower = {
   state: 'TX',
 };
 
-test('offers stand in columns, numbered from 1', () => {
+test('prints offers in columns, numbered from 1', () => {
   const [head, rule, first, second] = offersTable([offer, { ...offer, lender_name: 'Io' }]).split('\n');
   assert.match(head!, /^ +Lender +APR % +Monthly +Stars$/);
   assert.match(rule!, /^ [ -]+$/);
@@ -27,7 +27,7 @@ test('offers stand in columns, numbered from 1', () => {
   assert.equal(second!.indexOf('9.50'), first!.indexOf('9.50'));
 });
 
-test('a borrower fits one line with offers, readiness and where the click led', () => {
+test('prints the offers, the readiness and the redirect of a borrower on one line', () => {
   const marketplace = { match_quality: 'high', offers: [offer], total_offers: 17 };
   const line = borrowerLine(7, 'B', borrower, {
     readiness: 'partial',
@@ -41,7 +41,7 @@ test('a borrower fits one line with offers, readiness and where the click led', 
   }
 });
 
-test('a borrower nobody lends to is told so', () => {
+test('prints a message for a borrower without offers', () => {
   const marketplace = { match_quality: 'none', offers: [], total_offers: 0 };
   const line = borrowerLine(1, 'A', borrower, {
     readiness: 'high',
@@ -52,7 +52,7 @@ test('a borrower nobody lends to is told so', () => {
   assert.match(line, /high, no offer$/);
 });
 
-test('variants stand side by side under their tags', () => {
+test('prints variants side by side under their tags', () => {
   const summary = {
     referrer_tag: 'demo-a',
     sessions_total: 18,

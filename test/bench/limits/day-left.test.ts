@@ -4,12 +4,12 @@ import { msUntilDayFits } from '../../../bench/limits/limits-part.ts';
 
 const midnight = Date.UTC(2026, 0, 2);
 
-test('what fits into the rest of the UTC day begins at once', () => {
+test('starts a load at once if it ends before UTC midnight', () => {
   assert.equal(msUntilDayFits(60_000, midnight), 0);
   assert.equal(msUntilDayFits(60_000, midnight - 60_000), 0);
 });
 
-test('what would run over midnight waits for it', () => {
+test('delays a load that would run over midnight until after midnight', () => {
   assert.equal(msUntilDayFits(60_000, midnight - 59_999), 59_999);
   assert.equal(msUntilDayFits(60_000, midnight - 1), 1);
 });

@@ -18,11 +18,11 @@ const exact: LimitResult = {
   refusalsPerSecond: 50_000,
 };
 
-test('a limit that admitted what it had to, and refused the rest, has no fault', () => {
+test('reports no error if a limit admits the expected number of requests and rejects the others', () => {
   assert.equal(describeLimitFailure(exact), null);
 });
 
-test('one admitted too many or too few, or answered in any other way, is a fault', () => {
+test('reports an error if a limit admits too many or too few requests, or a response has another status', () => {
   assert.match(
     describeLimitFailure({ ...exact, admitted: 501 })!,
     /requests-per-minute is not exact: of 2000 requests 501 were/,

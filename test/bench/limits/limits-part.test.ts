@@ -11,12 +11,12 @@ import { countedClient } from '../support/counted-load.ts';
 const progress = new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream);
 const [ofRequests, ofAnalytics, ofSessions] = limitScenarios;
 
-/** The same with limits that are reached at once. */
+/** The scenario with limits so low that a few requests reach them. */
 function smaller(scenario: LimitScenario, limit: number, keyLimits: Partial<LimitScenario['keyLimits']>) {
   return { ...scenario, limit, keyLimits: { ...noLimitOverrides, ...keyLimits } };
 }
 
-test('limits are used up from many connections and counted to the request, and one that lets more through is told', async (t) => {
+test('uses up limits from many connections, counts every admitted request, and reports a limit that admits too many', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-limits-'));
   t.after(() => rm(folder, { recursive: true }));
   const scenarios = [
@@ -42,7 +42,7 @@ test('limits are used up from many connections and counted to the request, and o
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('the limits asked for are those of the contract', () => {
+test('configures the limits that the contract documents', () => {
   assert.deepEqual(
     limitScenarios.map(({ name, limit }) => [name, limit]),
     [

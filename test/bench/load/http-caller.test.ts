@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { HttpCaller } from '../../../bench/load/http-caller.ts';
 
-test('statuses are counted whatever they are, from as many connections as were asked for', async (t) => {
+test('counts responses by status, from the requested number of connections', async (t) => {
   const paths = new Map<string, number>();
   const waiting: (() => void)[] = [];
   const server = createServer((req, res) => {
@@ -13,7 +13,7 @@ test('statuses are counted whatever they are, from as many connections as were a
     const answer = () => {
       res.writeHead(req.url === '/admitted' ? 200 : 429).end();
     };
-    // The first five are answered together, so that they must have come over different connections.
+    // The server responds to the first five requests together, so these requests need different connections.
     if (waiting.length === 5) {
       answer();
       return;

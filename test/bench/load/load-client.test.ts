@@ -25,7 +25,7 @@ interface Received {
   readonly body: string;
 }
 
-/** Puts a load on a server that remembers what it was sent. */
+/** Runs a load against a server that records the requests. */
 async function load(
   client: LoadClient,
   requests: readonly PreparedRequest[],
@@ -71,7 +71,7 @@ const numbered = Array.from({ length: 400 }, (_, i) => ({ method: 'GET' as const
 
 for (const [name, client] of clients) {
   describe(name, { skip: client === null && 'it is not on PATH' }, () => {
-    test('sends each prepared request once and ends with the last', async () => {
+    test('sends each prepared request once and ends with the last request', async () => {
       const { result, received } = await load(client!, numbered, {
         seconds: 200,
         singleUse: true,
@@ -79,14 +79,14 @@ for (const [name, client] of clients) {
       });
       const paths = received.map(({ path }) => path);
       assert.deepEqual(new Set(paths), new Set(numbered.map(({ path }) => path)));
-      // wrk must send something more when it finds the list at its end; that answer it does not count.
+      // wrk sends one more request at the end of the list, and does not count its response.
       assert.ok(paths.length <= numbered.length + 4, String(paths.length));
       assert.ok(result.requests <= numbered.length && result.requests > numbered.length - 8, String(result.requests));
       assert.ok(result.seconds < 199);
       assert.equal(result.unexpected, 0);
     });
 
-    test('sends requests as prepared, begins again after the last one, and counts other statuses as unexpected', async () => {
+    test('sends prepared requests unchanged, repeats the list, and counts other statuses as unexpected', async () => {
       const requests: readonly PreparedRequest[] = [
         ...numbered.slice(0, 4),
         ...numbered
@@ -101,7 +101,7 @@ for (const [name, client] of clients) {
       const statusOf = (path: string) => (path === '/0' ? 429 : 200);
       let result: LoadResult;
       let sent: Set<string>;
-      // However slow the machine is, one of these loads is long enough.
+      // Doubles the duration until the client reaches the end of the list, also on a slow machine.
       let seconds = 0.2;
       do {
         const loaded = await load(client!, requests, { seconds, singleUse: false, expectedStatus: 200 }, statusOf);
@@ -119,14 +119,14 @@ for (const [name, client] of clients) {
   });
 }
 
-test('autocannon expects more than one status where it is told to', async () => {
+test('accepts several expected statuses with autocannon', async () => {
   const plan = { seconds: 60, singleUse: true, expectedStatus: 200, alsoExpected: [302] };
   const statusOf = (path: string) => (path.endsWith('7') ? 302 : path.endsWith('3') ? 204 : 200);
   const { result } = await load(autocannonClient, numbered, plan, statusOf);
   assert.deepEqual([result.requests, result.unexpected], [400, 40]);
 });
 
-test('autocannon sends from no more threads than it has connections, and reports how many', async () => {
+test('limits the threads of autocannon to the number of connections, and reports the number of threads', async () => {
   const plan = { seconds: 60, singleUse: true, expectedStatus: 200 };
   const { result } = await load(createAutocannonClient(6), numbered, plan);
   assert.equal(result.clientThreads, 4);

@@ -16,7 +16,7 @@ import {
 const post: PreparedRequest = { method: 'POST', path: '/v1/x', key: 'svc_pl_live_1', body: '{"a":"b  c","d":" "}' };
 const get: PreparedRequest = { method: 'GET', path: '/c?sub=1&offer=2' };
 
-test('any request survives its line, whatever its JSON body holds', () => {
+test('restores any request from its line in a file, with any JSON body', () => {
   const request = fc.record(
     {
       method: fc.constantFrom('GET' as const, 'POST' as const),
@@ -35,7 +35,7 @@ test('any request survives its line, whatever its JSON body holds', () => {
   );
 });
 
-test('a file gives back the requests in their order', async () => {
+test('reads requests from a file in their original order', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-requests-'));
   try {
     const requests = Array.from({ length: 5_000 }, (_, i) => ({ ...(i % 2 === 0 ? post : get), path: `/${i}` }));
@@ -46,7 +46,7 @@ test('a file gives back the requests in their order', async () => {
   }
 });
 
-test('a key travels as a bearer token, a body as JSON, and neither is made up', () => {
+test('sends the key as a bearer token and the body as JSON, and adds no default key or body', () => {
   assert.deepEqual(requestHeaders(post), {
     authorization: 'Bearer svc_pl_live_1',
     'content-type': 'application/json',

@@ -13,7 +13,7 @@ test('micro benchmarks have unique names that start with their file', () => {
   const all = listMicroBenchmarks({ quick: false, liveSessions: 1_000_000 });
   assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
   for (const { name, call } of all) {
-    // It is there to be nobody's.
+    // The calibration belongs to no source file.
     if (name === calibrationName) continue;
     const [file] = name.split(': ');
     assert.ok(existsSync(new URL(`../../../src/${file}.ts`, import.meta.url)), `${name}: there is no src/${file}.ts`);
@@ -32,7 +32,7 @@ test('runs every micro benchmark repeatedly and cleans up', async (t) => {
   t.after(() => rm(folder, { recursive: true }));
   const place = { folder, quick: true };
   for (const micro of micros) {
-    // The largest catalog takes seconds to prepare, and is another only by its size.
+    // Skips the largest catalog, whose preparation takes seconds and which differs only by its size.
     if (micro.name.includes('10,000 offers')) continue;
     if ('measure' in micro) {
       const { medianNs, p99Ns, worstNs } = await micro.measure(place);

@@ -10,12 +10,12 @@ function microOf(prepared: PreparedBenchmark): RepeatedBenchmark {
   return { name: 'a/b: c', call: 'one', prepare: () => prepared };
 }
 
-describe('a micro is repeated', () => {
+describe('measureRepeatedly', () => {
   for (const [kind, given] of [
     ['of a synchronous function', (runs: number) => runs],
     ['of an asynchronous one', (runs: number) => Promise.resolve(runs)],
   ] as const) {
-    test(`${kind}, each time with what was made ahead of it, and closed`, async () => {
+    test(`repeats a benchmark ${kind}, prepares each run, and closes the benchmark at the end`, async () => {
       let made = 0;
       let runs = 0;
       let closed = 0;
@@ -42,7 +42,7 @@ describe('a micro is repeated', () => {
     });
   }
 
-  test('and fails, closed, when it gives nothing or throws', async () => {
+  test('closes a benchmark and fails if a run throws or returns 0 or NaN', async () => {
     let closed = 0;
     const close = () => {
       closed++;

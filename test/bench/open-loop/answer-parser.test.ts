@@ -23,7 +23,7 @@ function parse(chunks: Iterable<Buffer>): (readonly [number, boolean])[] {
   return found;
 }
 
-test('finds the same answers wherever the bytes are cut', () => {
+test('parses the same responses however the bytes are split', () => {
   const bytes = Buffer.from(answers);
   for (let size = 1; size <= bytes.length; size++) {
     const chunks: Buffer[] = [];
@@ -32,7 +32,7 @@ test('finds the same answers wherever the bytes are cut', () => {
   }
 });
 
-test('tells of an answer once its body is complete, and not before', () => {
+test('reports a response only after its complete body', () => {
   const parser = new ResponseParser();
   let told = 0;
   const push = (text: string) => parser.push(Buffer.from(text), () => told++);
@@ -48,7 +48,7 @@ for (const [name, text] of [
   ['an answer before the answer', 'HTTP/1.1 100 Continue\r\n\r\n'],
   ['a head without an end', `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(70_000)}`],
 ] as const) {
-  test(`refuses ${name}`, () => {
+  test(`rejects ${name}`, () => {
     assert.throws(() => parse([Buffer.from(text)]), MalformedResponse);
   });
 }

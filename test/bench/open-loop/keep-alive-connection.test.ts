@@ -7,7 +7,7 @@ import { KeepAliveConnection } from '../../../bench/open-loop/keep-alive-connect
 const request = Buffer.from('GET / HTTP/1.1\r\n\r\n');
 const answer = (status: number, headers = '') => `HTTP/1.1 ${status} Any\r\n${headers}Content-Length: 0\r\n\r\n`;
 
-/** A connection to a server of the test, and what becomes of it: `sockets` emits each one that the server accepts. */
+/** Connects to a server of the test. `sockets` emits each socket that the server accepts. */
 async function connected(t: TestContext) {
   const sockets = new EventEmitter();
   const server = createServer((socket) => {
@@ -32,7 +32,7 @@ async function connected(t: TestContext) {
   return { connection, events, sockets, socket };
 }
 
-test('takes the next request after each answer', async (t) => {
+test('sends the next request after each response', async (t) => {
   const { connection, events, socket } = await connected(t);
   for (const status of [200, 503]) {
     connection.send(request);
@@ -59,7 +59,7 @@ for (const [name, end] of [
   });
 }
 
-test('opens another connection where the server ends one with an answer', async (t) => {
+test('opens another connection if the server closes the connection with a response', async (t) => {
   const { connection, events, sockets, socket } = await connected(t);
   connection.send(request);
   const next = Promise.all([once(events, 'answer'), once(sockets, 'accepted'), once(events, 'free')]);
@@ -69,7 +69,7 @@ test('opens another connection where the server ends one with an answer', async 
   assert.equal(connection.isFree, true);
 });
 
-test('never delivers the answer to an abandoned request', async (t) => {
+test('never delivers the response of an abandoned request', async (t) => {
   const { connection, events, sockets, socket } = await connected(t);
   const statuses: number[] = [];
   events.on('answer', (status: number) => statuses.push(status));

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { type PreparedRequest, writeRequests } from '../../../bench/load/prepared-request.ts';
 import { runOpenLoop } from '../../../bench/open-loop/run-open-loop.ts';
 
-test('a process of its own sends every request that is due to a real server, as prepared, and counts the answers', async (t) => {
+test('sends every request on schedule from a separate process to a real server, and counts the responses', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-open-loop-'));
   t.after(() => rm(folder, { recursive: true }));
   const received: unknown[] = [];
@@ -50,7 +50,7 @@ test('a process of its own sends every request that is due to a real server, as 
     authorization: `Bearer ${key}`,
     body,
   }));
-  // Requests on different connections may overtake each other.
+  // Requests on different connections can arrive in another order.
   assert.deepEqual(sorted(received), sorted(Array.from({ length: 10 }, () => sent).flat()));
 });
 

@@ -4,28 +4,28 @@ import type { ConnectionEvents } from '../../../bench/open-loop/keep-alive-conne
 import { type Connection, OpenLoopClient, type OpenLoopDeps } from '../../../bench/open-loop/open-loop-client.ts';
 import { type OpenLoopPlan, type OpenLoopResult, totalFailures } from '../../../bench/open-loop/open-loop-plan.ts';
 
-/** The answer to one request and the milliseconds until it comes. Null: none comes. `break`: the connection breaks. */
+/** Response to one request after a delay in milliseconds. Null: no response. `break`: the connection breaks. */
 export type ScriptedAnswer = { readonly status: number; readonly afterMs: number } | 'break' | null;
 
 interface Script {
-  /** How the n-th request, from 0, is answered at this time. Default: with 200, after 1 ms. */
+  /** Returns the response to the n-th request, from 0, at a time. Default: status 200 after 1 ms. */
   readonly answerTo?: (n: number, nowMs: number) => ScriptedAnswer;
-  /** Whether connections open at all. */
+  /** Whether the server accepts connections. */
   readonly listens?: boolean;
 }
 
 interface ScriptedLoad {
   readonly result: OpenLoopResult;
-  /** The requests in the order in which they were sent. */
+  /** Sent requests in their order. */
   readonly sent: readonly string[];
-  /** The most that were sent and not answered at any time. */
+  /** Maximum number of pending requests. */
   readonly underWayMax: number;
 }
 
 const reopenMs = 50;
 const requests = Array.from({ length: 50 }, (_, n) => Buffer.from(`request ${n}`));
 
-/** Runs a load in simulated time, in steps of a millisecond, against connections in memory. */
+/** Runs a load in simulated time, in steps of one millisecond, on connections in memory. */
 export async function scriptedLoad(
   t: TestContext,
   plan: Partial<OpenLoopPlan>,

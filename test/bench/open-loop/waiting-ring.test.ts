@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BoundedQueue } from '../../../bench/open-loop/open-loop-client.ts';
 
-test('gives back in order what it was given, and takes no more than it has room for', () => {
+test('returns requests in their order, and accepts no more requests than its capacity', () => {
   const ring = new BoundedQueue(3);
   assert.equal(ring.shift(), undefined);
   for (let lap = 0; lap < 4; lap++) {

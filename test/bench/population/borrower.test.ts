@@ -26,7 +26,7 @@ function valid(field: PocketField, value: unknown): boolean {
     case 'digits':
       return typeof value === 'string' && /^\d+$/.test(value) && value.length === field.length;
     case 'birthdate': {
-      // Judged on the day ages are reckoned for: later on everybody is older, never under age.
+      // Uses the reference day of the generated ages: on later days every borrower is older, and never too young.
       const born = new Date(`${value}T00:00:00Z`);
       const age = 2025 - born.getUTCFullYear() - 1;
       return born.toISOString().startsWith(String(value)) && age >= field.minAgeYears && age <= 95;
@@ -34,7 +34,7 @@ function valid(field: PocketField, value: unknown): boolean {
   }
 }
 
-/** Each share of a table, against the share among those people who filled the field in. */
+/** Compares each share of a table with the share among the borrowers who filled in the field. */
 function assertShares(table: WeightedTable<unknown>, values: readonly unknown[], tolerance: number): void {
   const total = table.reduce((sum, [, weight]) => sum + weight, 0);
   for (const [value, weight] of table) {
@@ -47,12 +47,12 @@ function filled<Name extends keyof Borrower>(name: Name): NonNullable<Borrower[N
   return people.map((person) => person[name]).filter((value) => value !== undefined) as NonNullable<Borrower[Name]>[];
 }
 
-test('the same seed gives the same people, another seed others', () => {
+test('generates the same borrowers for the same seed, and other borrowers for another seed', () => {
   assert.deepEqual(draw(50, 1), draw(50, 1));
   assert.notDeepEqual(draw(50, 1), draw(50, 2));
 });
 
-test('every value is one the API accepts, and every name a pocket field', () => {
+test('generates only valid values of known pocket fields', () => {
   const fields = new Map(personalLoans.fields.map((field) => [field.name, field]));
   for (const person of people) {
     for (const [name, value] of Object.entries(person)) {
@@ -63,11 +63,11 @@ test('every value is one the API accepts, and every name a pocket field', () => 
   }
 });
 
-test('every required field is always there', () => {
+test('fills in every required field', () => {
   for (const person of people) for (const name of personalLoans.required) assert.ok(name in person, name);
 });
 
-test('some leave out a conditional field whose condition holds, most fill it in', () => {
+test('fills in conditional fields whose condition is true for most borrowers, and omits them for some', () => {
   for (const { field, when } of personalLoans.conditional) {
     const concerned = people.filter((person) => person[when.field as keyof Borrower] === when.is);
     const share = concerned.filter((person) => field in person).length / concerned.length;
@@ -75,7 +75,7 @@ test('some leave out a conditional field whose condition holds, most fill it in'
   }
 });
 
-test('every table of words names values of the API only', () => {
+test('uses only allowed values in every table', () => {
   const words: Readonly<Record<string, WeightedTable<unknown>>> = {
     credit_score_range: tables.creditBands,
     loan_purpose: tables.loanPurposes,
@@ -90,7 +90,7 @@ test('every table of words names values of the API only', () => {
   }
 });
 
-test('credit bands, purposes, terms, housing, citizenship and education occur as often as their tables say', () => {
+test('matches the tables for credit bands, purposes, terms, housing, citizenship and education', () => {
   assertShares(tables.creditBands, filled('credit_score_range'), 0.01);
   assertShares(tables.loanPurposes, filled('loan_purpose'), 0.01);
   assertShares(tables.loanTerms, filled('loan_term_months'), 0.015);
@@ -99,7 +99,7 @@ test('credit bands, purposes, terms, housing, citizenship and education occur as
   assertShares(tables.education, filled('education_level'), 0.02);
 });
 
-test('people live where people live', () => {
+test('distributes borrowers over states and towns in proportion to the residents', () => {
   assertShares(
     tables.places.map(([place, residents]) => [place.state, residents]),
     filled('state'),
@@ -107,7 +107,7 @@ test('people live where people live', () => {
   );
 });
 
-test('the fifty states and the District have the residents of the 2020 Census', () => {
+test('uses the residents of the 2020 Census for the fifty states and the District of Columbia', () => {
   const islands = ['PR', 'GU', 'VI', 'AS', 'MP'];
   const states = tables.places.filter(([place]) => !islands.includes(place.state));
   assert.equal(states.length, 51);
@@ -117,14 +117,14 @@ test('the fifty states and the District have the residents of the 2020 Census', 
   );
 });
 
-test('incomes meet every published point of the distribution', () => {
+test('matches every published point of the income distribution', () => {
   for (const [share, usd] of tables.incomeQuantiles) {
     const below = people.filter((person) => person.annual_income <= usd).length / people.length;
     assert.ok(Math.abs(below - share) < 0.012, `${usd}: ${below} instead of ${share}`);
   }
 });
 
-test('income rises with the credit band, and moderately', () => {
+test('increases income moderately with the credit band', () => {
   const medians = tables.creditBands.map(([band]) => {
     const incomes = people.filter((person) => person.credit_score_range === band).map((person) => person.annual_income);
     return incomes.sort((a, b) => a - b)[Math.floor(incomes.length / 2)]!;
@@ -133,7 +133,7 @@ test('income rises with the credit band, and moderately', () => {
   assert.ok(medians.at(-1)! < 4 * medians[0]!, medians.join(' '));
 });
 
-test('about a fifth are retired, and of the others most are employed', () => {
+test('generates about a fifth of retired borrowers, and mostly employed borrowers among the others', () => {
   assertShares(
     [
       ['employed', 54],
@@ -146,7 +146,7 @@ test('about a fifth are retired, and of the others most are employed', () => {
   );
 });
 
-test('amounts asked for have the published means', () => {
+test('matches the published means of requested amounts', () => {
   for (const [purpose, published] of [
     ['debt_consolidation', tables.meanLoanAmountUsd.debt_consolidation],
     ['home_improvement', tables.meanLoanAmountUsd.home_improvement],
@@ -158,7 +158,7 @@ test('amounts asked for have the published means', () => {
   }
 });
 
-test('monthly debt stays between 5 and 60 percent of income, with its mean between the three corners', () => {
+test('generates a monthly debt of 5 to 60 percent of income, with the mean of the triangular distribution', () => {
   const shares = people
     .filter((person) => person.monthly_debt_payments !== undefined)
     .map((person) => (12 * person.monthly_debt_payments!) / person.annual_income);

@@ -2,25 +2,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pickAtShare, seededRandom, standardNormal, standardNormalCdf } from '../../../bench/population/random.ts';
 
-test('the same seed gives the same numbers, another seed others', () => {
+test('generates the same numbers for the same seed, and other numbers for another seed', () => {
   const take = (seed: number) => Array.from({ length: 5 }, seededRandom(seed));
   assert.deepEqual(take(7), take(7));
   assert.notDeepEqual(take(7), take(8));
 });
 
-test('the numbers are those of mulberry32, so that a seed means the same people for ever', () => {
+test('generates the numbers of mulberry32, so that a seed always generates the same borrowers', () => {
   const random = seededRandom(1);
   assert.deepEqual([random(), random(), random()], [0.6270739405881613, 0.002735721180215478, 0.5274470399599522]);
 });
 
-test('numbers fill [0, 1) evenly', () => {
+test('distributes numbers evenly over [0, 1)', () => {
   const random = seededRandom(3);
   const tenths = new Array<number>(10).fill(0);
   for (let i = 0; i < 100_000; i++) tenths[Math.floor(random() * 10)]! += 1;
   for (const count of tenths) assert.ok(Math.abs(count - 10_000) < 400, String(count));
 });
 
-test('a table is passed over from its start, each value as wide as its weight', () => {
+test('selects the values of a weighted table in order, in proportion to their weights', () => {
   const table = [['a', 1] as const, ['b', 2] as const, ['c', 1] as const];
   assert.deepEqual(
     [0, 0.24, 0.25, 0.74, 0.75, 0.999].map((at) => pickAtShare(table, at)),
@@ -28,7 +28,7 @@ test('a table is passed over from its start, each value as wide as its weight', 
   );
 });
 
-test('the share below a normal score is that of the published tables', () => {
+test('computes the normal distribution function as in the published tables', () => {
   for (const [z, share] of [
     [-1.959964, 0.025],
     [-1, 0.1586553],
@@ -40,7 +40,7 @@ test('the share below a normal score is that of the published tables', () => {
   }
 });
 
-test('normal scores have mean 0 and spread 1', () => {
+test('generates normally distributed numbers with mean 0 and standard deviation 1', () => {
   const random = seededRandom(5);
   let sum = 0;
   let squares = 0;

@@ -10,7 +10,7 @@ import { smallResult } from '../support/small-result.ts';
 
 const main = fileURLToPath(new URL('../../../bench/report/main.ts', import.meta.url));
 
-test('a result file becomes a page beside it and tables on stdout', async () => {
+test('writes a page beside the result file and tables to standard output', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'report-'));
   try {
     const file = join(folder, 'a.json');
@@ -24,7 +24,7 @@ test('a result file becomes a page beside it and tables on stdout', async () => 
   }
 });
 
-test('what is no result is refused in one line', () => {
+test('rejects a file that is not a result with one line', () => {
   const refused = (text: string) =>
     spawnSync(process.execPath, [main, '/dev/stdin'], { encoding: 'utf8', input: text });
   for (const text of ['', '[]', 'null', '{"format":1}']) {

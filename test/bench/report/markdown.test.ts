@@ -17,21 +17,21 @@ const empty: BenchResult = {
   history: [],
 };
 
-test('a result as Markdown is this text', async () => {
+test('formats a result as the expected Markdown text', async () => {
   const wanted = await readFile(new URL('./small-result.md', import.meta.url), 'utf8');
   assert.equal(toMarkdown(smallResult), wanted);
 });
 
-test('parts that were not run are not mentioned', () => {
+test('omits parts that were not run', () => {
   assert.equal(toMarkdown(empty).split('\n').filter(Boolean).length, 1);
 });
 
-test('only a quick run is called indicative', () => {
+test('describes only a quick run as indicative', () => {
   assert.match(toMarkdown(smallResult), /indicative only/);
   assert.doesNotMatch(toMarkdown({ ...smallResult, quick: false }), /indicative only/);
 });
 
-test('a target that was not reached is missed, and a limit that let one more through is not exact', () => {
+test('marks a missed target as missed, and a limit that admits one request too many as not exact', () => {
   const route = { ...sessionRoute, targets: [{ over: 'bare' as const, ratio: 0.41 }] };
   const limit = { ...smallResult.limits[0]!, admitted: 501 };
   const markdown = toMarkdown({ ...empty, routes: [route], limits: [limit] });
@@ -39,29 +39,29 @@ test('a target that was not reached is missed, and a limit that let one more thr
   assert.match(markdown, /\| 501 +\| no +\|/);
 });
 
-test('a limit with answers of another kind is not exact, however many were admitted', () => {
+test('marks a limit with unexpected responses as not exact, whatever number of requests it admits', () => {
   const limit = { ...smallResult.limits[0]!, other: 1 };
   assert.match(toMarkdown({ ...empty, limits: [limit] }), /\| 500 +\| no +\|/);
 });
 
-test('a client that gave first is named, and the reader warned', () => {
+test('names a client that was saturated first, and warns the reader', () => {
   const markdown = toMarkdown({ ...empty, routes: [{ ...sessionRoute, clientSaturated: true }] });
   assert.match(markdown, /client gave first .* `session` \(wrk\): .* too high/);
 });
 
-test('where the system does not tell CPU times there is no plot', () => {
+test('omits the plot of CPU times if the system does not provide them', () => {
   const crossover = [crossoverCell(40, 1, null, 1), crossoverCell(50, 1, 1, 1)];
   const markdown = toMarkdown({ ...empty, crossover });
   assert.ok(markdown.includes('| 40 ') && !markdown.includes('mermaid'));
 });
 
-test('a name cannot end a cell or bring markup along', () => {
+test('escapes names so that they cannot end a table cell or add markup', () => {
   const machine = { ...smallResult.machine, cpu: 'plain' };
   const markdown = toMarkdown({ ...empty, machine, micro: [{ name: 'a|b <i>', medianNs: 1, p99Ns: 2 }] });
   assert.ok(markdown.includes('| a\\|b &lt;i> |'));
 });
 
-test('what a service keeps up with ends where it falls behind, refuses, or the client cannot tell', () => {
+test('ends the sustained rate where the service falls behind, rejects requests, or the client is saturated', () => {
   const fine = curvePoint(1_000, 995);
   const beyond = [
     curvePoint(2_000, 1_900),
@@ -73,7 +73,7 @@ test('what a service keeps up with ends where it falls behind, refuses, or the c
   assert.equal(lastSustainedPoint([beyond[0]!]), null);
 });
 
-test('a client at its end is told beside the points of a curve', () => {
+test('marks points of a curve at which the client is saturated', () => {
   const [curve] = smallResult.curves;
   const [first, ...others] = curve!.points;
   assert.doesNotMatch(toMarkdown(smallResult), /at its end too/);

@@ -31,7 +31,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The page as opened from the disk, what its console complained of, and what it asked for besides itself. */
+/** Opens the page from a file. Collects the messages of its console and the URLs that the page requests. */
 async function open(options: { width?: number } = {}): Promise<{ page: Page; complaints: string[]; asked: string[] }> {
   const page = await browser.newPage({ viewport: { width: options.width ?? 1_200, height: 900 } });
   const complaints: string[] = [];
@@ -46,10 +46,10 @@ async function open(options: { width?: number } = {}): Promise<{ page: Page; com
   return { page, complaints, asked };
 }
 
-test('the page draws every plot from the disk, and asks nobody for anything', async () => {
+test('draws every plot from a local file without network requests', async () => {
   const { page, complaints, asked } = await open();
   const plots = page.locator('[data-plot]');
-  // Two for each curve, memory, and the crossover.
+  // Two plots for each curve, one for memory and one for the crossover.
   assert.equal(await plots.count(), 2 * result.curves.length + 2);
   assert.equal(await page.locator('[data-plot] canvas').count(), await plots.count());
   const baselines = result.routes.flatMap(({ servers }) => servers.filter(({ kind }) => kind !== 'service'));
@@ -59,7 +59,7 @@ test('the page draws every plot from the disk, and asks nobody for anything', as
   await page.close();
 });
 
-test('the policy of the page lets nothing be asked for, whatever a script tries', async () => {
+test('blocks all network requests of the page with its content security policy', async () => {
   const { page } = await open();
   const blocked = await page.evaluate(
     `new Promise((blocked) => {
@@ -73,21 +73,21 @@ test('the policy of the page lets nothing be asked for, whatever a script tries'
   await page.close();
 });
 
-test('the whole result can be taken out of the page again', async () => {
+test('contains the complete result as data that can be read from the page', async () => {
   const { page } = await open();
   const text = await page.locator('#result').textContent();
   assert.deepEqual(JSON.parse(text!), JSON.parse(JSON.stringify(result)));
   await page.close();
 });
 
-test('the name of a machine is text, whatever it holds', async () => {
+test('shows the name of a machine as text, also if the name contains markup', async () => {
   const { page } = await open();
   assert.match(await page.title(), /^Benchmarks, 2026/);
   assert.equal(await page.locator('.facts dd').first().textContent(), `${hostile}, 2 cores`);
   await page.close();
 });
 
-test('every plot has a table with the same figures', async () => {
+test('shows a table with the same figures for every plot', async () => {
   const { page } = await open();
   assert.equal((await page.locator('figure').count()) > 0, true);
   const blocks = page.locator('.block').filter({ has: page.locator('figure') });
@@ -100,7 +100,7 @@ test('every plot has a table with the same figures', async () => {
   await page.close();
 });
 
-test('the page is accessible in light and dark, and a narrow one does not scroll sideways', async () => {
+test('has an accessible page in light and dark colors, without horizontal scrolling on narrow screens', async () => {
   const { page } = await open({ width: 390 });
   assert.deepEqual(await accessibilityFaults(page), []);
   const [content, window] = (await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')) as [
@@ -111,30 +111,30 @@ test('the page is accessible in light and dark, and a narrow one does not scroll
   await page.close();
 });
 
-test('plots change their colours with the system', async () => {
+test('changes the colors of plots when the system changes between light and dark', async () => {
   const { page } = await open();
   const pixels = () => page.evaluate(`document.querySelector('[data-plot] canvas').toDataURL()`);
   await page.emulateMedia({ colorScheme: 'light' });
   const light = await pixels();
   await page.emulateMedia({ colorScheme: 'dark' });
-  // The page hears of it with the next frame.
+  // The page receives the change with the next frame.
   await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
   assert.notEqual(await pixels(), light);
   await page.close();
 });
 
-test('the file holds the licence of uPlot, and no address of others', async () => {
+test('includes the license of uPlot, and no URL of another site', async () => {
   const html = await readFile(file, 'utf8');
   assert.match(html, /Copyright \(c\) \d+ Leon Sorokin\n\nPermission is hereby granted/);
   assert.doesNotMatch(html, /https?:/);
   assert.doesNotMatch(html, /<link|<img|@import|url\(|\ssrc=/);
 });
 
-test('the latest page is the one just written', async () => {
+test('copies the newest page to the path of the latest page', async () => {
   assert.equal(await readFile(join(folder, 'latest.html'), 'utf8'), await readFile(file, 'utf8'));
 });
 
-test('JSON in a script element never ends it', () => {
+test('escapes JSON so that it cannot end a script element', () => {
   const text = jsonForScript({ name: '</script>' });
   assert.ok(!text.includes('<'));
   assert.deepEqual(JSON.parse(text), { name: '</script>' });

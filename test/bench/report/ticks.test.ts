@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { linearTicks, logarithmicTicks } from '../../../bench/report/browser/ticks.ts';
 import { formatShort } from '../../../bench/report/formatting.ts';
 
-test('the numbers at an axis lie within it, in order, and are neither none nor too many', () => {
+test('generates axis labels in ascending order within the range, neither none nor too many', () => {
   const ends = fc.tuple(fc.double({ min: 1e-3, max: 1e6, noNaN: true }), fc.double({ min: 5, max: 1e6, noNaN: true }));
   fc.assert(
     fc.property(ends, ([low, factor]) => {
@@ -19,10 +19,10 @@ test('the numbers at an axis lie within it, in order, and are neither none nor t
   );
 });
 
-test('an axis of a few small whole numbers names each of them', () => {
+test('labels every number on an axis of a few small whole numbers', () => {
   assert.deepEqual(linearTicks(-0.1, 3.1, [0, 1, 2, 3], 6), [0, 1, 2, 3]);
 });
 
-test('numbers at an axis are short', () => {
+test('shortens the numbers of an axis', () => {
   assert.deepEqual([0, 0.25, 3, 40_000, 1_500_000].map(formatShort), ['0', '0.25', '3', '40k', '1.5M']);
 });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
 import { ResultFile } from '../../../bench/result/result-file.ts';
 
-test('a run has a file of its own from its first part on, and is the latest once it is over', async () => {
+test('writes a run to its own file from its first part on, and marks it as the latest at its end', async () => {
   const folder = join(await mkdtemp(join(tmpdir(), 'bench-result-')), 'results');
   try {
     const file = await ResultFile.create(folder, '2026-01-02T03:04:05.678Z');

@@ -5,7 +5,7 @@ import { mergeFindings } from '../../../bench/result/bench-result.ts';
 
 const micro = (name: string) => ({ name, medianNs: 1, p99Ns: 2 });
 
-test('lists grow, anything else is taken over, and what was there is left as it was', () => {
+test('appends to lists, replaces other values, and does not change the original result', () => {
   const before = { quick: true, memory: null, micro: [micro('a')], history: [] } as unknown as BenchResult;
   const memory = { fields: 1, heapBytes: 2, residentBytes: 3, points: [], sessionsMax: 4 };
   const after = mergeFindings(before, { memory, micro: [micro('b')] });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { serverOrder } from '../../../bench/routes/run-scenario.ts';
 
-test('every round has every server once', () => {
+test('includes every server once in every round', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 9 }), fc.nat(1_000), (count, round) => {
       const servers = Array.from({ length: count }, (_, at) => at);
@@ -12,7 +12,7 @@ test('every round has every server once', () => {
   );
 });
 
-test('each server comes first as often as the others, and none always after the same', () => {
+test('starts rounds with each server equally often, and varies the predecessor of each server', () => {
   const servers = ['a', 'b', 'c', 'd'];
   const rounds = Array.from({ length: 4 }, (_, round) => serverOrder(servers, round));
   assert.deepEqual(rounds.map(([first]) => first).toSorted(), servers);

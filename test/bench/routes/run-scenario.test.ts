@@ -28,7 +28,7 @@ function options(): RunScenarioOptions {
   };
 }
 
-test('a scenario puts its load on every server, and leaves nothing behind', async () => {
+test('runs the load of a scenario on every server, and deletes all files and processes afterwards', async () => {
   const [result, ...others] = await runScenario(clickScenario, options());
   assert.deepEqual(others, []);
   assert.deepEqual(
@@ -42,7 +42,7 @@ test('a scenario puts its load on every server, and leaves nothing behind', asyn
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('a second client makes a second result, and answers that are not durable have no synced server beside them', async () => {
+test('creates a second result for a second client, and omits the synced server for responses that are not durable', async () => {
   const wrk = { ...countedClient, name: 'wrk' } as const;
   const results = await runScenario({ ...sessionScenario, durable: false }, { ...options(), crossCheck: wrk });
   assert.deepEqual(
@@ -54,11 +54,11 @@ test('a second client makes a second result, and answers that are not durable ha
   );
 });
 
-test('an answer that was not the expected one fails the run, and leaves nothing behind', async () => {
+test('fails the run at an unexpected response, and deletes all files and processes afterwards', async () => {
   let prepared = 0;
   const scenario: Scenario = {
     ...sessionScenario,
-    // The sample goes through, the load itself is refused.
+    // The server accepts the sample request, but rejects the load.
     prepare: async (stage, round) =>
       prepared++ === 0 ? sessionScenario.prepare(stage, round) : [sessionRequest('svc_pl_live_unknown')],
   };

@@ -39,8 +39,8 @@ function raw(request: PreparedRequest): string {
 }
 
 /**
- * Bytes of the answer to one prepared request as it comes over the wire, the service's and each baseline's, without what
- * differs between two answers of the service too: the request's id, and where a click leads.
+ * Returns the bytes of the raw response to one prepared request, from the service and from each baseline. Omits parts
+ * that differ between two responses of the service: the request id and the redirect URL of a click.
  */
 async function wireBytes(scenario: Scenario): Promise<number[]> {
   const answers = await sampleResponses(scenario, stage);
@@ -59,19 +59,19 @@ async function wireBytes(scenario: Scenario): Promise<number[]> {
 }
 
 for (const scenario of [sessionScenario, clickScenario]) {
-  test(`${scenario.name}: every baseline writes as many bytes as the service`, async () => {
+  test(`sends as many bytes from every baseline as from the service for ${scenario.name}`, async () => {
     const [own, ...others] = await wireBytes(scenario);
     assert.deepEqual(others, [own, own, own, own]);
   });
 }
 
-test('of the kinds one path has, each is sampled, and pages are full', async () => {
+test('samples each kind of request of a path, with full pages', async () => {
   const [summary, rows] = await sampleResponses(analyticsScenario, stage);
   assert.equal(JSON.parse(summary!.body).granularity, 'summary');
   assert.equal(JSON.parse(rows!.body).data.length, 100);
 });
 
-test('the size of a body is the mean over what is asked for', () => {
+test('computes the mean size of a body over the requested queries', () => {
   const kind = { method: 'GET', path: '/a', status: 200, headers: [] } as const;
   const answers: readonly BaselineResponse[] = [
     { ...kind, query: 'b=1', body: 'x'.repeat(100) },

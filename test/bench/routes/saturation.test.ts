@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isClientSaturated } from '../../../bench/load/client-saturation.ts';
 import type { Measurement, ServerKind } from '../../../bench/result/bench-result.ts';
 
-/** A server that answered so many a second, with its socket thread and the client so busy, as shares of their time. */
+/** Creates the figures of a server: responses per second, and the busy shares of its socket thread and of the client. */
 function server(kind: ServerKind, perSecond: number, server: number | null, client: number, clientThreads = 1) {
   const round: Measurement = {
     requests: perSecond * 2,
@@ -21,29 +21,29 @@ function server(kind: ServerKind, perSecond: number, server: number | null, clie
 
 const service = server('service', 100, 0.5, 0.3);
 
-test('a busy server before a client with time left was what gave first', () => {
+test('names the server as saturated if the server is busy and the client is partly idle', () => {
   assert.equal(isClientSaturated([service, server('bare', 1_000, 0.99, 0.8)]), false);
 });
 
-test('a client that used up its threads gave first, whatever the server says', () => {
+test('names the client as saturated if its threads are busy, whatever the load of the server', () => {
   assert.equal(isClientSaturated([service, server('bare', 1_000, 0.99, 0.98)]), true);
   assert.equal(isClientSaturated([service, server('bare', 1_000, null, 0.98)]), true);
 });
 
-test('each of the threads of a client counts', () => {
+test('counts every thread of a client', () => {
   assert.equal(isClientSaturated([service, server('bare', 1_000, 0.99, 0.8, 2)]), false);
   assert.equal(isClientSaturated([service, server('bare', 1_000, 0.99, 0.99, 2)]), true);
 });
 
-test('a server with time left could have answered more', () => {
+test('reports the client as saturated if the fastest server is partly idle', () => {
   assert.equal(isClientSaturated([service, server('bare', 1_000, 0.7, 0.8)]), true);
 });
 
-test('only the fastest server is looked at: a slow one may wait for its disk', () => {
+test('uses only the fastest server, because a slow server may wait for its disk', () => {
   assert.equal(isClientSaturated([service, server('fastify', 500, 0.7, 0.8), server('bare', 1_000, 0.97, 0.8)]), false);
 });
 
-test('where nothing was measured nothing is said', () => {
+test('returns no result without measurements', () => {
   assert.equal(isClientSaturated([]), false);
   assert.equal(isClientSaturated([{ kind: 'bare', rounds: [] }]), false);
 });

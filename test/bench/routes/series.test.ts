@@ -7,7 +7,7 @@ import { planSeries } from '../../../bench/routes/run-scenario.ts';
 const client = autocannonClient;
 const crossCheck = createAutocannonClient(2);
 
-test('a second client measures three rounds, and no more than the first', () => {
+test('measures three rounds with the second client, or fewer if the first client measures fewer', () => {
   assert.deepEqual(planSeries({ scale: { ...fullScale, rounds: 5 }, client, crossCheck }), [
     { client, rounds: 5 },
     { client: crossCheck, rounds: 3 },
@@ -18,7 +18,7 @@ test('a second client measures three rounds, and no more than the first', () => 
   ]);
 });
 
-test('without a second client there is one series', () => {
+test('creates one series without a second client', () => {
   assert.deepEqual(planSeries({ scale: fullScale, client, crossCheck: undefined }), [
     { client, rounds: fullScale.rounds },
   ]);

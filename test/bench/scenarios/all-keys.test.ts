@@ -15,7 +15,7 @@ import {
 import type { ScenarioStage } from '../../../bench/scenarios/scenario.ts';
 import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
 
-/** In the proportion of a full run: 20,000 requests a round where each is sent once, and 12,000 keys. */
+/** Proportions of a full run: 20,000 requests per round, each sent once, and 12,000 keys. */
 const roundRequests = 200;
 const keys = 120;
 
@@ -43,7 +43,7 @@ const keyed = [
 ];
 
 for (const scenario of keyed) {
-  test(`a round of ${scenario.name} is sent with every key, however few sessions it is about`, async () => {
+  test(`sends a round of ${scenario.name} with every key, however few sessions the round uses`, async () => {
     let taken = 0;
     const nextKey = () => service.keys[taken++ % keys]!;
     const stage: ScenarioStage = { caller, keys: service.keys, nextKey, roundRequests, state: new Map() };

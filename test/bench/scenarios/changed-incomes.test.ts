@@ -11,7 +11,7 @@ const sessions: BorrowerSession[] = Array.from({ length: 7 }, (_, at) => ({
   borrower: drawBorrower(random),
 }));
 
-test('no session is sent the same income twice, within a round or over the rounds, nor the one it had', () => {
+test('never sends a session the same income twice in any round, nor its initial income', () => {
   for (const session of sessions) {
     const sent = [0, 1, 2, 40, 9_999].flatMap((round) =>
       incomeChangeRequests(sessions, 30, round)

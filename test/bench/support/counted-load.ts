@@ -1,17 +1,17 @@
 /**
- * Load clients that send a fixed number of real requests, however long that takes, and report latencies and rates that are
- * made up. The result of a test with these clients does not depend on the speed of the machine.
+ * Load clients that send a fixed number of real requests, without a time limit, and report invented latencies and
+ * rates. The result of a test with these clients does not depend on the speed of the machine.
  */
 import { HttpCaller } from '../../../bench/load/http-caller.ts';
 import type { LoadClient } from '../../../bench/load/load-client.ts';
 import { readRequests } from '../../../bench/load/prepared-request.ts';
 import type { OpenLoopPlan, OpenLoopResult, OpenLoopRunner } from '../../../bench/open-loop/open-loop-plan.ts';
 
-/** Requests that one load sends at most: far below the limits of the keys that the tests create. */
+/** Maximum number of requests of one load: far below the limits of the keys that the tests create. */
 const requestsMax = 300;
 const connections = 4;
 
-/** The latencies that every load reports. */
+/** Latencies that every load reports, in milliseconds. */
 export const countedLatencyMs = { p50: 1, p99: 2, p999: 3 } as const;
 
 export const countedClient: LoadClient = {
@@ -31,7 +31,12 @@ export const countedClient: LoadClient = {
   },
 };
 
-/** @param saturationPerSecond answers per second of the n-th closed loop, from 0, and the most of the later loads on schedule */
+/**
+ * Creates a runner of open loops.
+ *
+ * @param saturationPerSecond returns the responses per second of a closed loop, by its index from 0. Later loads on
+ * schedule cannot exceed this rate.
+ */
 export function countedOpenLoop(saturationPerSecond: (closedLoop: number) => number = () => 1_000): OpenLoopRunner {
   let closedLoops = 0;
   let saturation = Number.POSITIVE_INFINITY;
@@ -57,7 +62,7 @@ export function countedOpenLoop(saturationPerSecond: (closedLoop: number) => num
 
 type Sent = Pick<OpenLoopPlan, 'port' | 'requestsFile'>;
 
-/** How often each status was answered. */
+/** Counts the responses by status. */
 async function sendSome({ port, requestsFile }: Sent): Promise<Map<number, number>> {
   const requests = await readRequests(requestsFile);
   const caller = new HttpCaller(port, connections);

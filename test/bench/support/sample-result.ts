@@ -9,7 +9,7 @@ import {
   serverKinds,
 } from '../../../bench/result/bench-result.ts';
 
-/** A result with everything in it, of the sizes a real one has; made up, the same each time. */
+/** Returns an invented result with all members, in realistic sizes. Each call returns the same result. */
 export function sampleResult(): BenchResult {
   const random = seededRandom(7);
   const near = (value: number, share = 0.06) => value * (1 + share * (2 * random() - 1));

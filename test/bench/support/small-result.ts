@@ -21,7 +21,7 @@ export function measurement(perSecond: number, mainThreadCpuMicros: number | nul
   };
 }
 
-/** Throughput over bare of 0.3, 0.4 and 0.5, and CPU ratios of 0.1, 0.25 and 0.5. */
+/** Throughput ratios to the bare server of 0.3, 0.4 and 0.5, and CPU ratios of 0.1, 0.25 and 0.5. */
 export const sessionRoute: RouteResult = {
   name: 'session',
   title: 'POST /session',
@@ -61,7 +61,7 @@ export function crossoverCell(offers: number, batch: number, inThread: number | 
   };
 }
 
-/** One of everything, with round numbers. */
+/** A result with one entry of every kind and with round numbers. */
 export const smallResult: BenchResult = {
   format: 2,
   startedAt: '2026-01-02T03:04:05.000Z',

@@ -38,7 +38,7 @@ for (const kind of kinds) {
     });
     const url = (path: string) => `http://127.0.0.1:${target.port}${path}`;
 
-    test('answers what the query asks for, with status, headers and body as given', async () => {
+    test('returns the preset response to a query, with its status, headers and body', async () => {
       const long = await fetch(url('/v1/y?a=b&way=long'));
       assert.equal(long.status, 200);
       assert.equal(long.headers.get('x-request-id'), 'r-1');
@@ -53,7 +53,7 @@ for (const kind of kinds) {
       assert.equal(await answer.text(), '');
     });
 
-    test('reads a posted body whole before it answers, and goes on serving', async () => {
+    test('reads a POST body completely before it responds, and accepts further requests', async () => {
       const body = JSON.stringify('y'.repeat(300_000));
       const headers = { 'content-type': 'application/json' };
       for (let call = 0; call < 3; call++) {
@@ -62,7 +62,7 @@ for (const kind of kinds) {
       }
     });
 
-    test('writes as many bytes as the answer it repeats, and keeps the connection', async () => {
+    test('sends as many bytes as the original response, and keeps the connection open', async () => {
       const text = await rawAnswer(target.port, 'GET /v1/y?way=short HTTP/1.1\r\nHost: a\r\n\r\n', 1);
       assert.equal(
         text.length,
@@ -70,8 +70,8 @@ for (const kind of kinds) {
       );
     });
 
-    test('parses a posted body: what is no JSON does not get the answer', async (t) => {
-      // One of its own, since this is the end of those that catch nothing.
+    test('parses a POST body, and does not send the normal response to invalid JSON', async (t) => {
+      // A separate server, because invalid JSON ends a server that catches no exceptions.
       const other = await startBaselineTarget(kind, answers, folder);
       t.after(() => other.close());
       const headers = { 'content-type': 'application/json' };
@@ -86,7 +86,7 @@ for (const kind of kinds) {
       assert.ok(status === 'none' || status === 400, `${status}`);
     });
 
-    test('says how its process did', async () => {
+    test('reports CPU time and memory of its process', async () => {
       await target.probe.start();
       await fetch(url('/c'), { redirect: 'manual' });
       const figures = await target.probe.stop();
@@ -95,7 +95,7 @@ for (const kind of kinds) {
   });
 }
 
-test('the server that syncs has a record in its file for every answer it has given, those asked at once included', async () => {
+test('writes a record to its file before each response, also for concurrent requests', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-synced-'));
   const target = await startBaselineTarget('synced', answers, folder);
   const asked = 25;
@@ -107,7 +107,7 @@ test('the server that syncs has a record in its file for every answer it has giv
   await rm(folder, { recursive: true });
 });
 
-test('is gone once closed, and may be closed again', async () => {
+test('stops the process on close, and accepts a second close', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-baseline-'));
   const target = await startBaselineTarget('bare', answers, folder);
   await target.close();

@@ -8,7 +8,7 @@ import { hashApiKey } from '../../../src/auth/api-key.ts';
 import { keyFilePath } from '../../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../../src/auth/key-registry.ts';
 
-test('keys made in bulk are keys like any other, of one account', async () => {
+test('creates many valid keys of one account at once', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-keys-'));
   try {
     const limits = { requestsPerMinute: 7, analyticsPerMinute: null, sessionsPerDay: 9 };

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { createOwnedFolder } from '../../../bench/target/owned-resources.ts';
 
-test('a folder is gone once removed', async () => {
+test('deletes a folder when it is removed', async () => {
   const folder = await createOwnedFolder(tmpdir(), 'bench-owned-');
   assert.ok(existsSync(folder.path));
   await folder.remove();
   assert.ok(!existsSync(folder.path));
 });
 
-test('a folder that is to be kept outlives its removal', async () => {
+test('retains a folder with the keep option after its removal', async () => {
   const folder = await createOwnedFolder(tmpdir(), 'bench-owned-');
   folder.keep();
   await folder.remove();
@@ -20,7 +20,7 @@ test('a folder that is to be kept outlives its removal', async () => {
   rmSync(folder.path, { recursive: true });
 });
 
-test('a folder and a server do not outlive a process that is cut short', () => {
+test('deletes the folder and stops the server if the process is interrupted', () => {
   const modules = new URL('../../../bench/target/', import.meta.url).href;
   const program = `
     const { makeOwnedFolder } = await import('${modules}owned-resources.ts');

@@ -14,7 +14,7 @@ function start(program: string, env = environmentWithProbe(plainEnvironment())) 
   return { child, probe: new ProcessProbe(child), ended: once(child, 'close') };
 }
 
-/** Does as it is told by a line on standard input, and tells when it has done so. */
+/** A program that executes the commands on its standard input, and confirms each command on its standard output. */
 const obedient = `
   import { createInterface } from 'node:readline';
   process.stdout.write('up\\n');
@@ -25,7 +25,7 @@ const obedient = `
     process.stdout.write('done\\n');
   }`;
 
-test('tells how late the loop came, what was collected, and what memory is held; each time anew', async () => {
+test('measures event loop delay, garbage collection and memory separately for each measurement', async () => {
   const { child, probe, ended } = start(obedient);
   await once(child.stdout!, 'data');
   const told = async (line: string) => {
@@ -48,7 +48,7 @@ test('tells how late the loop came, what was collected, and what memory is held;
   assert.deepEqual(await ended, [0, null]);
 });
 
-test('an end without a beginning has nothing to tell', async () => {
+test('reports nothing if a measurement ends before it begins', async () => {
   const { child, probe, ended } = start(obedient);
   assert.equal(await probe.stop(), null);
   child.stdin!.end();
@@ -56,7 +56,7 @@ test('an end without a beginning has nothing to tell', async () => {
   assert.equal(await probe.stop(), null);
 });
 
-test('keeps no process alive, and stays out of its worker threads and its children', async () => {
+test('does not keep a process alive, and does not run in its worker threads and child processes', async () => {
   const program = `
     import { spawnSync } from 'node:child_process';
     import { Worker } from 'node:worker_threads';
@@ -72,7 +72,7 @@ test('keeps no process alive, and stays out of its worker threads and its childr
   assert.equal(await probe.stop(), null);
 });
 
-test('what Node.js is told already stays told', () => {
+test('keeps the existing value of NODE_OPTIONS', () => {
   const { NODE_OPTIONS } = environmentWithProbe({ NODE_OPTIONS: '--no-warnings' });
   assert.match(NODE_OPTIONS!, /^--no-warnings --import=file:.*probe\.ts$/);
 });

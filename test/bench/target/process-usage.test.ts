@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseCpuSeconds, readProcessUsage } from '../../../bench/target/load-target.ts';
 
-test('user and system time are read behind a name with spaces and brackets', () => {
+test('parses user and system time of a process whose name contains spaces and brackets', () => {
   const stat = '4711 (a (b) c) S 1 4711 4711 0 -1 4194304 100 0 0 0 250 75 0 0 20 0 11 0 12345 1000 100';
   assert.equal(parseCpuSeconds(stat), 3.25);
 });
 
-test('a process that works uses CPU time, most of it in its main thread', {
+test('measures the CPU time of a busy process, most of it in the main thread', {
   skip: !existsSync('/proc/self/stat'),
 }, () => {
   const before = readProcessUsage(process.pid)!;
@@ -20,6 +20,6 @@ test('a process that works uses CPU time, most of it in its main thread', {
   assert.ok(after.mainThreadSeconds <= after.allThreadsSeconds);
 });
 
-test('a process that is gone has no usage', () => {
+test('returns no usage for a process that has ended', () => {
   assert.equal(readProcessUsage(2 ** 30), null);
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** Sends one request over a socket of its own, kept alive, and gives the answer as it came over the wire. */
+/** Sends one request with keep-alive on a new socket. Returns the raw response, with its status line and headers. */
 export async function rawAnswer(port: number, request: string, bodyBytes: number): Promise<string> {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');
   socket.write(request);

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-test('a service started on written sessions has them live, with their inputs', async () => {
+test('restores prewritten sessions as live sessions with their inputs', async () => {
   const dataDir = await mkdtemp(join(folder, 'data-'));
   const told = await writeLiveSessions(dataDir, {
     count: 2_500,
@@ -30,7 +30,7 @@ test('a service started on written sessions has them live, with their inputs', a
       const answer = await partner.getMarketplace({ sub_id: subId });
       assert.ok(answer.ok, JSON.stringify(answer));
     }
-    // They are as many as asked for: there is room for these and no more.
+    // The maximum of live sessions equals the requested number of sessions.
     const oneMore = await partner.createSession({ referrer_tag: 'one-more' });
     assert.equal(oneMore.ok ? 'created' : oneMore.error.error, 'SERVICE_UNAVAILABLE');
   } finally {
@@ -38,7 +38,7 @@ test('a service started on written sessions has them live, with their inputs', a
   }
 });
 
-test('no two sessions have the same inputs, and those told are spread over all', async () => {
+test('gives every session different inputs, and spreads the sessions with inputs over all sessions', async () => {
   const wanted = { keys: 1, fields: 'all', seed: 1 } as const;
   const all = await writeLiveSessions(await mkdtemp(join(folder, 'data-')), {
     ...wanted,
@@ -51,7 +51,7 @@ test('no two sessions have the same inputs, and those told are spread over all',
     count: 2_500,
     sampleSize: 5,
   });
-  // The same seed gives the same borrowers, whose places tell which sessions were told.
+  // The same seed generates the same borrowers. The index of a borrower shows which session received the inputs.
   const places = some.map(({ borrower }) =>
     all.findIndex((each) => JSON.stringify(each.borrower) === JSON.stringify(borrower)),
   );
