@@ -49,7 +49,7 @@ const submitted = new Map<string, string | number>([
   ['zip', zip],
 ]);
 
-/** Values that may be stored, with place and reason. All others must leave no trace. */
+/** Values that may be stored, with the reason and the pattern of file names. All other values must leave no trace. */
 const mayBeKept: readonly { readonly what: string; readonly where: RegExp; readonly why: string }[] = [
   { what: 'tag', where: /^(ledger\/|analytics\.sqlite)/, why: 'it names an experiment, and every figure is by tag' },
   {
@@ -77,7 +77,7 @@ const mayBeKept: readonly { readonly what: string; readonly where: RegExp; reado
 /** Values that the server logs on purpose: callers and changes of the operator. */
 const mayBeLogged: readonly string[] = ['account', 'issued account'];
 
-/** Commands of the operator and the values that each must show. `FILE` is a file of payouts. */
+/** Commands of the operator and the values that each command must print. `FILE` is a file of payouts. */
 const commands: readonly { readonly words: string; readonly shows: readonly string[]; readonly why: string }[] = [
   { words: 'confirm FILE', shows: [], why: 'it counts rows; those refused are in the file beside it' },
   { words: 'confirm FILE --json', shows: [], why: 'as without' },
@@ -115,7 +115,7 @@ const commands: readonly { readonly words: string; readonly shows: readonly stri
   { words: 'check-config', shows: [], why: 'it shows settings' },
 ];
 
-/** A server with the bugs of `faulty.ts` and the most verbose log level. Records all output. */
+/** Runs a server with the bugs of `faulty.ts` and the most verbose log level. Records all output. */
 class VerboseServer {
   readonly child: ChildProcess;
   readonly ended: Promise<unknown>;
@@ -309,7 +309,7 @@ async function driveEveryPath(
       text('refused payout'),
     ]),
   );
-  // The second run is at another time.
+  // The second run has another time.
   assert.match(confirmed.text, /"index":0,"outcome":"(accepted"|rejected","reason":"conflict")/);
   for (const query of [
     `referrer_tag=${text('tag')}`,

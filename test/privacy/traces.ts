@@ -1,9 +1,9 @@
-/** More zeros than any trace ends with. */
+/** More zero bytes than any trace has at its end. */
 const longestTrace = 256;
 
 const known = new Map<string | number, readonly Buffer[]>();
 
-/** What a text or number may look like in a file, an answer or a log; each only once. */
+/** Returns the distinct encodings of a text or number that a file, response or log may contain. */
 function tracesOf(value: string | number): readonly Buffer[] {
   let traces = known.get(value);
   if (traces === undefined) {
@@ -17,7 +17,7 @@ function tracesOf(value: string | number): readonly Buffer[] {
 function textTraces(text: string): Buffer[] {
   const bytes = Buffer.from(text);
   const hex = bytes.toString('hex');
-  // The digits of base64 depend on where in its group of three bytes the text begins; those at the ends on their neighbours.
+  // The base64 digits of a text depend on its offset modulo 3. The first and last digits also depend on adjacent bytes.
   const base64 = [0, 1, 2].map((offset) => {
     const digits = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64')
@@ -39,7 +39,7 @@ function textTraces(text: string): Buffer[] {
   ];
 }
 
-/** In decimal digits, as an integer of 32 bits, as a double, and as the two in msgpack, which are big-endian. */
+/** Encodings of a number: decimal digits, a 32-bit integer, a double, and the big-endian forms of msgpack. */
 function numberTraces(number: number): Buffer[] {
   const integers = Buffer.alloc(8);
   integers.writeUInt32BE(number, 0);
@@ -57,11 +57,11 @@ function numberTraces(number: number): Buffer[] {
 }
 
 /**
- * Whether a trace is there. Digits must stand alone: the times and sums of a log or a scrape are long rows of digits, and one
- * run in fifty would find a postal code in the middle of a timestamp.
+ * Whether the bytes contain a trace. A trace of digits must not be part of a longer number: logs and metrics contain long
+ * numbers, and about one run in fifty would find a postal code inside a timestamp.
  */
 function isIn(bytes: Buffer, trace: Buffer): boolean {
-  // Ten digits and more, such as a postal code in hexadecimal, are not met by chance.
+  // Ten or more digits, such as a postal code in hexadecimal, do not occur by chance.
   if (trace.length >= longDigits || !trace.every(isDigit)) return bytes.includes(trace);
   for (let at = bytes.indexOf(trace); at >= 0; at = bytes.indexOf(trace, at + 1)) {
     const isWithinNumber =
@@ -80,9 +80,9 @@ function isDigit(byte: number | undefined): boolean {
 const point = 0x2e;
 const longDigits = 10;
 
-/** The names of those values that have left a trace in some bytes. */
+/** Returns the names of the values whose traces occur in the bytes. */
 export function findTraces(values: ReadonlyMap<string, string | number>, whole: Buffer): string[] {
-  // Logs reserve zeros ahead of their data, which are quickly passed over here and slowly by a search for each trace.
+  // Logs preallocate zeros after their data. Skipping the zeros is faster than a search for each trace.
   let end = whole.length;
   while (end > 0 && whole[end - 1] === 0) end--;
   const bytes = whole.subarray(0, end + longestTrace);

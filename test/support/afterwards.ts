@@ -3,8 +3,8 @@ import type { TestContext } from 'node:test';
 const stacks = new WeakMap<TestContext, (() => unknown)[]>();
 
 /**
- * Has something undone after the test, the latest first: a service is closed before its folder goes. The runner's own
- * hooks run in the order in which they were given.
+ * Registers a cleanup for the end of the test. The latest cleanup runs first, so a service closes before its folder is
+ * deleted. The hooks of node:test run in the order of registration instead.
  */
 export function afterwards(t: TestContext, undo: () => unknown): void {
   const known = stacks.get(t);

@@ -30,7 +30,7 @@ interface ModelSession {
   readonly shown: Set<string>;
   readonly widgetEvents: WidgetEventType[];
   readonly clicks: Map<string, { readonly lender: string; readonly micros: number; readonly atMs: number }>;
-  /** Keyed by offer and txid. */
+  /** Payouts by offer and txid. */
   readonly payouts: Map<string, ModelPayout>;
 }
 
@@ -47,7 +47,7 @@ export class AnalyticsModel {
   #position = 0;
   #retainedFromDay = 0;
 
-  /** Deletes the sessions created before a day: their figures are final, and rows and figures of sub_ids exclude them. */
+  /** Deletes the sessions created before a day. Their totals are final; queries for rows or sub_ids no longer include them. */
   retainFrom(retainedFromDay: number): void {
     this.#retainedFromDay = Math.max(this.#retainedFromDay, retainedFromDay);
   }
@@ -240,7 +240,7 @@ interface LenderShare {
   readonly confirmedMicros: number;
 }
 
-/** One share per click of a session. */
+/** Returns one share for each click of a session. */
 function lenderShares(session: ModelSession): LenderShare[] {
   return [...session.clicks].map(([offer, { lender }]) => ({
     lender,
@@ -248,7 +248,7 @@ function lenderShares(session: ModelSession): LenderShare[] {
   }));
 }
 
-/** Clicks and revenue by lender, in the order of the results. */
+/** Returns clicks and revenue by lender, in the order of query results. */
 function byLender(shares: readonly LenderShare[]): { lender: string; clicks: number; confirmedMicros: number }[] {
   const sums = new Map<string, { clicks: number; confirmedMicros: number }>();
   for (const { lender, confirmedMicros } of shares) {
@@ -262,7 +262,7 @@ function byLender(shares: readonly LenderShare[]): { lender: string; clicks: num
 
 const none = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
 
-/** Payouts minus reversals of a session, or of one of its offers. */
+/** Returns payouts minus reversals of a session, or of one of its offers, in micro-dollars. */
 function confirmedMicros(session: ModelSession, offer?: string): number {
   let sum = 0;
   for (const payout of session.payouts.values()) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Answer } from './http-client.ts';
 
-/** Statuses of the codes, written down from docs/contract.md#error-codes once more: the table of the code is what is tested. */
+/** Statuses by error code, copied from docs/contract.md#error-codes, because the tests check the table in the code. */
 const statuses = {
   INVALID_REFERRER_TAG: 400,
   INVALID_FIELD_VALUE: 400,
@@ -34,9 +34,9 @@ export interface ErrorBody {
 }
 
 /**
- * The answer is this error, with its status, as JSON, and with no member but those the error has; returns its body.
+ * Asserts that a response is this error, with its status, as JSON, and without additional members. Returns the body.
  *
- * @param param what INVALID_REQUEST must name
+ * @param param the parameter that an INVALID_REQUEST error must name
  */
 export function assertRefused(answer: Answer, code: RefusalCode, param?: string): ErrorBody {
   const { status, text, headers } = answer;
@@ -57,7 +57,7 @@ export function assertRefused(answer: Answer, code: RefusalCode, param?: string)
   return body;
 }
 
-/** Whether an answer is an error of the documented table, for tests that cannot foresee which. */
+/** Whether a response is a documented error, for tests that do not know the error in advance. */
 export function isDocumentedError(answer: Answer): boolean {
   const { error, message, param } = jsonOf<ErrorBody>(answer);
   return (
@@ -68,7 +68,7 @@ export function isDocumentedError(answer: Answer): boolean {
   );
 }
 
-/** The body as JSON, of an answer that says it is JSON and must not be stored. */
+/** Parses the body of a response, which must be JSON with `Cache-Control: no-store`. */
 export function jsonOf<Body>(answer: Answer): Body {
   assert.equal(answer.headers.get('content-type'), 'application/json', answer.text);
   assert.equal(answer.headers.get('cache-control'), 'no-store');
@@ -80,14 +80,14 @@ export function assertOk<Body>(answer: Answer): Body {
   return jsonOf<Body>(answer);
 }
 
-/** An ISO 8601 UTC timestamp with milliseconds; returns its time. */
+/** Asserts that a value is an ISO 8601 timestamp in UTC with milliseconds. Returns the time in milliseconds. */
 export function assertTimestamp(value: unknown): number {
   assert.ok(typeof value === 'string', 'a timestamp is a string');
   assert.match(value, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   return Date.parse(value);
 }
 
-/** An object with exactly these members, each of the type named. */
+/** Asserts that an object has exactly these members with these types. */
 export function assertShape(value: object, shape: Readonly<Record<string, string>>): void {
   const types = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, typeOf(member)]));
   assert.deepEqual(types, shape);

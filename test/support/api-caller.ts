@@ -14,10 +14,10 @@ import { WidgetCaller } from './widget-caller.ts';
 type Query = Readonly<Record<string, string | number>>;
 type Headers = Readonly<Record<string, string>>;
 
-/** One API key at one vertical's base path. `post` and `get` answer whatever comes; the named steps insist on 200. */
+/** Calls one vertical with one API key. `post` and `get` return any response; the other methods assert status 200. */
 export class ApiCaller {
   readonly http: HttpClient;
-  /** e.g. `/v1/personal-loans` */
+  /** Path before the operations, such as `/v1/personal-loans`. */
   readonly basePath: string;
   readonly key: string;
 
@@ -27,7 +27,7 @@ export class ApiCaller {
     this.key = key;
   }
 
-  /** A `body` that is a string or bytes is sent as it is, anything else as JSON. */
+  /** Sends a string or bytes as the body without changes, and any other value as JSON. */
   post(operation: 'session' | 'inputs', body: unknown, headers: Headers = {}): Promise<Answer> {
     const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     return this.http.send({
@@ -43,7 +43,7 @@ export class ApiCaller {
     });
   }
 
-  /** A query that is a string is sent as it is. */
+  /** Sends a query string without changes, or encodes the members of a query object. */
   get(
     operation: 'marketplace' | 'analytics',
     query: Query | string,
@@ -71,14 +71,14 @@ export class ApiCaller {
     return assertOk(await this.post('inputs', { sub_id: subId, fields }));
   }
 
-  /** The sub_id of a new session that holds these fields. */
+  /** Creates a session with these fields. Returns its sub_id. */
   async sessionWith(tag: string, fields: object, more: Readonly<Record<string, unknown>> = {}): Promise<string> {
     const { sub_id: subId } = await this.createSession(tag, more);
     await this.submit(subId, fields);
     return subId;
   }
 
-  /** A session with these fields that has seen offers and clicked the first few of them. */
+  /** Creates a session with these fields, requests offers and clicks the first ones. */
   async visit(tag: string, fields: object, clicks: number, more: Readonly<Record<string, unknown>> = {}) {
     const subId = await this.sessionWith(tag, fields, more);
     const { offers } = await this.offers(subId);
@@ -91,13 +91,13 @@ export class ApiCaller {
     return assertOk(await this.get('marketplace', { sub_id: subId, format: 'json', ...query }));
   }
 
-  /** What a page is to embed for this session, as JSON. */
+  /** Returns the embed code of this session as JSON. */
   async embed(subId: string, format: 'iframe' | 'js', query: Query = {}): Promise<WidgetEmbedView> {
     const parameters = { sub_id: subId, format, ...query };
     return assertOk(await this.get('marketplace', parameters, { Accept: 'application/json' }));
   }
 
-  /** The widget of a new session that holds these fields. */
+  /** Creates a session with these fields. Returns its widget. */
   async widgetWith(tag: string, fields: object): Promise<WidgetCaller> {
     const subId = await this.sessionWith(tag, fields);
     const { token } = await this.embed(subId, 'js');
@@ -116,7 +116,7 @@ export class ApiCaller {
     return assertOk(await this.get('analytics', { ...query, granularity: 'row' }));
   }
 
-  /** Follows a click_url as it is; the redirect itself is not followed. */
+  /** Requests a click_url without changes. Does not follow the redirect. */
   click(clickUrl: string, headers: Headers = {}, method: 'GET' | 'HEAD' = 'GET'): Promise<Answer> {
     const url = new URL(clickUrl);
     return this.http.send({ method, path: url.pathname + url.search, headers });

@@ -2,7 +2,7 @@ import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dataFiles } from '../../src/files/data-files.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 
-/** Adds records to the ledger of a data folder that no service has open. */
+/** Appends records to the ledger of a data folder. No service may use the folder at the same time. */
 export async function appendToLedger(dataDir: string, records: readonly LedgerRecord[]): Promise<void> {
   const log = await openEventLog({ folder: dataFiles(dataDir).ledgerFolder, durability: 'write' });
   for (const record of records) await log.append(record)!.durable;

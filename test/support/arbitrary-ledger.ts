@@ -18,7 +18,7 @@ const noon = Date.UTC(2026, 4, 20, 12);
 export const arbitraryToday = dayOf(noon);
 const offers = ['a', 'b', 'c', 'd'];
 
-/** Few sub_ids, so that records refer to the same sessions: two accounts, both modes, several days, not in creation order. */
+/** Few sub_ids, so that many records refer to the same session. Two accounts, both modes, several days, in any order. */
 const sub = fc
   .record({
     serial: fc.nat({ max: 3 }),
@@ -45,12 +45,12 @@ const created = fc
 
 const viewed = fc.tuple(sub, fc.subarray(offers)).map(([sub, shown]) => viewedRecord(sub, shown));
 
-/** Two loads per session. Refreshes need not follow a view. */
+/** Two widget load ids per session. A refresh does not require an earlier view. */
 const widgetViewed = fc
   .tuple(sub, fc.subarray(offers), fc.record({ load: fc.constantFrom(1, 2), again: fc.boolean() }))
   .map(([sub, shown, options]) => widgetViewedRecord(sub, shown, options));
 
-/** Events of known types and of a type of a later version; some are late. */
+/** Events of known types and of a type of a later version. Some of the events are late. */
 const reported = fc
   .tuple(
     sub,
@@ -73,7 +73,7 @@ const clicked = fc
     }),
   );
 
-/** Few payouts, amounts and times, so that repeats and conflicts are frequent; some are too late, too early or too large. */
+/** Few payouts, amounts and times, so that repeats and conflicts are frequent. Some rows are too late, too early or too large. */
 const booking = fc.record({
   sub: earner,
   offer: fc.constantFrom(...offers),
@@ -112,7 +112,7 @@ const reversed = booking.map(({ sub, offer, txid, micros, occurredAfterMs, repor
   }),
 );
 
-/** The records that precede a payout. */
+/** The records that must precede a payout. */
 const prelude = earner.map((sub): LedgerRecord[] => [
   createdRecord(sub),
   viewedRecord(sub, offers),
@@ -132,7 +132,7 @@ const arbitraryRecord: fc.Arbitrary<LedgerRecord> = fc.oneof(
   reversed,
 );
 
-/** Consecutive records, in any order: views before their session, clicks on offers that were never shown, repeats. */
+/** Consecutive records in any order, with views before their session, clicks on offers that were not shown, and repeats. */
 export const arbitraryRecords: fc.Arbitrary<LedgerRecord[]> = fc.oneof(
   { weight: 1, arbitrary: prelude },
   { weight: 3, arbitrary: fc.array(arbitraryRecord, { minLength: 1, maxLength: 8 }) },

@@ -1,9 +1,9 @@
 const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0';
 const iphone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)';
 
-/** User agents people really have, in the form their browsers and apps send, and what they run on. */
+/** User agents of common browsers and apps, with their device types. */
 export const browsers: readonly { device: 'desktop' | 'mobile' | 'tablet'; userAgent: string }[] = [
-  // Chrome, Edge, Opera, Yandex, Vivaldi, Electron apps
+  // Desktop browsers with the Chromium engine, and Electron apps
   { device: 'desktop', userAgent: `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${chrome} Safari/537.36` },
   { device: 'desktop', userAgent: `Mozilla/5.0 (X11; Linux x86_64) ${chrome} Safari/537.36` },
   { device: 'desktop', userAgent: `Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) ${chrome} Safari/537.36` },
@@ -20,7 +20,7 @@ export const browsers: readonly { device: 'desktop' | 'mobile' | 'tablet'; userA
     device: 'desktop',
     userAgent: `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${chrome} Safari/537.36 Vivaldi/6.7.3329.17`,
   },
-  // Safari, Firefox, Internet Explorer
+  // Desktop browsers with other engines: Safari, Firefox, Internet Explorer
   {
     device: 'desktop',
     userAgent:
@@ -39,10 +39,10 @@ export const browsers: readonly { device: 'desktop' | 'mobile' | 'tablet'; userA
   },
   { device: 'mobile', userAgent: 'Mozilla/5.0 (Android 14; Mobile; rv:125.0) Gecko/125.0 Firefox/125.0' },
   { device: 'mobile', userAgent: 'Opera/9.80 (Android; Opera Mini/36.2/119.132; U; id) Presto/2.12.423 Version/12.16' },
-  // A maker of telephones whose name ends in what robots are called
+  // A phone maker whose name ends in `bot`
   { device: 'mobile', userAgent: `Mozilla/5.0 (Linux; Android 11; CUBOT X30) ${chrome} Mobile Safari/537.36` },
   { device: 'mobile', userAgent: `Mozilla/5.0 (Linux; Android 9; CUBOT_X18_Plus) ${chrome} Mobile Safari/537.36` },
-  // Browsers within apps, where a link preview of the same company is a bot
+  // Browsers inside apps; the link previews of the same companies are bots
   {
     device: 'mobile',
     userAgent: `${iphone} Mobile/15E148 [FBAN/FBIOS;FBAV/460.0.0.34.109;FBDV/iPhone14,5;FBMD/iPhone;FBSN/iOS;FBSV/17.4]`,

@@ -10,7 +10,7 @@ import type {
   WidgetCounts,
 } from '../../src/analytics/analytics.ts';
 
-/** As `WidgetCounts`. */
+/** Counts of widget events in the order of `WidgetCounts`, all zero. */
 export const noWidgetEvents: WidgetCounts = [0, 0, 0, 0, 0, 0, 0];
 
 export const noFigures: CohortMetrics = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
@@ -21,7 +21,7 @@ export class CannedAnalytics implements Analytics {
   readonly healthy = true;
   lastQuery: SummaryQuery | null = null;
   lastRowsQuery: RowsQuery | null = null;
-  /** Thrown by every query if set. */
+  /** Error that every query throws, or null. */
   error: Error | null = null;
   figures: SummaryResult = {
     ...noFigures,

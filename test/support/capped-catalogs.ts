@@ -2,7 +2,7 @@ import type { CatalogSource, Mode } from '../../src/index.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 
-/** A catalog with another daily cap for some of its offers, or all of them; null for none. */
+/** Returns a catalog in which all offers, or those with the given ids, have this daily cap; null for no cap. */
 export function withDailyCap(catalog: LoanCatalog, cap: number | null, ids?: readonly string[]): LoanCatalog {
   return {
     ...catalog,
@@ -17,7 +17,7 @@ export function withDailyCap(catalog: LoanCatalog, cap: number | null, ids?: rea
   };
 }
 
-/** The catalogs of these verticals with the same cap for every offer. */
+/** Returns the catalogs of these verticals with the same daily cap for every offer. */
 export function cappedCatalogs(fixtures: readonly VerticalFixture[], cap: number): CatalogSource[] {
   return fixtures.flatMap(({ vertical, catalogFiles }) =>
     (['live', 'test'] as const).map((mode: Mode) => ({

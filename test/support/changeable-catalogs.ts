@@ -5,10 +5,10 @@ import type { CatalogSource } from '../../src/index.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 
-/** The catalogs of a fixture with the live one in a file that a test can change. */
+/** The catalogs of a fixture, with the live catalog in a file that a test can change. */
 export class ChangeableCatalogs {
   readonly sources: readonly CatalogSource[];
-  /** What the file held at first. */
+  /** Initial content of the file. */
   readonly first: LoanCatalog;
   readonly #folder = mkdtempSync(join(tmpdir(), 'changeable-catalogs-'));
   readonly #file = join(this.#folder, 'live.json');
@@ -26,7 +26,7 @@ export class ChangeableCatalogs {
     writeFileSync(this.#file, JSON.stringify(catalog));
   }
 
-  /** Puts a file among the logos of the live catalog. */
+  /** Writes a file to the logo folder of the live catalog. */
   writeLogo(file: string, content: string): void {
     mkdirSync(join(this.#folder, 'logos'), { recursive: true });
     writeFileSync(join(this.#folder, 'logos', file), content);
@@ -37,7 +37,7 @@ export class ChangeableCatalogs {
   }
 }
 
-/** A catalog without some of its offers. */
+/** Returns a catalog without the offers with these ids. */
 export function withoutOffers(catalog: LoanCatalog, ids: readonly string[]): LoanCatalog {
   const lenders = catalog.lenders.map((lender) => ({
     ...lender,
@@ -46,7 +46,7 @@ export function withoutOffers(catalog: LoanCatalog, ids: readonly string[]): Loa
   return { ...catalog, lenders: lenders.filter(({ offers }) => offers.length > 0) };
 }
 
-/** The same offers at another address and for three times the payout, without some of them. */
+/** Returns a catalog with another landing URL and three times the payout for each offer, without the offers with these ids. */
 export function movedCatalog(catalog: LoanCatalog, withoutIds: readonly string[]): LoanCatalog {
   const rest = withoutOffers(catalog, withoutIds);
   const lenders = rest.lenders.map((lender) => ({

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { type Browser, chromium } from 'playwright-core';
 
-/** A real browser with a profile of its own, which goes when it is closed. It asks nobody but the pages it is sent to. */
+/** Starts a browser with a temporary profile, deleted on close. The browser requests only the pages that the test opens. */
 export function startChromium({ keepsPagesInMemory = false } = {}): Promise<Browser> {
   return chromium.launch({
     executablePath: chromiumPath(),
-    // For the pages one comes back to; with it, some of what a test can do to a page cannot be done.
+    // Enables the back-forward cache, which prevents some test operations on a page.
     ignoreDefaultArgs: keepsPagesInMemory ? ['--disable-back-forward-cache'] : [],
-    // Tests run as root in containers, where Chromium's sandbox cannot be made.
+    // Chromium's sandbox is not available, because the tests run as root in containers.
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
   });
 }

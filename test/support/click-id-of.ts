@@ -2,7 +2,7 @@ import type { Mode } from '../../src/index.ts';
 import type { Answer } from './http-client.ts';
 import { listedOffer, type VerticalFixture } from './vertical-fixture.ts';
 
-/** The click_id a redirect gave the lender of an offer, or the sandbox's landing page. */
+/** Returns the click_id from a redirect to the landing page of the lender or of the sandbox. */
 export function clickIdOf(fixture: VerticalFixture, offerId: string, { headers }: Answer, mode: Mode = 'live'): string {
   const location = headers.get('location') ?? '';
   if (mode === 'test') return new URL(location).searchParams.get('click_id') ?? '';

@@ -5,8 +5,8 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 /**
- * Frees what nobody refers to any more. What was looked at in a turn of the event loop is kept to its end; and buffers are
- * freed on another thread, which the next collection waits for.
+ * Frees unreferenced objects. Runs in new turns of the event loop, because references from a turn last until its end. Runs
+ * the collection twice, because another thread frees buffers and the second collection waits for that thread.
  */
 export async function collectGarbage(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) {
@@ -15,7 +15,7 @@ export async function collectGarbage(): Promise<void> {
   }
 }
 
-/** What buffers and typed arrays take of it that are in use. */
+/** Returns the memory of array buffers after garbage collection, in bytes. */
 export async function memoryBesideHeap(): Promise<number> {
   await collectGarbage();
   return process.memoryUsage().arrayBuffers;

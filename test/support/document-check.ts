@@ -17,7 +17,7 @@ import type { Answer, Asked } from './http-client.ts';
 const origin = 'http://127.0.0.1:8080';
 const urls = { public: origin, click: origin, widget: `${origin}/w`, cdn: `${origin}/cdn` };
 
-/** Headers that answers of any service have, and those that a browser alone makes something of. */
+/** Headers that every HTTP service sends, and headers that affect only browsers. */
 const ordinaryHeaders = new Set([
   'date',
   'connection',
@@ -37,14 +37,14 @@ const ordinaryHeaders = new Set([
 ]);
 
 /**
- * Holds what a service is asked and answers against the OpenAPI document of a vertical: nothing may be answered that does not stand
- * there, and nothing be taken that it forbids.
+ * Checks requests and responses against the OpenAPI document of a vertical. Reports responses that the document does not
+ * describe and accepted requests that the document does not allow.
  */
 export class DocumentCheck {
   readonly document: OpenApiDocument;
   readonly #base: string;
   readonly #seen = new Set<string>();
-  /** Members that the document does not name are an error in answers; requests may have them. */
+  /** Schemas that reject unknown members of responses. Requests may have unknown members. */
   readonly #answers: Schemas;
   readonly #requests: Schemas;
 
@@ -55,7 +55,7 @@ export class DocumentCheck {
     this.#requests = new Schemas(this.document);
   }
 
-  /** Every `operationId status` there is in the document, with each of its codes where it is for errors. */
+  /** Every `operationId status` in the document, and for errors every code. */
   get documented(): readonly string[] {
     return Object.values(this.document.paths).flatMap((item) =>
       operationsOf(item).flatMap(([, { operationId, responses }]) =>
@@ -67,12 +67,12 @@ export class DocumentCheck {
     );
   }
 
-  /** Those that were answered since the start. */
+  /** Statuses and codes of the responses that were checked so far. */
   get seen(): ReadonlySet<string> {
     return this.#seen;
   }
 
-  /** Of an answer to what names no path: an error all the same, with the status that its code has wherever the document has it. */
+  /** Checks an error response to a request without a path: the status must be the documented status of the error code. */
   checkError({ status, text }: Answer): void {
     const body: unknown = JSON.parse(text);
     this.#answers.assertValid(['components', 'schemas', 'Error'], body, `the body of ${status}`);
@@ -87,8 +87,8 @@ export class DocumentCheck {
   }
 
   /**
-   * Passes over what is asked of no path of the document: the document and its page, logos, the page that sandbox clicks lead to, and
-   * addresses that are none. None of them is part of the API, and each has tests of its own.
+   * Checks a response and its request. Skips paths that are not in the document: the document and its reference page, logos,
+   * the landing page of sandbox clicks, and unknown paths. These paths are not part of the API and have their own tests.
    */
   check(asked: Asked, answer: Answer): void {
     const { method = 'GET' } = asked;
@@ -97,7 +97,7 @@ export class DocumentCheck {
     const query = mark < 0 ? '' : asked.path.slice(mark + 1);
     const path = address.startsWith(`${this.#base}/`) ? address.slice(this.#base.length) : address;
     const item = this.document.paths[path];
-    // The operations are below the base alone, the addresses for browsers nowhere else.
+    // The operations exist only below the base path, and the paths for browsers only at the root.
     if (item === undefined || (path === address) !== (item.servers !== undefined)) return;
     if (method === 'OPTIONS' && (answer.status === 204 || !isForPages(item))) {
       assert.deepEqual([answer.status, answer.text], [204, '']);
@@ -161,7 +161,7 @@ export class DocumentCheck {
     }
   }
 
-  /** Of a request that was taken. */
+  /** Checks a request that was accepted. */
   #checkRequest(operation: Operation, where: readonly string[], asked: Asked, query: string): void {
     const sent = new URLSearchParams(query);
     const headers = new Map(Object.entries(asked.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
@@ -181,13 +181,13 @@ export class DocumentCheck {
   }
 }
 
-/** The schemas of a document by their places in it. */
+/** Schemas of a document by their JSON pointers. */
 class Schemas {
   readonly #ajv: Ajv2020;
   readonly #compiled = new Map<string, ValidateFunction>();
 
   constructor(document: OpenApiDocument) {
-    // What is no keyword of JSON Schema, such as the rest of the document, is none of its business.
+    // Disables strict mode, because the document contains keywords that are not part of JSON Schema.
     this.#ajv = new Ajv2020({ strict: false, allErrors: true });
     addFormats.default(this.#ajv);
     this.#ajv.addSchema(document, 'document');
@@ -206,7 +206,7 @@ class Schemas {
   }
 }
 
-/** A copy in which objects have the members named and no others. */
+/** Returns a copy of a schema in which objects reject unknown members. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;
@@ -224,18 +224,18 @@ function operationsOf({ get, post }: PathItem): readonly (readonly [string, Oper
   ];
 }
 
-/** Whether only pages of allowed origins are answered, which then holds for OPTIONS too. */
+/** Whether only pages of allowed origins get responses, including responses to OPTIONS. */
 function isForPages(item: PathItem): boolean {
   const forbidden = operationsOf(item)[0]?.[1].responses[403];
   return forbidden !== undefined && !('$ref' in forbidden) && codesOf('403', forbidden)?.[0] === 'ORIGIN_NOT_ALLOWED';
 }
 
-/** Whether a browser asks before somebody wants to know: then what would count is put off, without a body. */
+/** Whether a request is a prefetch. A prefetch that would be counted is rejected without a body. */
 function asksAhead({ headers = {} }: Asked): boolean {
   return Object.keys(headers).some((name) => /^(sec-purpose|purpose|x-moz)$/i.test(name));
 }
 
-/** The codes of an error, which its examples are named by; null for what is none, or is any. */
+/** Returns the codes of an error, which are the names of its examples; null for a status that is no error or any error. */
 function codesOf(status: string, { content }: Response): readonly string[] | null {
   const examples = content?.['application/json']?.examples;
   return Number(status) >= 400 && examples !== undefined ? Object.keys(examples) : null;
@@ -251,7 +251,7 @@ function isList({ explode }: Parameter): boolean {
   return explode === false;
 }
 
-/** A text as the value that its schema speaks of. */
+/** Converts a text to the type of its schema. */
 function typed(schema: object, text: string): unknown {
   const { type } = schema as { readonly type?: unknown };
   return type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;

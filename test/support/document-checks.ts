@@ -5,7 +5,7 @@ import type { Answer, Asked } from './http-client.ts';
 
 const checks = new Map<string, DocumentCheck>();
 
-/** The check of a vertical's document, which is made once in a process. */
+/** Returns the check of a vertical's OpenAPI document. Each process creates the check once. */
 export function documentCheck(segment: string): DocumentCheck | undefined {
   const vertical = [personalLoans, equipmentLeases].find((each) => each.segment === segment);
   if (vertical === undefined) return undefined;
@@ -17,22 +17,21 @@ export function documentCheck(segment: string): DocumentCheck | undefined {
   return check;
 }
 
-/** An answer to what is no request at any address. */
+/** Checks the error response to bytes that are not a valid request. */
 export function checkErrorOfNone(answer: Answer): void {
   documentCheck(personalLoans.segment)?.checkError(answer);
 }
 
 /**
- * Every answer that a test gets of the public listener goes through here, whichever way it came (`HttpClient`, `ServiceConnection`;
- * test/architecture/checked-answers.test.ts looks for others): at an address of the document it is what the document says.
+ * Checks a response of the public listener against the OpenAPI document. `HttpClient` and `ServiceConnection` call this
+ * function for every response, and test/architecture/checked-answers.test.ts rejects other clients.
  *
- * Not held against it is what has nothing to do with the API: addresses that are not in the document (see `DocumentCheck.check`),
- * the operations listener, which has no document, and what an engine writes by itself (see `ServiceConnection`). Of browsers
- * one test holds what they are answered (test/widget/as-documented.test.ts); the others are about what pages do with it, and some
- * put answers of their own in its place.
+ * The check skips paths that are not in the document (see `DocumentCheck.check`), the operations listener, which has no
+ * document, and error responses that an engine generates (see `ServiceConnection`). Only test/widget/suites/documented-requests.ts
+ * checks the requests of browsers. Other browser tests are about the pages, and some of them replace responses.
  */
 export function checkAgainstDocuments(asked: Asked, answer: Answer): void {
   const segment = /^\/v1\/([^/?]+)\//.exec(asked.path)?.[1];
-  // The addresses for browsers are the same for all verticals, and so is what the documents say of them.
+  // The paths for browsers and their descriptions are the same for all verticals.
   documentCheck(segment ?? personalLoans.segment)?.check(asked, answer);
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Every document that somebody reads, from the project's root, with forward slashes. */
+/** Paths of all documents for readers, relative to the root of the project, with forward slashes. */
 export const documents: readonly string[] = [
   ...readdirSync(root).filter((name) => name.endsWith('.md')),
   ...['docs', 'examples', 'bench'].flatMap((folder) =>

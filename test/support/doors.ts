@@ -4,11 +4,11 @@ import { type Engine, engines, RunningMarketplace, type StartOptions } from './r
 import type { VerticalFixture } from './vertical-fixture.ts';
 import { allFixtures } from './vertical-fixtures.ts';
 
-/** A service under test, and one of its verticals. */
+/** A service under test and one of its verticals. */
 export interface Door {
   readonly engine: Engine;
   readonly fixture: VerticalFixture;
-  /** Available only while a test runs. */
+  /** The running service. Available only while a test runs. */
   readonly market: RunningMarketplace;
 }
 

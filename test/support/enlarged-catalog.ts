@@ -1,6 +1,6 @@
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 
-/** A catalog with every offer so many times, each copy under an id of its own: large enough for the matching workers. */
+/** Returns a catalog with `times` copies of every offer under new ids, large enough for the matching threads. */
 export function enlargedCatalog(catalog: LoanCatalog, times: number): LoanCatalog {
   return {
     ...catalog,

@@ -1,8 +1,8 @@
 import type { Vertical } from '../../src/verticals/vertical.ts';
 
 /**
- * A vertical that exists only here, and only as data (docs/contract.md#verticals): other names, another revenue model, another order.
- * Whatever the service does for personal loans it must do for this one without a line of code that knows it.
+ * A vertical that exists only in tests, and only as data (docs/contract.md#verticals), with other field names, another
+ * revenue model and another order. The service must support this vertical without code for it.
  */
 export const equipmentLeases: Vertical = {
   number: 100,
@@ -35,7 +35,7 @@ export const equipmentLeases: Vertical = {
   },
 };
 
-/** The text of a catalog file of 24 offers by 8 lessors; those of the test catalog are told by their ids. */
+/** Returns the text of a catalog file with 24 offers from 8 lessors. The ids of the test catalog have another prefix. */
 export function equipmentLeaseCatalog(mode: 'live' | 'test'): string {
   const bands = equipmentLeases.fields.find(({ name }) => name === 'trade_record') as { values: readonly string[] };
   return JSON.stringify({
@@ -57,7 +57,7 @@ export function equipmentLeaseCatalog(mode: 'live' | 'test'): string {
         term_months: [12, 24, 36, 48].slice(0, 2 + (variant % 3)),
         criteria: variant === 2 ? [{ field: 'yearly_takings', min: 30_000 }] : [],
         payout_usd: 2 + lender * 0.25 + variant,
-        // More than any test clicks, so that the whole contract suite goes the way of a catalog with caps.
+        // A cap above the clicks of any test, so that the contract suite also tests the code for daily caps.
         ...(lender === 7 && variant === 2 ? { daily_cap: 1_000 } : {}),
         bands: Object.fromEntries(
           bands.values.map((name, band) => [

@@ -1,6 +1,6 @@
 import type { FieldCases } from './vertical-fixture.ts';
 
-/** A whole number between two bounds; no coercion (docs/contract.md#field-values). */
+/** Cases for an integer between two bounds, without type coercion (docs/contract.md#field-values). */
 export function integerCases(name: string, min: number, max: number): FieldCases {
   return {
     name,
@@ -37,7 +37,7 @@ export function choiceCases(name: string, values: readonly string[]): FieldCases
   return {
     name,
     valid: values,
-    // A band written in digits has no other case.
+    // Excludes upper-case variants that equal a valid value, such as a band written in digits.
     invalid: refused.filter(([value]) => !values.includes(value as string)),
     hints: { enum: { allowed: values } },
   };

@@ -3,8 +3,8 @@ import { decodeVarints } from '../../src/analytics/analytics-database.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 
 /**
- * Returns the sessions, clicks, payouts and counters of a store, with names instead of row numbers, which depend on the order of
- * the records, and with joined cohort lists, whose division depends on the batches.
+ * Returns the sessions, clicks, payouts and counters of a store. Uses names instead of row numbers, because row numbers
+ * depend on the order of the records. Joins the cohort lists, because their partition depends on the batches.
  */
 export function figuresInStore(file: string): Record<string, unknown> {
   const database = new Database(file, { readonly: true });

@@ -5,7 +5,7 @@ import { unpacked } from './unpacked.ts';
 
 export interface Asked {
   readonly method?: string;
-  /** Path and query, sent as they are. */
+  /** Path and query, sent without changes. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
@@ -13,31 +13,31 @@ export interface Asked {
 
 export interface Answer {
   readonly status: number;
-  /** Lower-case names. */
+  /** Response headers, with lower-case names. */
   readonly headers: ReadonlyMap<string, string>;
-  /** The body, unpacked where it was sent compressed. */
+  /** Response body as text, decompressed if necessary. */
   readonly text: string;
 }
 
 export interface Received extends Answer {
-  /** The body as it was sent. */
+  /** Response body as received. */
   readonly bytes: Buffer;
 }
 
-/** Stands in everything a test submits where it looks for an echo: no error may repeat it (docs/contract.md#error-body). */
+/** Text in every input of a test for echoes: no error message may contain the text (docs/contract.md#error-body). */
 export const marker = 'zq7echo';
 
 /**
- * Sends one request after another to one listener. What holds for every answer, whatever a test is about, is checked here:
- * it has no header twice, is like any answer of ours (`assertOurs`), and is what the OpenAPI document says. Whatever has to be
- * sent otherwise goes through a `ServiceConnection`, which checks the same.
+ * Sends requests one after another to one listener. Checks every response: no header is repeated, the common headers are
+ * correct (`assertOurs`), and the response conforms to the OpenAPI document. Requests that need other clients use a
+ * `ServiceConnection`, which makes the same checks.
  */
 export class HttpClient {
   readonly port: number;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 });
   readonly #isPublic: boolean;
 
-  /** @param isPublic whether the listener has the API, which is documented */
+  /** @param isPublic whether the listener serves the documented API */
   constructor(port: number, isPublic = true) {
     this.port = port;
     this.#isPublic = isPublic;
@@ -73,7 +73,7 @@ async function readAnswer(message: IncomingMessage): Promise<Received> {
   return { status: message.statusCode as number, headers, bytes, text: unpacked(bytes, headers) };
 }
 
-/** What every answer has that we write: an id, `nosniff`, no word of who serves, and in errors nothing that bears the marker. */
+/** Asserts the request id and `nosniff`, no name of the server software, and no error message with the marker. */
 export function assertOurs({ status, headers, text }: Answer): void {
   assert.match(headers.get('x-request-id') ?? '', /^[\w-]{8,64}$/);
   assert.equal(headers.get('x-content-type-options'), 'nosniff');

@@ -12,7 +12,7 @@ import type {
 } from '../../src/ledger/ledger-record.ts';
 import { widgetEventTypes, widgetIdBytes } from '../../src/ledger/ledger-record.ts';
 
-/** What a test wants of a sub_id; the rest of its bytes follow from `serial`, so that different serials are different ids. */
+/** Properties of a sub_id. The remaining bytes depend on `serial`, so that different serials result in different ids. */
 interface SubWanted {
   readonly createdMs: number;
   readonly serial: number;
@@ -21,7 +21,7 @@ interface SubWanted {
   readonly mode?: Mode;
 }
 
-/** The 32 bytes of a sub_id as the ledger holds it, without a valid MAC: the aggregator does not verify. */
+/** Returns the 32 bytes of a sub_id in the ledger, without a valid MAC, because the aggregator does not verify the MAC. */
 export function subOf({ createdMs, serial, account = 1, vertical = 1, mode = 'live' }: SubWanted): Buffer {
   const bytes = Buffer.alloc(subIdByteLength);
   bytes.writeUIntBE(createdMs, 0, 6);
@@ -43,7 +43,7 @@ export function createdRecord(
   return [1, sub.readUIntBE(0, 6), sub, tag, 1, device, metadata];
 }
 
-/** A view a second after the session's creation, unless told otherwise. */
+/** Returns the record of a view, by default one second after the creation of the session. */
 export function viewedRecord(
   sub: Buffer,
   offerIds: readonly string[],
@@ -52,7 +52,7 @@ export function viewedRecord(
   return [2, wallMs, sub, 'catalog-1', offerIds];
 }
 
-/** What a widget showed, for its view or `again` after it: two seconds after the session's creation, unless told otherwise. */
+/** Returns the record of a widget view, or of a refresh with `again`, by default two seconds after the session's creation. */
 export function widgetViewedRecord(
   sub: Buffer,
   offerIds: readonly string[],
@@ -67,7 +67,7 @@ interface WidgetViewWanted {
   readonly wallMs?: number;
 }
 
-/** What a widget told, three seconds after the session's creation unless told otherwise; a type by its name, or its number. */
+/** Returns the record of widget events, by default three seconds after the session's creation. Types are names or numbers. */
 export function reportedRecord(
   sub: Buffer,
   types: readonly (WidgetEventType | number)[],
@@ -86,7 +86,7 @@ export function reportedRecord(
 
 interface ReportWanted {
   readonly load?: number;
-  /** The ids of its events are numbers from here on. */
+  /** Id of the first event. The ids of the next events are consecutive numbers. */
   readonly firstEvent?: number;
   readonly offerId?: string | null;
   readonly wallMs?: number;
@@ -98,7 +98,7 @@ function widgetId(number: number): Buffer {
   return bytes;
 }
 
-/** A click two seconds after the session's creation, unless told otherwise. */
+/** Returns the record of a click, by default two seconds after the creation of the session. */
 export function clickedRecord(
   sub: Buffer,
   offerId: string,
@@ -115,12 +115,12 @@ interface BookingWanted {
   readonly txid?: string;
   readonly micros?: number;
   readonly lender?: string;
-  /** Default: a day after the session's creation; told to us an hour later. */
+  /** Time of the payout in milliseconds. Default: a day after the session's creation, reported an hour later. */
   readonly occurredMs?: number;
   readonly wallMs?: number;
 }
 
-/** A payout for a click, unless told otherwise without evidence of the click. */
+/** Returns the record of a payout for a click, by default without evidence of the click. */
 export function confirmedRecord(
   sub: Buffer,
   offerId: string,

@@ -1,13 +1,13 @@
 /**
- * Loan arithmetic once more, as plainly as it can be written, so that the answers of the service are checked against
- * something that shares no line with it (docs/contract.md#prices). Rates are yearly, in percent.
+ * Second, simple implementation of the loan arithmetic (docs/contract.md#prices), independent of the code of the service.
+ * Rates are yearly, in percent.
  */
 export function levelPayment(principal: number, notePercent: number, months: number): number {
   const rate = notePercent / 1_200;
   return rate === 0 ? principal / months : (principal * rate) / (1 - (1 + rate) ** -months);
 }
 
-/** The actuarial APR when the fee is kept back from the principal, by halving an interval. */
+/** Computes the actuarial APR, in percent, for a fee that is deducted from the principal. Uses bisection. */
 export function actuarialApr(notePercent: number, feePercent: number, months: number): number {
   const payment = levelPayment(1, notePercent, months);
   const net = 1 - feePercent / 100;

@@ -6,7 +6,7 @@ import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 
 type LostClick = Pick<ClickIdPayload, 'offerId' | 'clickedMs' | 'valueMicros'>;
 
-/** Issues the click_ids of a service for clicks without a record (docs/contract.md#clicks-without-a-record). */
+/** Returns a function that issues click_ids for clicks without a record (docs/contract.md#clicks-without-a-record). */
 export function lostClickIds(dataDir: string): (subId: string, click: LostClick) => string {
   const clickIds = new ClickIds(openOrCreateSecretFile(join(dataDir, 'secrets.json'), true), new RandomPool());
   return (subId, click) =>

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/domain/clock.ts';
 
-/** A clock whose hands the test moves. Wall and monotonic time advance together; only the wall clock can be set. */
+/** A clock that the test controls. Wall time and monotonic time advance together; only wall time can be set. */
 export class ManualClock implements Clock {
   #wallMs: number;
   #monotonicMs = 1_000;
@@ -22,7 +22,7 @@ export class ManualClock implements Clock {
     this.#monotonicMs += ms;
   }
 
-  /** As an operator or NTP does: monotonic time takes no notice. */
+  /** Sets the wall time, as an operator or NTP does. Monotonic time does not change. */
   setWall(wallMs: number): void {
     this.#wallMs = wallMs;
   }

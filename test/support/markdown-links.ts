@@ -1,11 +1,11 @@
 import { dirname, join, normalize } from 'node:path';
 
-/** Markdown without what stands between fences, where neither headings nor links are any. */
+/** Returns Markdown without fenced code blocks, which contain neither headings nor links. */
 export function proseOf(markdown: string): string {
   return markdown.replaceAll(/^[ \t]*(```+|~~~+)[^\n]*\n(?:.*\n)*?[ \t]*\1[ \t]*$/gm, '');
 }
 
-/** Where the links and pictures of a document lead, but for those into the web. */
+/** Returns the targets of the links and images of a document, except web URLs. */
 export function linksOf(markdown: string): string[] {
   const text = proseOf(markdown).replaceAll(/`[^`\n]*`/g, '');
   return [...text.matchAll(/\]\(([^()\s]+)\)/g), ...text.matchAll(/^\[[^\]]+\]: +(\S+)/gm)]
@@ -13,7 +13,7 @@ export function linksOf(markdown: string): string[] {
     .filter((link) => !/^[a-z]+:/i.test(link));
 }
 
-/** The path that a link stands for, as the document's own is given; an anchor alone leads to the document. */
+/** Resolves a link relative to the path of its document. A link that is only an anchor resolves to the document. */
 export function targetOf(document: string, link: string): string {
   const [path = ''] = link.split('#', 1);
   return path === '' ? document : normalize(join(dirname(document), decodeURIComponent(path)));

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Pages of a partner: an origin that is not the service's, with whatever a test puts on it. */
+/** A server for the pages of a partner, with another origin than the service. Tests add the pages. */
 export class PartnerPages {
   readonly #server: Server;
   readonly #pages = new Map<string, { readonly html: string; readonly headers: Readonly<Record<string, string>> }>();
@@ -25,12 +25,12 @@ export class PartnerPages {
     return pages;
   }
 
-  /** Another site than 127.0.0.1, where the service is. */
+  /** Origin of the pages. The host differs from 127.0.0.1, the host of the service. */
   get origin(): string {
     return `http://localhost:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The address of a new page. */
+  /** Adds a page. Returns its URL. */
   add(html: string, headers: Readonly<Record<string, string>> = {}): string {
     const path = `/${this.#pages.size + 1}`;
     this.#pages.set(path, { html, headers });

@@ -31,7 +31,7 @@ const complete = {
   birthdate: '1980-01-01',
 };
 
-/** Written down from docs/contract.md#personal-loans-fields, not taken from the code. */
+/** Fields and values copied from docs/contract.md#personal-loans-fields, independent of the code. */
 export const personalLoansFixture: VerticalFixture = {
   vertical: personalLoans,
   catalogs,

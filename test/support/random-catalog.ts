@@ -7,12 +7,12 @@ import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
 
 export { type Random, seededRandom };
 
-/** A catalog as the command line generates it. */
+/** Generates a catalog as the command line does. */
 export function generateCatalog(seed: number, offers: number, vertical: Vertical = personalLoans): LoanCatalog {
   return generate({ seed, offers, vertical });
 }
 
-/** A borrower with plausible values; each field that is not required is left out with the given chance. */
+/** Generates a plausible borrower. Omits each optional field with the probability `absentChance`. */
 export function randomBorrower(random: Random, vertical: Vertical = personalLoans, absentChance = 0.3): FieldVector {
   return vertical.fields.map((field) => {
     if (!vertical.required.includes(field.name) && random() < absentChance) return absentValue;
@@ -20,7 +20,7 @@ export function randomBorrower(random: Random, vertical: Vertical = personalLoan
   });
 }
 
-/** Any value of a field, as the pocket vector keeps it. */
+/** Returns a random valid value of a field, as stored in the pocket vector. */
 export function randomValue(random: Random, field: PocketField): number {
   switch (field.kind) {
     case 'choice':
@@ -30,7 +30,7 @@ export function randomValue(random: Random, field: PocketField): number {
     case 'boolean':
       return randomInteger(random, 0, 1);
     case 'integer':
-      // Low values are the interesting ones: the range may reach into the millions.
+      // Prefers low values, because matching depends on these and the range may extend to millions.
       return Math.round(field.min + (Math.min(field.max, 200_000) - field.min) * random() ** 2);
     case 'birthdate':
       return (

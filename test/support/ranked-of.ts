@@ -5,7 +5,7 @@ import type { CachedRanking } from '../../src/sessions/session-store.ts';
 interface RankedWanted {
   readonly total?: number;
   readonly openOnly?: boolean;
-  /** Repeated until the orders are full. */
+  /** Offer indexes, repeated until the orders are full. */
   readonly offers?: readonly number[];
   readonly version?: string;
   readonly closed?: UnavailableOffers;
@@ -14,7 +14,7 @@ interface RankedWanted {
   readonly sealedValue?: string;
 }
 
-/** A ranking as a session keeps it, with as many offers in its orders as one of `total` has. */
+/** Returns a ranking as stored in a session. The length of its sort orders follows from `total`. */
 export function rankedOf({
   total = 5,
   openOnly: availableOnly = false,

@@ -18,11 +18,11 @@ import { allFixtures } from './vertical-fixtures.ts';
 
 export type Engine = 'uws' | 'node';
 
-/** The engines of the contract suites. On node:http run the listener suite and `test/contract/engine-smoke.test.ts` only. */
+/** Engines of the contract suites. Only the listener suite and `test/contract/engine-smoke.test.ts` run on node:http. */
 export const engines: readonly Engine[] = ['uws'];
 
 export interface WantedKey {
-  /** Default: an account that nobody else has. */
+  /** Account of the key. Default: a new account. */
   readonly account?: string;
   readonly mode?: Mode;
   readonly expiresAt?: Date;
@@ -32,8 +32,8 @@ export interface WantedKey {
 export type StartOptions = Partial<Omit<MarketplaceOptions, 'dataDir' | 'clock' | 'listen'>>;
 
 /**
- * A whole service as a caller sees it: real sockets, real files in a folder of its own, every vertical there is a fixture
- * for, and time that a test moves.
+ * A complete service with real sockets, with files in its own folder, with every vertical that has a fixture, and with a
+ * clock that the test controls.
  */
 export class RunningMarketplace {
   readonly engine: Engine;
@@ -41,7 +41,7 @@ export class RunningMarketplace {
   readonly marketplace: Marketplace;
   readonly http: HttpClient;
   readonly operations: HttpClient;
-  /** Its data folder. */
+  /** Data folder of the service. */
   readonly folder: string;
   #accounts = 0;
 
@@ -63,7 +63,7 @@ export class RunningMarketplace {
       const marketplace = await createMarketplace({
         durability: 'write',
         maxSessions: 10_000,
-        // Of use only to tests that bring a large catalog.
+        // Only tests with a large catalog need a matching thread.
         matcherThreads: engine === 'uws' ? 1 : 0,
         catalogs: allFixtures.flatMap(({ catalogs }) => catalogs),
         ...options,
@@ -82,12 +82,12 @@ export class RunningMarketplace {
     this.#accounts++;
     const { account = `account ${this.#accounts}`, mode = 'live', ...rest } = wanted;
     const issued = this.marketplace.keys.create({ account, vertical: vertical.segment, mode, ...rest });
-    // An unknown key makes the service look for new ones, but not more often than this.
+    // After an unknown key, the service reads the key file again, at most once per interval.
     this.clock.advance(bounds.unknownApiKeyPollIntervalMs);
     return issued;
   }
 
-  /** A caller with a key of its own. */
+  /** Returns a caller with a new key. */
   caller(fixture: VerticalFixture, wanted: WantedKey = {}): ApiCaller {
     return this.callerWith(fixture, this.issueKey(fixture, wanted).key);
   }
@@ -96,7 +96,7 @@ export class RunningMarketplace {
     return new ApiCaller(this.http, vertical.segment, key);
   }
 
-  /** What the operations listener asks of the operator. */
+  /** Token that the operations listener requires from the operator. */
   get operatorToken(): string {
     return readOperatorToken(operatorTokenPath(this.folder));
   }

@@ -5,7 +5,7 @@ import { temporaryFolder } from './running-marketplace.ts';
 import { Scrape } from './scrape.ts';
 import { selfSigned, writeCertificate } from './self-signed.ts';
 
-/** What a service shows whose public listener speaks TLS, before it was asked for anything. */
+/** Returns the metrics of a service whose public listener uses TLS, before the first request. */
 export async function scrapeOverTls(): Promise<Scrape> {
   const folder = temporaryFolder();
   try {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { HttpClient } from './http-client.ts';
 
 export interface Sample {
-  /** As it stands on its line: of a histogram with `_bucket`, `_sum` or `_count`. */
+  /** Name of the sample, with the suffix `_bucket`, `_sum` or `_count` for histograms. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -15,7 +15,7 @@ interface Family {
   readonly samples: readonly Sample[];
 }
 
-/** What one scrape of `/metrics` said. */
+/** Parsed response of `/metrics`. */
 export class Scrape {
   readonly families: ReadonlyMap<string, Family>;
 
@@ -23,7 +23,7 @@ export class Scrape {
     this.families = families;
   }
 
-  /** Reads the Prometheus text format, and insists that it is well formed. */
+  /** Parses the Prometheus text format. Fails if the text is malformed. */
   static parse(text: string): Scrape {
     const families = new Map<string, Family & { samples: Sample[] }>();
     for (const block of text.trimEnd().split('\n\n')) {
@@ -44,7 +44,7 @@ export class Scrape {
     return Scrape.parse(answer.text);
   }
 
-  /** With what only another one has. */
+  /** Returns the samples of this scrape, and those of the other scrape whose names this scrape lacks. */
   joinedBy(other: Scrape): Scrape {
     return new Scrape(new Map([...other.families, ...this.families]));
   }
@@ -53,7 +53,7 @@ export class Scrape {
     return [...this.families.values()].flatMap(({ samples }) => samples);
   }
 
-  /** The samples of one name, with the labels given and maybe others. */
+  /** Returns the samples with this name and at least these labels. */
   find(name: string, labels: Readonly<Record<string, string>> = {}): Sample[] {
     return this.samples.filter(
       (sample) =>
@@ -61,7 +61,7 @@ export class Scrape {
     );
   }
 
-  /** The one sample of that name and labels; 0 where there is none, as of a counter that has not counted yet. */
+  /** Returns the value of the only sample with this name and these labels, or 0 if there is no such sample. */
   value(name: string, labels: Readonly<Record<string, string>> = {}): number {
     const found = this.find(name, labels);
     assert.ok(found.length <= 1, `${found.length} samples of ${name}`);

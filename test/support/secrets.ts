@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SecretRing } from '../../src/secrets/secret-ring.ts';
 
-/** A ring of secrets that are the same whenever the same words are given; their numbers count from 1. */
+/** Creates a secret ring that is the same for the same words. The secrets have the numbers 1, 2 and so on. */
 export function ringOf(...words: readonly string[]): SecretRing {
   return new SecretRing(words.map((word, index) => ({ number: index + 1, bytes: sha256(word) })));
 }

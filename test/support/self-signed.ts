@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:cry
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A certificate for `localhost` and 127.0.0.1 that vouches for itself, and its key, both in PEM. */
+/** A self-signed certificate for `localhost` and 127.0.0.1 and its private key, both in PEM. */
 interface SelfSigned {
   readonly certificate: string;
   readonly key: string;
@@ -10,7 +10,7 @@ interface SelfSigned {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Made of its few parts (RFC 5280, 4.1) rather than with a command that a machine may not have. */
+/** Encodes the certificate itself (RFC 5280, section 4.1), because some machines have no openssl command. */
 export function selfSigned(commonName: string, expiresAtMs = Date.now() + 90 * dayMs): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(der(0x06, Buffer.from('2a8648ce3d040302', 'hex')));
@@ -33,7 +33,7 @@ export function selfSigned(commonName: string, expiresAtMs = Date.now() + 90 * d
   return { certificate: pem('CERTIFICATE', whole), key: keyPem(privateKey) };
 }
 
-/** Writes it where a service looks for it. */
+/** Writes the certificate and the key to a folder. Returns the paths of the files. */
 export function writeCertificate(folder: string, { certificate, key }: SelfSigned) {
   const files = { certificateFile: join(folder, 'certificate.pem'), keyFile: join(folder, 'key.pem') };
   writeFileSync(files.certificateFile, certificate);
@@ -51,7 +51,7 @@ function sequence(...parts: readonly Buffer[]): Buffer {
   return der(0x30, Buffer.concat(parts));
 }
 
-/** To the second, as the years before 2050 are written. */
+/** Encodes a time in seconds as UTCTime, the format for years before 2050. */
 function time(ms: number): Buffer {
   const digits = new Date(ms).toISOString().replace(/\.\d+/, '').replace(/[-:T]/g, '');
   return der(0x17, Buffer.from(digits.slice(2)));

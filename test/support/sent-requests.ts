@@ -1,6 +1,6 @@
 import type { Asked } from './http-client.ts';
 
-/** Reads requests out of the bytes that were sent on a connection, as long as it is clear where one ends. */
+/** Parses requests from the bytes that were sent on a connection, until a length is ambiguous. */
 export class SentRequests {
   #bytes = Buffer.alloc(0);
   #isClear = true;
@@ -10,12 +10,12 @@ export class SentRequests {
   }
 
   /**
-   * The next one, with what was sent of its body, which is everything where its length is not clear. Null for what has no request
-   * line, and for all that comes after something unclear.
+   * Returns the next request and the sent part of its body, or all remaining bytes if the length is ambiguous. Returns null
+   * for a request without a valid request line, and for every request after an ambiguous length.
    */
   take(): Asked | null {
     if (!this.#isClear) return null;
-    // Empty lines before a request are nobody's (RFC 9112, 2.2).
+    // RFC 9112, section 2.2, allows empty lines before a request.
     while (this.#bytes.toString('latin1', 0, 2) === '\r\n') this.#bytes = this.#bytes.subarray(2);
     const headEnd = this.#bytes.indexOf('\r\n\r\n');
     const [line = '', ...fields] = this.#bytes.toString('latin1', 0, headEnd < 0 ? undefined : headEnd).split('\r\n');

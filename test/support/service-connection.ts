@@ -5,19 +5,18 @@ import { assertOurs } from './http-client.ts';
 import { SentRequests } from './sent-requests.ts';
 import { unpacked } from './unpacked.ts';
 
-/** Statuses of what an engine answers by itself to bytes that it takes for no request of HTTP/1.1 (docs/contributing/native-http.md). */
+/** Statuses of responses that an engine generates for bytes that are not HTTP/1.1 (docs/contributing/native-http.md). */
 const engineStatuses = [400, 431, 505];
 const engineHeaders = ['connection', 'content-length', 'date'];
 
 /**
- * A connection to the public listener of a service, over which a test sends what no client would. Each answer that the test reads
- * is checked as `HttpClient` checks it, and held against the OpenAPI document by the request it answers: the next of those that were
- * sent. Where it is not clear which that is (no request line that can be read, or a length that can be read in two ways before it), an
- * answer must be an error as the document has it.
+ * Connection to the public listener of a service for requests that an HTTP client cannot send. Checks each response that
+ * the test reads as `HttpClient` does, and against the OpenAPI document for the next sent request. If the next request is
+ * ambiguous (no valid request line, or an earlier request with an ambiguous length), the response must be a documented
+ * error.
  *
- * Not held against it are `100 Continue`, answers that a test does not read, and those that an engine writes by itself for what
- * it cannot read as a request, which have no JSON: the document names their statuses. They must be just that, and the last thing on
- * their connection.
+ * Skips `100 Continue` and responses that the test does not read. Responses that an engine generates for invalid HTTP have
+ * no JSON. Such a response must have one of `engineStatuses` and must be the last one on its connection.
  */
 export class ServiceConnection extends RawConnection {
   readonly #sent = new SentRequests();
@@ -48,12 +47,12 @@ export class ServiceConnection extends RawConnection {
     const more = [...answer.headers.keys()].filter((name) => !engineHeaders.includes(name));
     assert.deepEqual(more, [], 'an answer without an id has headers of ours');
     await this.closed;
-    // What follows, if anything, is the engine's page.
+    // The engine may send an error page in addition.
     assert.match(answer.body.toString() + this.rest, /^(<h1>[^{}]*)?$/);
   }
 }
 
-/** A head that is too large for the engine is told so in a status, and nothing else. */
+/** Asserts that the response to a header section above the maximum size has only a status, without a body. */
 function assertBare({ headers, body }: RawResponse): void {
   assert.deepEqual([headers.get('connection'), body.length], ['close', 0]);
 }

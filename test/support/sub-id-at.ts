@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { formatSubId, subIdByteLength } from '../../src/ids/sub-id.ts';
 
-/** New ids of sessions created at this time: random but for that, so nobody signed them, and a store need not mind. */
+/** Returns new random ids of sessions with this creation time, without a valid MAC. The session stores do not verify the MAC. */
 export function subIdsAt(createdMs: number, count: number): string[] {
   const random = randomBytes(count * subIdByteLength);
   return Array.from({ length: count }, (_, at) => {
@@ -15,7 +15,7 @@ export function subIdAt(createdMs: number): string {
   return subIdsAt(createdMs, 1)[0]!;
 }
 
-/** The text of an id, from its numbers of 32 bits. */
+/** Converts an id from 32-bit words to text. */
 export function subIdOfWords(words: Int32Array): string {
   const bytes = Buffer.alloc(subIdByteLength);
   for (const [at, word] of words.entries()) bytes.writeInt32BE(word, at * 4);

@@ -13,7 +13,7 @@ interface KeptMerge {
   readonly changes: readonly number[];
 }
 
-/** A real journal in a folder of its own, which can be broken, mended, and read back as a restart would. */
+/** A real journal in its own folder. Tests can break and repair the journal, and read its records as after a restart. */
 export class TemporaryJournal {
   readonly folder: string;
   readonly options: FileJournalOptions;
@@ -36,7 +36,7 @@ export class TemporaryJournal {
     };
   }
 
-  /** Closes the journal and opens it again; what it kept. */
+  /** Closes and reopens the journal. Returns the stored merges. */
   async merges(options: Partial<FileJournalOptions> = {}): Promise<KeptMerge[]> {
     await this.journal?.close();
     const kept: KeptMerge[] = [];

@@ -9,14 +9,14 @@ import type { LedgerSubscriber } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 
-/** A real ledger in a folder of its own that goes with the test. */
+/** A real ledger in a temporary folder that is deleted after the test. */
 export interface TemporaryLedger {
   readonly log: FileEventLog<LedgerRecord>;
   readonly folder: string;
-  /** From now on no file can be written, until `repair`. The log finds out at its next group. */
+  /** Makes all writes to files fail until `repair`. The log reports the failure with its next group. */
   breakFiles(): void;
   repair(): void;
-  /** Closes the log and reads back what it holds. */
+  /** Closes the log. Returns the stored records. */
   records(): Promise<unknown[][]>;
 }
 
@@ -31,7 +31,7 @@ export async function openTemporaryLedger(
     ...nodeLogFiles,
     create: (path) => (broken ? Promise.reject(new Error('no space left')) : nodeLogFiles.create(path)),
   };
-  // Segments of one group each: every group needs a file, so that broken files are noticed at once.
+  // Each group is written to a new segment file, so the log reports broken files at once.
   const log = await openLedger({ ...options, subscribers, recoveries: [], files, segmentBytesMax: 1, retryMs: 1 });
   t.after(async () => {
     await log.close();

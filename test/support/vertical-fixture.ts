@@ -3,25 +3,25 @@ import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Values for one pocket field, and what is said of those that are refused (docs/contract.md#field-values). */
+/** Valid and invalid values for one pocket field, with the expected error codes (docs/contract.md#field-values). */
 export interface FieldCases {
   readonly name: string;
   readonly valid: readonly unknown[];
   readonly invalid: readonly (readonly [value: unknown, code: string])[];
-  /** Members that every refusal of this code carries besides field, code and message. */
+  /** Additional members of an error by its code, besides field, code and message. */
   readonly hints: Readonly<Record<string, Fields>>;
 }
 
-/** All that differs between verticals for the contract suite: what to submit, and what to expect of it. */
+/** Differences between verticals that the contract suite uses: the fields to submit and the expected results. */
 export interface VerticalFixture {
   readonly vertical: Vertical;
   readonly catalogs: readonly CatalogSource[];
   readonly catalogFiles: Readonly<Record<Mode, LoanCatalog>>;
   /** Required and conditional fields, in the order of `missing_required`; more than 20 live offers match. */
   readonly complete: Fields;
-  /** As complete, and no live offer matches. */
+  /** As `complete`, but no live offer matches. */
   readonly unmatched: Fields;
-  /** In the order of `missing_required`. */
+  /** Names of the required fields, in the order of `missing_required`. */
   readonly required: readonly string[];
   readonly conditional: readonly {
     readonly when: Fields;
@@ -30,13 +30,13 @@ export interface VerticalFixture {
     readonly value: unknown;
   }[];
   readonly fields: readonly FieldCases[];
-  /** Name of the field that holds the credit band, the amount, the term. */
+  /** Name of the pocket field for the credit band. `amount` and `term` name the fields for amount and term. */
   readonly creditBand: string;
   readonly amount: string;
   readonly term: string;
-  /** A term that some offers matching `complete` have and others do not. */
+  /** A term that some of the offers that match `complete` accept and others do not. */
   readonly someTerm: number;
-  /** What a click on an offer by a borrower of this band is worth to us, in micro-dollars (docs/contract.md#click-revenue). */
+  /** Returns the value of a click on an offer for a credit band, in micro-dollars (docs/contract.md#click-revenue). */
   clickMicros(offer: LoanOffer, band: string): number;
 }
 
@@ -46,7 +46,7 @@ interface ListedOffer {
   readonly offer: LoanOffer;
 }
 
-/** The offer of this id as its catalog file has it. */
+/** Returns the offer with this id from the catalog file. */
 export function listedOffer(fixture: VerticalFixture, id: string, mode: Mode = 'live'): ListedOffer {
   for (const { name, logo, offers } of fixture.catalogFiles[mode].lenders) {
     const offer = offers.find((candidate) => candidate.id === id);
@@ -55,7 +55,7 @@ export function listedOffer(fixture: VerticalFixture, id: string, mode: Mode = '
   throw new Error(`${id} is not in the ${mode} catalog`);
 }
 
-/** What the clicks of a complete borrower on these offers are worth, in micro-dollars. */
+/** Returns the total value of the clicks of a complete borrower on these offers, in micro-dollars. */
 export function worthMicros(fixture: VerticalFixture, offerIds: readonly string[]): number {
   const band = fixture.complete[fixture.creditBand] as string;
   let micros = 0;
@@ -63,7 +63,7 @@ export function worthMicros(fixture: VerticalFixture, offerIds: readonly string[
   return micros;
 }
 
-/** The same in dollars as an answer has it: to the cent, half up. */
+/** Returns the total value of the clicks on these offers in dollars, rounded half up to the cent as in responses. */
 export function worthUsd(fixture: VerticalFixture, offerIds: readonly string[]): number {
   return Math.floor((worthMicros(fixture, offerIds) + 5_000) / 10_000) / 100;
 }

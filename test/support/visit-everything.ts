@@ -3,7 +3,7 @@ import { personalLoansFixture as fixture } from './personal-loans-fixture.ts';
 import type { RunningMarketplace } from './running-marketplace.ts';
 import { loadId } from './widget-caller.ts';
 
-/** Requests of every route, with known answers. */
+/** Sends requests of every route whose responses the tests know. */
 export async function visitEverything(market: RunningMarketplace): Promise<void> {
   const { http } = market;
   const caller = market.caller(fixture);
@@ -25,7 +25,7 @@ export async function visitEverything(market: RunningMarketplace): Promise<void>
   await widget.offers(loadId(1));
   await widget.report({ load: loadId(1), events: [{ event_id: 'e1', type: 'widget_loaded' }] });
 
-  // Refused, each at another step.
+  // Rejected requests, each by another check.
   await caller.post('session', { referrer_tag: 'X' });
   await http.send({ path: `${caller.basePath}/session` });
   await market.callerWith(fixture, 'nobody').post('session', {});

@@ -13,7 +13,7 @@ export interface WidgetEventBody {
   readonly svc_offer_id?: string;
 }
 
-/** A widget's script as the service sees it: a sub_id, a token, and no API key. */
+/** Sends the requests of a widget's script, with a sub_id and a token instead of an API key. */
 export class WidgetCaller {
   readonly http: HttpClient;
   readonly subId: string;
@@ -25,7 +25,7 @@ export class WidgetCaller {
     this.token = token;
   }
 
-  /** The path of one of its addresses, with the link's own parameters. */
+  /** Returns the path of a widget route, with the parameters of the widget's link. */
   path(address: '' | '/offers' | '/events', query: Query = {}): string {
     const parameters = Object.entries({ sub: this.subId, token: this.token, ...query }).map(([name, value]) => [
       name,
@@ -42,7 +42,7 @@ export class WidgetCaller {
     return assertOk(await this.get('/offers', { load, ...query }));
   }
 
-  /** A `body` that is a string is sent as it is. */
+  /** Sends a string as the body without changes, and any other value as JSON. */
   report(body: unknown, headers: Headers = {}): Promise<Answer> {
     const raw = typeof body === 'string' ? body : JSON.stringify(body);
     return this.http.send({
@@ -58,7 +58,7 @@ export class WidgetCaller {
   }
 }
 
-/** A load id that no other test has. */
+/** Returns a unique load id for a number. */
 export function loadId(number: number): string {
   return number.toString(16).padStart(16, '0');
 }

@@ -3,8 +3,8 @@ import { writeSync } from 'node:fs';
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Writes a line to standard output before it returns, so that it has been told even if the process is killed right after. A
- * reader that is slow for a moment is waited for.
+ * Writes a line to standard output synchronously, so that the line is complete even if the process is killed right after
+ * the call. Waits if the reader is slow.
  */
 export function writeLine(text: string): void {
   const bytes = Buffer.from(`${text}\n`);
