@@ -17,21 +17,21 @@ after(() => browser.close());
 interface Walk {
   readonly site: StartedLandingPage;
   readonly page: Page;
-  /** Where clicks would have led, had the lenders existed. */
+  /** Redirect locations of the clicks. The lenders do not exist. */
   readonly landings: string[];
-  /** What the browser's console complained of: scripts, policies, missing files. */
+  /** Errors on the browser's console: scripts, policies, missing files. */
   readonly complaints: string[];
 }
 
 async function walk(t: TestContext): Promise<Walk> {
   const site = await startLandingPage(t);
-  // Under its own name it is a self-declared robot, whose clicks do not count.
+  // The default user agent of Playwright identifies a bot, whose clicks do not count.
   const { userAgent } = browsers[0]!;
   const context = await browser.newContext({ userAgent, viewport: { width: 1000, height: 800 } });
   afterwards(t, () => context.close());
   const landings: string[] = [];
   const complaints: string[] = [];
-  // The redirect is asked for, and not followed.
+  // Requests the redirect without following it.
   await context.route('**/c?sub=*', async (route) => {
     const answer = await route.fetch({ maxRedirects: 0 });
     assert.equal(answer.status(), 302);
@@ -44,7 +44,7 @@ async function walk(t: TestContext): Promise<Walk> {
   return { site, page, landings, complaints };
 }
 
-/** Nothing is wrong for those who cannot see it, and it fits a narrow and a wide screen. */
+/** Asserts that a page has no accessibility violations and fits narrow and wide screens. */
 async function assertGoodPage(page: Page): Promise<void> {
   assert.deepEqual(await accessibilityFaults(page), []);
   for (const width of [280, 360, 768, 1200]) {
@@ -55,7 +55,7 @@ async function assertGoodPage(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1000, height: 800 });
 }
 
-/** The keyboard moves on to the control of this name. */
+/** Presses Tab until the control with this name has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 40; presses++) {
     await page.keyboard.press('Tab');
@@ -77,7 +77,7 @@ async function pressOn(page: Page, name: string, key: 'Enter' | 'Space'): Promis
 async function fillCalmForm(page: Page): Promise<void> {
   await typeInto(page, 'loan_amount', '10,000');
   await typeInto(page, 'loan_purpose', 'Paying');
-  // Only now is it there.
+  // The element exists only now.
   await typeInto(page, 'monthly_debt_payments', '500');
   await typeInto(page, 'credit_score_range', '750');
   await typeInto(page, 'annual_income', '120000');
@@ -96,7 +96,7 @@ async function assertEarned({ site, landings, complaints }: Walk, tag: string): 
   assert.equal(site.log(), '');
 }
 
-/** Follows the first offer of the widget, which opens a tab of its own. */
+/** Follows the link of the first offer in the widget, which opens a new tab. */
 async function followFirstOffer(page: Page, widget: Page | FrameLocator): Promise<void> {
   const link = widget.getByRole('link', { name: / at .*\(opens in a new tab\)/ }).first();
   await link.waitFor();
@@ -107,7 +107,7 @@ async function followFirstOffer(page: Page, widget: Page | FrameLocator): Promis
   assert.equal(await tab.title(), 'A lender');
 }
 
-test('variant A by keyboard, with the widget in a frame', async (t) => {
+test('variant A works by keyboard with the widget in an iframe', async (t) => {
   const steps = await walk(t);
   const { site, page } = steps;
   await page.goto(`${site.origin}/?variant=a`);
@@ -118,7 +118,7 @@ test('variant A by keyboard, with the widget in a frame', async (t) => {
   await assertEarned(steps, 'lp-calm-form');
 });
 
-test('variant A by keyboard, with the widget mounted by its script', async (t) => {
+test('variant A works by keyboard with the widget mounted by its script', async (t) => {
   const steps = await walk(t);
   const { site, page } = steps;
   await page.goto(`${site.origin}/?variant=a&embed=js`);
@@ -128,7 +128,7 @@ test('variant A by keyboard, with the widget mounted by its script', async (t) =
   await assertEarned(steps, 'lp-calm-form');
 });
 
-test('variant B by keyboard, question by question, with cards', async (t) => {
+test('variant B works by keyboard with one question per page and offers as cards', async (t) => {
   const steps = await walk(t);
   const { site, page } = steps;
   await page.goto(`${site.origin}/?variant=b`);
@@ -137,7 +137,7 @@ test('variant B by keyboard, question by question, with cards', async (t) => {
   await page.keyboard.press('Space');
   await pressOn(page, 'submit', 'Enter');
   await assertGoodPage(page);
-  // A text field sends its form by itself.
+  // Enter in a text field submits its form.
   await typeInto(page, 'loan_amount', '10000');
   await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
   await assertGoodPage(page);
@@ -157,7 +157,7 @@ test('variant B by keyboard, question by question, with cards', async (t) => {
   await assertGoodPage(page);
   const cards = page.getByRole('article');
   assert.ok((await cards.count()) > 1);
-  // Pictures that could not be had would be reported by the console.
+  // The console would report images that failed to load.
   await cards
     .first()
     .getByRole('link', { name: /^See the offer of / })
@@ -167,7 +167,7 @@ test('variant B by keyboard, question by question, with cards', async (t) => {
   await assertEarned(steps, 'lp-quick-quiz');
 });
 
-test('a form with mistakes takes the keyboard to what is wrong', async (t) => {
+test('a form with errors moves the keyboard focus to the summary of errors', async (t) => {
   const { site, page } = await walk(t);
   await page.goto(`${site.origin}/?variant=a`);
   await typeInto(page, 'loan_amount', '12');
@@ -175,7 +175,7 @@ test('a form with mistakes takes the keyboard to what is wrong', async (t) => {
   assert.match(await page.title(), /^Error: /);
   assert.equal(await page.evaluate('document.activeElement.className'), 'problems');
   await assertGoodPage(page);
-  // The first link of the summary leads to the first field that is wrong.
+  // The first link of the summary leads to the first invalid field.
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   assert.equal(await page.evaluate('document.activeElement.id'), 'loan_amount');
@@ -183,7 +183,7 @@ test('a form with mistakes takes the keyboard to what is wrong', async (t) => {
   assert.equal(await amount.inputValue(), '12');
 });
 
-test('results and messages are good pages, too', async (t) => {
+test('the pages of results and messages are accessible', async (t) => {
   const { site, page } = await walk(t);
   for (const path of ['/results', '/nowhere']) {
     await page.goto(site.origin + path);

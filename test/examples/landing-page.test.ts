@@ -29,7 +29,7 @@ function figures({ market, key }: StartedLandingPage, variant: 'a' | 'b') {
   return market.callerWith(personalLoansFixture, key).summary({ referrer_tag: tags[variant] });
 }
 
-/** The sessions of a variant, one by one. */
+/** Returns the sessions of a variant as analytics rows. */
 async function sessions({ market, key }: StartedLandingPage, variant: 'a' | 'b') {
   const query = { referrer_tag: tags[variant], granularity: 'row' };
   const { text } = await market.callerWith(personalLoansFixture, key).get('analytics', query);
@@ -45,12 +45,12 @@ function textOf(html: string): string {
   return html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 }
 
-/** Click links of offer cards, as a browser reads them. */
+/** Returns the click URLs of offer cards, decoded as in a browser. */
 function clickUrls(html: string): string[] {
   return [...html.matchAll(/href="([^"]*\/c\?sub=[^"]*)"/g)].map(([, url]) => url!.replaceAll('&amp;', '&'));
 }
 
-/** The error that stands beside a field, found the way a screen reader does. */
+/** Returns the error message of a field, found through the ARIA attributes as in a screen reader. */
 function errorBeside(html: string, name: string): string | undefined {
   const control = new RegExp(`<(?:input|select)[^>]* id="${name}"[^>]*>`).exec(html)?.[0];
   assert.match(control ?? '', /aria-invalid="true"/, name);
@@ -58,7 +58,7 @@ function errorBeside(html: string, name: string): string | undefined {
   return new RegExp(`id="${name}-error">([^<]*)<`).exec(html)?.[1];
 }
 
-test('variant B asks question by question, shows offers as cards, and their clicks count', async (t) => {
+test('variant B asks one question per page, shows offers as cards, and counts their clicks', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'b');
   assert.equal(landing.status, 200);
   assert.match(textOf(landing.text), /Question 1 of 4/);
@@ -92,7 +92,7 @@ test('variant B asks question by question, shows offers as cards, and their clic
   const click = await caller.click(clickUrls(offers.text)[0]!);
   assert.equal(click.status, 302);
   const { sessions_total, marketplace_views, offer_clicks, rev_attributed } = await figures(page, 'b');
-  // Another view by the question above.
+  // The question page above caused another view.
   assert.deepEqual([sessions_total, marketplace_views, offer_clicks], [1, 2, 1]);
   assert.ok(rev_attributed > 0);
 
@@ -102,7 +102,7 @@ test('variant B asks question by question, shows offers as cards, and their clic
   assert.equal((await figures(page, 'a')).sessions_total, 0);
 });
 
-test('the last question may be skipped, and going back loses nothing', async (t) => {
+test('the last question may be skipped, and going back retains all answers', async (t) => {
   const { visitor } = await visiting(t, 'b');
   const purpose = { question: 'purpose', loan_purpose: 'home_improvement' };
   await visitor.posted('/answers', purpose);
@@ -119,7 +119,7 @@ test('the last question may be skipped, and going back loses nothing', async (t)
   assert.match(textOf((await visitor.get('/offers')).text), /for \$9,000/);
 });
 
-test('variant A takes one form, and shows the widget in a frame or by script', async (t) => {
+test('variant A has one form, and shows the widget in an iframe or by script', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'a');
   assert.equal(policyOf(landing.headers).get('script-src'), "'none'");
   assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
@@ -148,19 +148,19 @@ test('variant A takes one form, and shows the widget in a frame or by script', a
   assert.ok(clickUrls((await visitor.get('/offers?embed=json')).text).length > 0);
 });
 
-test('both variants show the same number of offers, however they are shown', async (t) => {
+test('both variants show the same number of offers in every format', async (t) => {
   const { visitor } = await visiting(t, 'a');
   assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
   const shown = async (embed: string) => (await visitor.get(`/offers?embed=${embed}`)).text;
   const cards = clickUrls(await shown('json')).length;
   const [, inFrame] = /<iframe src="[^"]*&max_offers=(\d+)"/.exec(await shown('iframe'))!;
   const [, byScript] = /data-max-offers="(\d+)"/.exec(await shown('js'))!;
-  // Fewer offers than cards there is room for would say nothing.
+  // With few offers, the test could not detect a difference.
   assert.ok(cards > 5);
   assert.deepEqual([inFrame, byScript], [String(cards), String(cards)]);
 });
 
-test('says beside each field what is wrong, and keeps what was entered', async (t) => {
+test('shows the error of each field beside the field, and retains the entered values', async (t) => {
   const { visitor } = await visiting(t, 'a');
   const hostile = `"><script>alert(1)</script>`;
   const refused = await visitor.post('/answers', {
@@ -177,7 +177,7 @@ test('says beside each field what is wrong, and keeps what was entered', async (
   assert.match(refused.text, /<option value="major_purchase" selected>/);
   assert.ok(!refused.text.includes('<script'));
   assert.ok(refused.text.includes('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"'));
-  // What was refused was not merged, so nothing is there yet.
+  // The session has no fields yet, because rejected values are not merged.
   const early = await visitor.get('/offers');
   assert.equal(early.status, 422);
   assert.equal(errorBeside(early.text, 'loan_amount'), 'Please answer this question.');
@@ -200,7 +200,7 @@ test('both variants ask for the same fields', async (t) => {
   assert.deepEqual([...asked].sort(), [...oneForm].sort());
 });
 
-test('an answer that this purpose of the loan does not ask for never reaches the session', async (t) => {
+test('a field that does not apply to the purpose of the loan is not submitted to the session', async (t) => {
   const { page, visitor } = await visiting(t, 'a');
   const debts = { ...goodAnswers, monthly_debt_payments: '500' };
   await visitor.posted('/answers', { ...debts, loan_purpose: 'moving' });
@@ -209,14 +209,14 @@ test('an answer that this purpose of the loan does not ask for never reaches the
   const missing = async (): Promise<readonly string[]> =>
     (await caller.submit(session!.sub_id, { loan_purpose: 'debt_consolidation' })).missing_conditional;
   assert.deepEqual(await missing(), ['monthly_debt_payments']);
-  // Also where it was asked for before the purpose changed.
+  // A value is also removed if the purpose changes later.
   await visitor.posted('/answers', { ...debts, loan_purpose: 'debt_consolidation' });
   assert.deepEqual(await missing(), []);
   await visitor.posted('/answers', { ...goodAnswers, loan_purpose: 'moving' });
   assert.deepEqual(await missing(), ['monthly_debt_payments']);
 });
 
-test('offers asked for too early lead to the question that is missing', async (t) => {
+test('an early request for offers shows the first question without an answer', async (t) => {
   const { visitor } = await visiting(t, 'b');
   await visitor.posted('/answers', { question: 'purpose', loan_purpose: 'moving' });
   const early = await visitor.get('/offers');
@@ -225,7 +225,7 @@ test('offers asked for too early lead to the question that is missing', async (t
   assert.equal(errorBeside(early.text, 'loan_amount'), 'Please answer this question.');
 });
 
-test('a borrower nobody lends to is told so kindly', async (t) => {
+test('a borrower without matching offers sees a friendly message', async (t) => {
   const { visitor } = await visiting(t, 'a');
   await visitor.posted('/answers', {
     ...goodAnswers,
@@ -238,11 +238,11 @@ test('a borrower nobody lends to is told so kindly', async (t) => {
   assert.match(textOf(text), /No offer fits right now/);
 });
 
-test('a session that is over is replaced, with all the answers', async (t) => {
+test('a new session with all answers replaces an expired session', async (t) => {
   const { page, visitor } = await visiting(t, 'b');
   await visitor.posted('/answers', { question: 'purpose', loan_purpose: 'moving' });
   page.market.clock.advance(bounds.sessionTtlMs);
-  // The visitor goes on in the middle, and is not asked for the purpose again.
+  // The visitor continues at the current question, and the page does not ask for the purpose again.
   assert.equal(await visitor.posted('/answers', { question: 'amount', loan_amount: '10000' }), '/questions/credit');
   await visitor.posted('/answers', { question: 'credit', credit_score_range: '750-799' });
   const { annual_income, employment_status, state } = goodAnswers;
@@ -255,7 +255,7 @@ test('a session that is over is replaced, with all the answers', async (t) => {
   assert.equal((await figures(page, 'b')).sessions_total, 3);
 });
 
-test('a visitor keeps the variant, and looking at the other one does not change that', async (t) => {
+test('a visitor keeps the assigned variant, also after a visit to the other variant', async (t) => {
   const page = await startLandingPage(t);
   const kinds = new Set<string>();
   const kindOf = (text: string) => (text.includes('Question 1 of 4') ? 'b' : 'a');
@@ -270,14 +270,14 @@ test('a visitor keeps the variant, and looking at the other one does not change 
       assert.equal(kindOf((await visitor.get('/')).text), first);
     }
   }
-  // One in two to the power of 39 that all of them are alike.
+  // The probability that all 40 visitors have the same variant is 1 in 2 to the power of 39.
   assert.equal(kinds.size, 2);
   const rows = [...(await sessions(page, 'a')), ...(await sessions(page, 'b'))];
   assert.equal(rows.length, 46);
   assert.equal(rows.filter(({ metadata }) => (metadata as { assignment: string }).assignment === 'forced').length, 3);
 });
 
-test('a page load is a session with its device; looking ahead and asking for the head are none', async (t) => {
+test('a page load creates a session with its device; a prefetch or a HEAD request creates none', async (t) => {
   const page = await startLandingPage(t);
   const visitor = new Visitor(page.origin);
   const head = await fetch(`${page.origin}/?variant=a`, { method: 'HEAD' });
@@ -293,7 +293,7 @@ test('a page load is a session with its device; looking ahead and asking for the
   );
 });
 
-test('the key reaches no browser, and the sub_id only as the API hands it out', async (t) => {
+test('no response contains the API key, and no cookie contains the sub_id in plain text', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'a');
   const answers = [landing, await visitor.post('/answers', goodAnswers)];
   for (const path of ['/offers', '/offers?embed=js', '/offers?embed=json', '/answers', '/results', '/nowhere']) {
@@ -308,7 +308,7 @@ test('the key reaches no browser, and the sub_id only as the API hands it out', 
   assert.ok(!JSON.stringify([...visitor.cookies]).includes(session!.sub_id));
 });
 
-test('a visit that was not sealed here is none', async (t) => {
+test('a forged visit cookie is ignored', async (t) => {
   const { visitor } = await visiting(t, 'a');
   await visitor.posted('/answers', goodAnswers);
   const sealed = visitor.cookies.get('visit')!;
@@ -321,7 +321,7 @@ test('a visit that was not sealed here is none', async (t) => {
   }
 });
 
-test('forms come from our own pages, are small, and are forms', async (t) => {
+test('forms are accepted only from the own origin, up to a maximum size, and with the content type of a form', async (t) => {
   const { page, visitor } = await visiting(t, 'a');
   const from = async (headers: Record<string, string>) => (await visitor.post('/answers', goodAnswers, headers)).status;
   assert.equal(await from({ 'Sec-Fetch-Site': 'cross-site' }), 403);
@@ -333,7 +333,7 @@ test('forms come from our own pages, are small, and are forms', async (t) => {
   assert.equal(await sendChunked(page.origin, 20_000), 413);
 });
 
-test('one address gets so many pages a minute, and is told when to come back', async (t) => {
+test('limits the pages per minute of an IP address, and sends Retry-After', async (t) => {
   const { page, visitor } = await visiting(t, 'a');
   let answered = 1;
   while ((await visitor.get('/answers')).status === 200) answered++;
@@ -345,7 +345,7 @@ test('one address gets so many pages a minute, and is told when to come back', a
   assert.equal((await fetch(`${page.origin}/style.css`)).status, 200);
 });
 
-/** A form that does not tell its length, and how it was answered. */
+/** Sends a form without Content-Length. Returns the status of the response. */
 function sendChunked(origin: string, bytes: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Transfer-Encoding': 'chunked' };
@@ -358,7 +358,7 @@ function sendChunked(origin: string, bytes: number): Promise<number> {
   });
 }
 
-test('other methods and addresses are refused', async (t) => {
+test('rejects other methods and paths', async (t) => {
   const { page, visitor } = await visiting(t, 'a');
   for (const path of ['/nowhere', '//', '/../settings.ts', '/assets/style.css', '/%']) {
     assert.equal((await fetch(page.origin + path)).status, 404, path);
@@ -368,7 +368,7 @@ test('other methods and addresses are refused', async (t) => {
   assert.equal((await visitor.get('/questions/none')).headers.get('location'), '/answers');
 });
 
-test('a limit of the API becomes a friendly page that says when to come back', async (t) => {
+test('shows a friendly page with the time of the next attempt when a limit of the API is reached', async (t) => {
   const { visitor, landing } = await visiting(t, 'a', { key: { limits: { sessionsPerDay: 1 } } });
   assert.equal(landing.status, 200);
   const { status, headers, text } = await visitor.get('/');
@@ -377,7 +377,7 @@ test('a limit of the API becomes a friendly page that says when to come back', a
   assert.match(textOf(text), /We are very busy .* Please try again in \d+ (second|minute|hour)s?/);
 });
 
-test('a session whose answer was lost on the way is not counted twice', async (t) => {
+test('counts a session once if its first response was lost', async (t) => {
   let lost = 0;
   const between = async (apiUrl: string) => {
     const losing = createServer(async (asked, answer) => {
@@ -404,8 +404,8 @@ test('a session whose answer was lost on the way is not counted twice', async (t
   assert.equal((await figures(page, 'a')).sessions_total, 1);
 });
 
-test('a form that could not be sent on keeps what was entered', async (t) => {
-  // One request each for the check at the start and for the session.
+test('keeps the entered values if the API rejects a form', async (t) => {
+  // The limit allows one request for the check at the start and one for the session.
   const { page, visitor } = await visiting(t, 'a', { key: { limits: { requestsPerMinute: 2 } } });
   const { status, headers, text } = await visitor.post('/answers', goodAnswers);
   assert.equal(status, 503);
@@ -418,7 +418,7 @@ test('a form that could not be sent on keeps what was entered', async (t) => {
   assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
 });
 
-test('an API that is full or gone is told in the same way', async (t) => {
+test('shows the same page for a full API and for an API that is not running', async (t) => {
   const { page, visitor } = await visiting(t, 'a', { market: { maxSessions: 1 } });
   assert.equal((await visitor.get('/')).status, 503);
   await page.market.marketplace.close();
@@ -426,12 +426,12 @@ test('an API that is full or gone is told in the same way', async (t) => {
   assert.deepEqual([status, headers.get('retry-after')], [503, '10']);
 });
 
-test('reloading the results asks the API no more often than its limits allow', async (t) => {
+test('reloading the results does not exceed the analytics limit of the API', async (t) => {
   const { visitor } = await visiting(t, 'a', { key: { limits: { analyticsPerMinute: 10 } } });
   for (let reload = 0; reload < 20; reload++) assert.equal((await visitor.get('/results')).status, 200);
 });
 
-test('results are for this machine, or for whoever knows the password', async (t) => {
+test('shows results only to this machine or with the password', async (t) => {
   const { page, visitor } = await visiting(t, 'a');
   assert.equal((await visitor.get('/results')).status, 200);
   assert.equal((await visitor.get('/results', { 'X-Forwarded-For': '203.0.113.7' })).status, 404);
@@ -446,7 +446,7 @@ test('results are for this machine, or for whoever knows the password', async (t
   assert.equal((await fetch(`${locked.origin}/results`, { headers: basic('me:sesame: open') })).status, 200);
 });
 
-/** `fetch` sets the host by itself. */
+/** Requests the results with another Host header, which `fetch` cannot set. */
 function statusUnderName(origin: string, name: string): Promise<number> {
   return new Promise((resolve, reject) => {
     request(`${origin}/results`, { headers: { Host: name } }, (answer) => {
@@ -458,7 +458,7 @@ function statusUnderName(origin: string, name: string): Promise<number> {
   });
 }
 
-test('behind a proxy, cookies are for HTTPS only', async (t) => {
+test('restricts cookies to HTTPS behind a proxy', async (t) => {
   const page = await startLandingPage(t, { settings: { BEHIND_PROXY: '1' } });
   const landing = await fetch(`${page.origin}/`);
   const cookies = landing.headers.getSetCookie();
@@ -466,14 +466,14 @@ test('behind a proxy, cookies are for HTTPS only', async (t) => {
   for (const cookie of cookies) assert.match(cookie, /^__Host-\w+=.*; Secure$/);
 });
 
-test('a test key is said to be one', async (t) => {
+test('shows a notice for a test key', async (t) => {
   const { visitor } = await visiting(t, 'b', { key: { mode: 'test' } });
   await visitor.get('/?variant=a');
   await visitor.posted('/answers', goodAnswers);
   assert.match(textOf((await visitor.get('/offers?embed=json')).text), /Made up by the sandbox/);
 });
 
-test('a start that cannot work says why in one line', async (t) => {
+test('prints the reason of a failed start on one line', async (t) => {
   const { page } = await visiting(t, 'a');
   const url = apiUrlOf(page.market);
   const nobody = `http://127.0.0.1:${await findFreePort()}/v1/personal-loans`;
@@ -501,12 +501,12 @@ test('a start that cannot work says why in one line', async (t) => {
   }
 });
 
-test('SIGINT and SIGTERM end it in order', async (t) => {
+test('SIGINT and SIGTERM stop the landing page cleanly', async (t) => {
   const { page } = await visiting(t, 'a');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const child = spawnLandingPage({ API_KEY: page.key, API_URL: apiUrlOf(page.market) });
     const origin = await child.opened();
-    // A connection that is kept alive does not hold it up.
+    // A keep-alive connection does not delay the stop.
     assert.equal((await fetch(`${origin}/?variant=a`)).status, 200);
     assert.equal(await child.stop(signal), 0);
     assert.equal(child.log(), '');

@@ -13,9 +13,9 @@ const pageAccount = 'landing page';
 export interface StartedLandingPage {
   readonly market: RunningMarketplace;
   readonly key: string;
-  /** Where the page stands, e.g. `http://127.0.0.1:43210`. */
+  /** Origin of the landing page, such as `http://127.0.0.1:43210`. */
   readonly origin: string;
-  /** What it has written to standard error so far. */
+  /** Returns the text that the process has written to standard error so far. */
   log(): string;
 }
 
@@ -23,15 +23,18 @@ export interface Wanted {
   readonly market?: StartOptions;
   readonly key?: WantedKey;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Stands between the page and the API, whose address it gets, and comes to its own. */
+  /** Starts a proxy between the page and the API with this URL. Returns the URL of the proxy. */
   readonly between?: (apiUrl: string) => Promise<string>;
 }
 
-/** A service, and the example as a process of its own that knows nothing of it but address and key. Both end with the test. */
+/**
+ * Starts a service, and the landing page as a separate process that knows only the URL of the service and an API key. Both
+ * end with the test.
+ */
 export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Promise<StartedLandingPage> {
   const market = await RunningMarketplace.start('node', wanted.market);
   afterwards(t, () => market.close());
-  // The page asks for the days up to its own today.
+  // The page requests analytics up to the current day of its own clock.
   market.clock.setWall(Date.now());
   const { key } = market.issueKey(personalLoansFixture, { account: pageAccount, ...wanted.key });
   const apiUrl = apiUrlOf(market);
@@ -50,7 +53,7 @@ export function apiUrlOf(market: RunningMarketplace): string {
   return `http://127.0.0.1:${market.marketplace.ports!.public}/v1/personal-loans`;
 }
 
-/** The example with these settings and no others. */
+/** Starts the landing page with only these settings. */
 export function spawnLandingPage(settings: Readonly<Record<string, string>>, args: readonly string[] = []) {
   const main = fileURLToPath(new URL('../../examples/landing-page/main.ts', import.meta.url));
   const { PATH = '' } = process.env;

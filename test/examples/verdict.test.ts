@@ -21,13 +21,13 @@ function summary(interval: SummaryResponse['rev_per_session_ci95'], matured = 10
 
 const verdict = (a: SummaryResponse, b: SummaryResponse) => decideWinner({ a, b, since: '2026-01-01' });
 
-test('without both intervals it is too early, whatever the figures are', () => {
+test('reports that it is too early if an interval is missing, whatever the figures', () => {
   const { headline, reason } = verdict(summary({ low: 1, high: 2 }), summary(null, 12));
   assert.equal(headline, 'Too early to judge');
   assert.match(reason, /A has 100, B has 12/);
 });
 
-test('intervals that overlap, or touch, name no winner', () => {
+test('reports no winner if the intervals overlap or touch', () => {
   for (const [low, high] of [
     [1.5, 3],
     [2, 3],
@@ -37,7 +37,7 @@ test('intervals that overlap, or touch, name no winner', () => {
   }
 });
 
-test('the variant above the other one earns more', () => {
+test('reports that the variant with the higher interval earns more', () => {
   const [less, more] = [summary({ low: 1, high: 2 }), summary({ low: 2.5, high: 4 })];
   assert.equal(verdict(less, more).headline, 'Variant B earns more');
   const { headline, reason } = verdict(more, less);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VisitorRateLimiter } from '../../examples/landing-page/web/visitor-rate-limiter.ts';
 
-test('an address waits for the end of its minute, and the others do not', () => {
+test('blocks an address until the end of its minute, and does not block other addresses', () => {
   const limit = new VisitorRateLimiter(2);
   assert.equal(limit.retryAfterSeconds('one', 0), 0);
   assert.equal(limit.retryAfterSeconds('one', 1_000), 0);
@@ -12,7 +12,7 @@ test('an address waits for the end of its minute, and the others do not', () => 
   assert.equal(limit.retryAfterSeconds('one', 60_000), 0);
 });
 
-test('it remembers a bounded number of addresses, and forgets the oldest', () => {
+test('stores a limited number of addresses, and evicts the oldest', () => {
   const limit = new VisitorRateLimiter(1);
   for (let address = 0; address < 30_000; address++) assert.equal(limit.retryAfterSeconds(`address ${address}`, 0), 0);
   assert.equal(limit.retryAfterSeconds('address 29999', 0), 60);

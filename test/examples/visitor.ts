@@ -1,11 +1,11 @@
-/** What a visitor's browser got. */
+/** Response in a visitor's browser. */
 interface Seen {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** A browser without a screen: it keeps cookies, and follows no redirect by itself. */
+/** A simulated browser that stores cookies and does not follow redirects automatically. */
 export class Visitor {
   readonly #origin: string;
   readonly cookies = new Map<string, string>();
@@ -22,7 +22,7 @@ export class Visitor {
     return this.#ask(path, { method: 'POST', body: new URLSearchParams(form), headers });
   }
 
-  /** Where a form led. Insists on a redirect. */
+  /** Submits a form. Asserts a redirect and returns its location. */
   async posted(path: string, form: Readonly<Record<string, string>>): Promise<string> {
     const { status, headers, text } = await this.post(path, form);
     if (status !== 303) throw new Error(`${status} instead of a redirect: ${text}`);
@@ -44,7 +44,7 @@ export class Visitor {
   }
 }
 
-/** Answers that everybody lends on, as somebody types them. */
+/** Form values, as typed by a borrower, that match many offers. */
 export const goodAnswers = {
   loan_amount: '$10,000',
   loan_purpose: 'major_purchase',

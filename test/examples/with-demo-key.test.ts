@@ -21,7 +21,7 @@ function temporaryFolder(t: TestContext): string {
   return folder;
 }
 
-/** A server on a data folder of its own and on any free port, and the settings that name both. */
+/** Starts a server with its own data folder on a free port. Returns the settings for both. */
 async function served(t: TestContext) {
   const dataDir = temporaryFolder(t);
   const server = await serveMarketplace(dataDir);
@@ -38,14 +38,14 @@ function withDemoKey(settings: Readonly<Record<string, string>>, ...command: str
   return { child, ended, stdout: text(child.stdout), stderr: text(child.stderr) };
 }
 
-/** States of the keys of the account that the script uses. */
+/** Returns the states of the keys of the account that the script uses. */
 async function keyStates(settings: Readonly<Record<string, string>>): Promise<string[]> {
   const { stdout } = await runMarketplace(['keys', 'list', '--json'], settings);
   const keys = JSON.parse(stdout) as { account: string; state: string }[];
   return keys.filter(({ account }) => account === 'visitor').map(({ state }) => state);
 }
 
-test('the demo runs on a server with other ports and another data folder, and its key is revoked', async (t) => {
+test('the demo runs on a server with another port and data folder, and revokes its key', async (t) => {
   const settings = await served(t);
   const { ended, stdout, stderr } = withDemoKey(settings, process.execPath, demo, '--borrowers', '2');
   assert.deepEqual([await ended, await stderr], [0, '']);
@@ -53,7 +53,7 @@ test('the demo runs on a server with other ports and another data folder, and it
   assert.deepEqual(await keyStates(settings), ['revoked']);
 });
 
-test('Ctrl-C ends the program, and its key is revoked', async (t) => {
+test('Ctrl-C ends the program and revokes its key', async (t) => {
   const settings = await served(t);
   const waiting = `process.once('SIGINT', () => process.exit(3)); console.log('ready'); setInterval(() => {}, 1000)`;
   const { child, ended, stderr } = withDemoKey(settings, process.execPath, '-e', waiting);
@@ -62,7 +62,7 @@ test('Ctrl-C ends the program, and its key is revoked', async (t) => {
   assert.deepEqual(await keyStates(settings), ['revoked']);
 });
 
-test('a server with another data folder is named with the folder that the key is in, which is revoked', async (t) => {
+test('a server with another data folder causes an error that names the folder of the key, and the key is revoked', async (t) => {
   const settings = { ...(await served(t)), SVC_DATA_DIR: temporaryFolder(t) };
   const { ended, stdout, stderr } = withDemoKey(settings, process.execPath, '-e', '');
   assert.deepEqual([await ended, await stdout], [1, '']);
@@ -71,7 +71,7 @@ test('a server with another data folder is named with the folder that the key is
   assert.deepEqual(await keyStates(settings), ['revoked']);
 });
 
-test('without a server no key is created', async (t) => {
+test('no key is created without a server', async (t) => {
   const settings = { SVC_DATA_DIR: temporaryFolder(t), SVC_PORT: String(await findFreePort()) };
   const { ended, stderr } = withDemoKey(settings, process.execPath, '-e', '');
   assert.equal(await ended, 1);

@@ -12,7 +12,7 @@ interface View {
 const name = Type.String();
 const sizes = Type.Array(Type.Number());
 
-test('a schema is the one it was given, and one that says anything else than the type does not compile', () => {
+test('schemaFor returns its schema, and does not compile with a schema that differs from the type', () => {
   const schema = Type.Object({ name, sizes, note: Type.Optional(name) });
   assert.equal(schemaFor<View>()(schema), schema);
   // @ts-expect-error an optional member is missing

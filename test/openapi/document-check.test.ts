@@ -4,8 +4,8 @@ import { personalLoans } from '../../src/index.ts';
 import { DocumentCheck } from '../support/document-check.ts';
 import type { Answer, Asked } from '../support/http-client.ts';
 
-/** The check that every other test relies on must be able to fail. */
-describe('holding an answer against the document', () => {
+/** Checks that `DocumentCheck`, which all other tests use, reports errors. */
+describe('DocumentCheck', () => {
   const check = new DocumentCheck(personalLoans);
   const id = `sub_${'0'.repeat(64)}`;
   const asked: Asked = {
@@ -37,7 +37,7 @@ describe('holding an answer against the document', () => {
     text: JSON.stringify({ ...body, ...members }),
   });
 
-  test('lets pass what stands there', () => {
+  test('accepts a response that conforms to the document', () => {
     check.check(asked, answer());
     assert.ok(check.seen.has('createSession 200'));
   });
@@ -53,10 +53,10 @@ describe('holding an answer against the document', () => {
     ['another media type', answer({}, { 'content-type': 'text/plain' })],
     ['another status', answer({}, {}, 201)],
   ] as const) {
-    test(`finds ${fault}`, () => assert.throws(() => check.check(asked, wrong), assert.AssertionError));
+    test(`rejects a response with ${fault}`, () => assert.throws(() => check.check(asked, wrong), assert.AssertionError));
   }
 
-  test('finds an error that the operation does not have', () => {
+  test('rejects an error code that the operation does not document', () => {
     const error = (code: string): Answer => ({
       ...answer({}, {}, 400),
       text: JSON.stringify({ error: code, message: '' }),
@@ -68,7 +68,7 @@ describe('holding an answer against the document', () => {
     );
   });
 
-  test('finds a request that was taken against it', () => {
+  test('rejects an accepted request that the document does not allow', () => {
     for (const wrong of [
       { ...asked, body: '{"referrer_tag":"NO"}' },
       { ...asked, body: '{"referrer_tag":"tag","metadata":{"list":[]}}' },
@@ -78,7 +78,7 @@ describe('holding an answer against the document', () => {
     }
   });
 
-  test('finds OPTIONS refused, unless it comes from a page that may not ask', () => {
+  test('rejects an error response to OPTIONS, except to a page of an origin that is not allowed', () => {
     const error = (status: number, code: string): Answer => ({
       status,
       headers: new Map(Object.entries(headers).filter(([name]) => !name.includes('limit'))),
@@ -93,7 +93,7 @@ describe('holding an answer against the document', () => {
     assert.throws(() => check.check({ method: 'OPTIONS', path: '/w/offers' }, conflict), assert.AssertionError);
   });
 
-  test('finds a bare 503, unless a browser fetches ahead', () => {
+  test('rejects a 503 response without a body, except for a prefetch', () => {
     const bare: Answer = {
       status: 503,
       headers: new Map([

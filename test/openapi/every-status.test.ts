@@ -15,10 +15,10 @@ import { loadId, WidgetCaller } from '../support/widget-caller.ts';
 
 const sessionsHeld = 12;
 
-/** Large enough that explaining it takes more than one turn of the event loop. */
+/** A catalog so large that explaining its offers takes more than one turn of the event loop. */
 const largeCatalog = (seed: number) => JSON.stringify(generateCatalog(seed, 2 * bounds.explainedOffersPerTurn));
 
-test('every status and code that the document promises is answered by a real service', async (t) => {
+test('a real service returns every documented status and error code', async (t) => {
   const market = await RunningMarketplace.start('uws', {
     maxSessions: sessionsHeld,
     maxReferrerTags: 7,
@@ -56,7 +56,7 @@ test('every status and code that the document promises is answered by a real ser
 
 const report = { load: loadId(1), events: [{ event_id: 'one', type: 'widget_loaded' }] };
 
-/** What goes well; returns the session. */
+/** Sends requests that succeed. Returns the sub_id of a session. */
 async function walkThrough({ http }: RunningMarketplace, caller: ApiCaller): Promise<string> {
   const subId = await caller.sessionWith('walk-through', fixture.complete);
   const { offers } = await caller.offers(subId);
@@ -73,7 +73,7 @@ async function walkThrough({ http }: RunningMarketplace, caller: ApiCaller): Pro
   return subId;
 }
 
-/** What no valid request gets: a wrong method, key, body, id. */
+/** Sends invalid requests: wrong methods, keys, bodies and ids. */
 async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise<void> {
   const { http } = market;
   const stranger = market.callerWith(fixture, market.issueKey(equipmentLeasesFixture).key);
@@ -86,7 +86,7 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
     assert.equal((await http.send({ method: 'DELETE', path })).status, 405);
   }
 
-  // Two engines could read it in two ways.
+  // Ambiguous framing, which two servers could parse in different ways.
   const unclear = { path: '/w/widget.js', headers: { 'Transfer-Encoding': 'chunked' } };
   assert.equal((await http.send(unclear)).status, 400);
 
@@ -115,7 +115,7 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
   assert.equal((await http.send({ path: '/c', headers: { 'Sec-Purpose': 'prefetch' } })).status, 503);
 }
 
-/** What a widget is refused. */
+/** Sends requests of a widget that the service rejects. */
 async function beRefusedOnPages(market: RunningMarketplace, caller: ApiCaller): Promise<void> {
   const foreign = { Origin: 'https://elsewhere.example' };
   const ahead = { 'Sec-Purpose': 'prefetch' };
@@ -149,7 +149,7 @@ async function spendLimits(market: RunningMarketplace): Promise<void> {
   }
 }
 
-/** A clock that fails is a fault like any other: nobody foresaw it. */
+/** Sends requests while the clock throws, which is an unexpected error for the service. */
 async function breakDown(market: RunningMarketplace, caller: ApiCaller, subId: string): Promise<void> {
   const { token } = await caller.embed(subId, 'js');
   const { offers } = await caller.offers(subId);
@@ -160,7 +160,7 @@ async function breakDown(market: RunningMarketplace, caller: ApiCaller, subId: s
   for (const ask of [...operations(caller), ...paths.map((path): Asked => ({ path })), told]) {
     market.clock.wallMs = () => {
       const fault = new Error('the clock has stopped');
-      // Timers that look after the service go on: the fault is to meet the request.
+      // Lets the timers of the service continue, so that the exception occurs in a request.
       if (fault.stack?.includes('node:internal/timers')) return now;
       throw fault;
     };
@@ -172,7 +172,7 @@ async function breakDown(market: RunningMarketplace, caller: ApiCaller, subId: s
   }
 }
 
-/** More at once than may wait to be explained. */
+/** Sends more concurrent explain requests than the queue allows. */
 async function askTooMuch(market: RunningMarketplace, t: Parameters<typeof afterwards>[0]): Promise<void> {
   const key = market.issueKey(fixture, { mode: 'test' });
   const subId = await market.callerWith(fixture, key.key).sessionWith('too-much', fixture.complete);
@@ -184,13 +184,13 @@ async function askTooMuch(market: RunningMarketplace, t: Parameters<typeof after
     Promise.all(
       clients.flatMap((client) => Array.from({ length: 16 }, () => client.send({ path: path + explain, headers }))),
     );
-  // The connections are there when it comes to it.
+  // Opens the connections before the explain requests.
   await ask(false);
   const statuses = (await ask(true)).map(({ status }) => status);
   assert.deepEqual([...new Set(statuses)].sort(), [200, 503]);
 }
 
-/** Somebody else has the store of the figures, so that what was recorded last does not come to be counted. */
+/** Requests analytics while another connection locks the analytics store, so that the aggregator cannot count the session. */
 async function askWhileNothingIsCounted(market: RunningMarketplace, caller: ApiCaller): Promise<void> {
   const store = new Database(dataFiles(market.folder).analyticsStoreFile);
   store.exec('BEGIN IMMEDIATE');
@@ -202,7 +202,7 @@ async function askWhileNothingIsCounted(market: RunningMarketplace, caller: ApiC
   }
 }
 
-/** Bodies that never come to their end, on connections that are of no use any more. */
+/** Sends bodies that never end, which makes their connections unusable. */
 async function neverEnd(market: RunningMarketplace, caller: ApiCaller): Promise<void> {
   const widget = await caller.widgetWith('never-ends', fixture.complete);
   const headers = {
@@ -223,7 +223,7 @@ async function neverEnd(market: RunningMarketplace, caller: ApiCaller): Promise<
   }
 }
 
-/** The widget's page while its session lives, and after. */
+/** Requests the page of a widget before and after its session expires. */
 async function followToTheEnd(market: RunningMarketplace, caller: ApiCaller, subId: string): Promise<void> {
   const { token } = await caller.embed(subId, 'iframe');
   const widget = new WidgetCaller(market.http, subId, token);
@@ -236,7 +236,7 @@ async function followToTheEnd(market: RunningMarketplace, caller: ApiCaller, sub
   assert.equal((await caller.get('marketplace', { sub_id: subId, format: 'json' })).status, 400);
 }
 
-/** One request for each operation, as it might come. */
+/** One request for each operation. */
 function operations({ basePath, key }: ApiCaller): readonly Asked[] {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Content-Length': '2' };
   const { 'Content-Length': _, ...reading } = headers;

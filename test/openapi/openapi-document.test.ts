@@ -34,17 +34,17 @@ for (const { vertical } of allFixtures) {
   }
 }
 
-test('the document in docs/ is the one of the service as it starts (make openapi writes it)', () => {
+test('the document in docs/ is the current OpenAPI document (written by make openapi)', () => {
   const filed = readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
   assert.equal(filed, openApiText(personalLoans, urls));
 });
 
-test('the examples are what a service answers (make openapi records them)', async () => {
+test('the examples are the responses of the current service (recorded by make openapi)', async () => {
   const filed: unknown = JSON.parse(readFileSync(recordedExamplesUrl(personalLoans.segment), 'utf8'));
   assert.deepEqual(filed, await recordExamples());
 });
 
-test('addresses are those of the service, in examples too', () => {
+test('the URLs are those of the service, including the URLs in examples', () => {
   const { servers, paths } = openApiDocument(personalLoans, apart);
   assert.equal(servers[0]?.url, 'https://api.test/loans/v1/personal-loans');
   assert.deepEqual(paths['/c']?.servers?.[0]?.url, 'https://go.test');
@@ -56,7 +56,7 @@ test('addresses are those of the service, in examples too', () => {
   assert.doesNotMatch(text, /\.invalid/);
 });
 
-test('the pocket fields are those of the vertical, with what they may hold', () => {
+test('the pocket fields are those of the vertical, with their allowed values', () => {
   for (const { vertical, fields, required } of allFixtures) {
     const { PocketFields } = openApiDocument(vertical, urls).components.schemas as Record<
       string,

@@ -14,14 +14,14 @@ async function pageAt(path: string, publicUrl: string, verticals: readonly Verti
   return Buffer.from((await page.load()).plain).toString();
 }
 
-test('the page names its parts below the path of the public address', async () => {
+test('the reference page loads its files below the path of the public URL', async () => {
   const page = await pageAt('/docs', 'https://api.test/loans', [personalLoans, equipmentLeases]);
   const addresses = [...page.matchAll(/(?:src|href|data-document)="(?!data:)([^"]+)"/g)].map((match) => match[1]!);
   assert.equal(addresses.length, 8);
   for (const address of addresses) assert.match(address, /^\/loans\/(docs|v1)\//);
 });
 
-test('the page of the only vertical offers no other', async () => {
+test('the reference page of a single vertical has no navigation', async () => {
   assert.doesNotMatch(await pageAt('/docs', 'https://api.test', [personalLoans]), /<nav/);
   assert.match(await pageAt('/docs', 'https://api.test', [personalLoans, equipmentLeases]), /<nav/);
 });

@@ -23,7 +23,7 @@ async function summaries(page: Page): Promise<string[]> {
   return page.locator('.opblock-summary-path').allInnerTexts();
 }
 
-test('the reference shows every operation in a browser, which asks nobody else and has nothing to complain of', async () => {
+test('the reference page shows every operation in a browser without console messages or requests to other hosts', async () => {
   const page = await browser.newPage();
   const asked: string[] = [];
   const complaints: string[] = [];
@@ -34,7 +34,7 @@ test('the reference shows every operation in a browser, which asks nobody else a
   assert.equal(await page.title(), 'Personal loans marketplace API');
   assert.deepEqual((await summaries(page)).slice(0, 4), ['/session', '/inputs', '/marketplace', '/analytics']);
 
-  // Opened, an operation shows its errors and an example.
+  // An expanded operation shows its errors and an example.
   await page.locator('.opblock-summary-control', { hasText: '/inputs' }).click();
   await page.getByText('INVALID_FIELD_VALUE').first().waitFor();
   await page.getByText('"missing_conditional"').first().waitFor();
@@ -49,7 +49,7 @@ test('the reference shows every operation in a browser, which asks nobody else a
   await page.close();
 });
 
-test('the reference leads to that of every other vertical', async () => {
+test('the reference page links to the reference pages of the other verticals', async () => {
   const page = await browser.newPage();
   await page.goto(addressOf('/docs'));
   await page.getByRole('link', { name: 'Equipment leases' }).click();

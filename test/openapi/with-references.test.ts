@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import Type from 'typebox';
 import { extractComponents } from '../../src/openapi/openapi-document.ts';
 
-test('a titled schema stands once, however often it is used', () => {
+test('extracts a titled schema once, however often the schema is used', () => {
   const item = Type.Object({ n: Type.Integer() }, { title: 'Item' });
   const list = Type.Object({ items: Type.Array(item), first: Type.Optional(item) }, { title: 'List' });
   assert.deepEqual(extractComponents({ '/lists': list, '/items': item }), {
@@ -23,13 +23,13 @@ test('a titled schema stands once, however often it is used', () => {
   });
 });
 
-test('two schemas with one title are a mistake', () => {
+test('rejects two different schemas with the same title', () => {
   const one = Type.Object({ n: Type.Integer() }, { title: 'Item' });
   const other = Type.Object({ n: Type.String() }, { title: 'Item' });
   assert.throws(() => extractComponents({ one, other }), /two schemas have the title Item/);
 });
 
-test('an example is nobody’s schema, whatever members it has', () => {
+test('does not extract a schema from an example', () => {
   const examples = { one: { value: { title: 'A title' } } };
   assert.deepEqual(extractComponents({ examples }).described, { examples });
 });

@@ -16,7 +16,7 @@ test('the widget script is one small file without URLs of other hosts', (t) => {
   afterwards(t, () => rmSync(folder, { recursive: true }));
   execFileSync(process.execPath, [builder, folder]);
   const script = readFileSync(join(folder, 'widget.js'));
-  // Includes the styles.
+  // The size includes the styles.
   assert.ok(gzipSync(script).length < 12_000, `${gzipSync(script).length} bytes with gzip`);
   assert.ok(brotliCompressSync(script).length < 12_000, `${brotliCompressSync(script).length} bytes with brotli`);
   // The compressed files have the same content.
@@ -33,7 +33,7 @@ test('the widget script is one small file without URLs of other hosts', (t) => {
   ]) {
     assert.doesNotMatch(text, banned);
   }
-  // Builds are reproducible.
+  // A second build has the same content.
   execFileSync(process.execPath, [builder, join(folder, 'again')]);
   assert.deepEqual(readFileSync(join(folder, 'again', 'widget.js')), script);
 });

@@ -7,7 +7,7 @@ import { readSettings } from '../../src/web/widget/settings.ts';
 const src = 'https://widgets.example/w/widget.js?v=0123456789abcdef';
 const dataset = { sub: 'sub_1', token: 'abc', mount: '#offers' };
 
-test('a script element without optional attributes gets the defaults of the API', () => {
+test('a script element without optional attributes has the defaults of the API', () => {
   assert.deepEqual(readSettings({ src, dataset }), {
     base: 'https://widgets.example/w',
     ...dataset,
@@ -30,7 +30,7 @@ test('a script element sets sort order, number of offers, embedding and theme', 
   });
 });
 
-test('what is missing or wrong is told by the attribute to write', () => {
+test('names the attribute to fix if an attribute is missing or invalid', () => {
   const complaints: [attributes: object, named: RegExp][] = [
     [{ sub: undefined }, /data-sub/],
     [{ token: '' }, /data-token/],
@@ -56,7 +56,7 @@ test('what is missing or wrong is told by the attribute to write', () => {
   }
 });
 
-test('the widget keeps to what its server takes', () => {
+test('the limits of the widget are within the limits of the server', () => {
   assert.equal(limits.offersMax, bounds.offersShownMax);
   assert.equal(limits.offersDefault, bounds.offersShownDefault);
   assert.equal(limits.placeholderCardsMax, bounds.widgetPlaceholderCardsMax);

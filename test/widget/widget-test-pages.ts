@@ -9,7 +9,7 @@ import { RunningMarketplace } from '../support/running-marketplace.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
 
 interface WidgetOptions {
-  /** Sandbox sessions may be embedded anywhere, live ones only on allowed origins. */
+  /** Mode of the session. Any page can embed sandbox sessions; only allowed origins can embed live sessions. */
   readonly mode?: Mode;
   /** Whether the account allows the origin of the partner's pages. */
   readonly allowed?: boolean;
@@ -78,7 +78,7 @@ class WidgetTestPages {
     return { caller, tag, subId, token, html, src };
   }
 
-  /** A new browser context. Its user agent lacks `Headless`, because the service would count its clicks as a bot's. */
+  /** Creates a browser context. Its user agent lacks `Headless`, because the service would detect clicks of a bot. */
   context(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     const [major] = this.#browser.version().split('.');
     const userAgent = `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`;
@@ -104,7 +104,7 @@ class WidgetTestPages {
   }
 }
 
-/** A group of tests. `pages` is available only while a test runs. */
+/** Declares a group of tests. `pages` is available only while a test runs. */
 export type WidgetSuite = (pages: () => WidgetTestPages) => void;
 
 /** Declares the suites of a test file, which share one service and one browser. */

@@ -6,7 +6,7 @@ const own = 'https://widget.example';
 const home = 'https://shop.example';
 
 describe('embedPolicy', () => {
-  it('lets the origins named show a widget, and its own page ask', () => {
+  it('allows the listed origins to embed a widget, and the widget host to send requests', () => {
     for (const mode of ['live', 'test'] as const) {
       const policy = createEmbedPolicy(mode, [home, 'http://localhost:3000'], own);
       assert.equal(policy.frameAncestors, `${home} http://localhost:3000`);
@@ -20,7 +20,7 @@ describe('embedPolicy', () => {
     }
   });
 
-  it('lets everybody show what is not real, and nobody what is, where none is named', () => {
+  it('without origins, allows any page to embed a test widget and no page to embed a live widget', () => {
     const sandbox = createEmbedPolicy('test', [], own);
     assert.equal(sandbox.frameAncestors, '*');
     assert.deepEqual([home, own, '', 'null'].map(sandbox.corsOriginFor), ['*', '*', '', '*']);

@@ -43,7 +43,7 @@ export const accessibility: WidgetSuite = (pages) =>
       await page.context().close();
     }
 
-    test('offers, with all details open', async () => {
+    test('offers have no violations, with all details open', async () => {
       const { html } = await pages().widget({ maxOffers: 3 });
       const page = await pages().open(html);
       await page.locator('.card .go').first().waitFor();
@@ -51,7 +51,7 @@ export const accessibility: WidgetSuite = (pages) =>
       await assertAccessible(page, 'offers', ['light', 'dark']);
     });
 
-    test('placeholders of offers', async () => {
+    test('placeholders of offers have no violations', async () => {
       const { html } = await pages().widget({ maxOffers: 3 });
       const page = await (await pages().context()).newPage();
       await page.route('**/w/offers?*', () => {});
@@ -60,7 +60,7 @@ export const accessibility: WidgetSuite = (pages) =>
       await assertAccessible(page, 'placeholders');
     });
 
-    test('an error with a button', async () => {
+    test('an error with a button has no violations', async () => {
       const { html } = await pages().widget();
       const page = await (await pages().context()).newPage();
       await page.route('**/w/offers?*', (route) => route.abort());
@@ -69,7 +69,7 @@ export const accessibility: WidgetSuite = (pages) =>
       await assertAccessible(page, 'error');
     });
 
-    test('the page of an iframe', async () => {
+    test('the page of an iframe has no violations', async () => {
       const { caller, subId } = await pages().widget();
       const { src } = await caller.embed(subId, 'iframe', { max_offers: 3 });
       const page = await (await pages().context({ bypassCSP: true })).newPage();
@@ -78,7 +78,7 @@ export const accessibility: WidgetSuite = (pages) =>
       await assertAccessible(page, 'iframe');
     });
 
-    test('everything can be used by keyboard, in reading order', async () => {
+    test('all controls can be used by keyboard in reading order', async () => {
       const { html } = await pages().widget({ maxOffers: 2 });
       const page = await pages().open(html);
       await page.locator('.card .go').first().waitFor();
@@ -106,7 +106,7 @@ export const accessibility: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('respects reduced motion and forced colors', async () => {
+    test('the widget respects reduced motion and forced colors', async () => {
       const { html } = await pages().widget({ maxOffers: 1 });
       const page = await (await pages().context({ reducedMotion: 'reduce', forcedColors: 'active' })).newPage();
       await page.route('**/w/offers?*', () => {});

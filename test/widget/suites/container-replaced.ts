@@ -27,7 +27,7 @@ export const containerReplaced: WidgetSuite = (pages) =>
       await firstOffer(page).waitFor();
     }
 
-    /** Names of the events that document and window have listeners for. */
+    /** Returns the names of the events for which document or window have listeners. */
     async function listeners(page: Page): Promise<string[]> {
       const session = await page.context().newCDPSession(page);
       const found: string[] = [];
@@ -40,7 +40,7 @@ export const containerReplaced: WidgetSuite = (pages) =>
       return found.sort();
     }
 
-    test('removes all event listeners of the first', async () => {
+    test('removes all event listeners of the first widget', async () => {
       const { html } = await pages().widget();
       const page = await pages().open(html);
       await firstOffer(page).waitFor();
@@ -51,11 +51,11 @@ export const containerReplaced: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('sends the pending events of the first before its own first request', async () => {
+    test('sends the pending events of the first widget before its own first request', async () => {
       const { caller, tag, html } = await pages().widget();
       const page = await (await pages().context()).newPage();
       await page.clock.install();
-      // With a stopped clock, a widget sends nothing by itself.
+      // A widget sends nothing by itself while the clock is stopped.
       await page.clock.pauseAt(Date.now() + 3_600_000);
       const asked: string[] = [];
       page.on('request', (request) => {
@@ -82,10 +82,10 @@ export const containerReplaced: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('cancels the pending request of the first', async () => {
+    test('cancels the pending request of the first widget', async () => {
       const { html } = await pages().widget();
       const page = await (await pages().context()).newPage();
-      // With a stopped clock, the request does not time out.
+      // The request does not time out while the clock is stopped.
       await page.clock.install();
       await page.clock.pauseAt(Date.now() + 3_600_000);
       let asked = 0;

@@ -37,7 +37,7 @@ export const documentedRequests: WidgetSuite = (pages) =>
     }
 
     for (const format of ['js', 'iframe'] as const) {
-      test(`conform to the OpenAPI document, with format=${format}`, async () => {
+      test(`requests and responses of a widget with format=${format} conform to the OpenAPI document`, async () => {
         const { caller, subId } = await pages().widget({ mode: 'test', allowed: true });
         const { html } = await caller.embed(subId, format);
         const page = await (await pages().context({ viewport: { width: 800, height: 2_000 } })).newPage();

@@ -7,7 +7,7 @@ import type { TestWidget, WidgetSuite } from '../widget-test-pages.ts';
 const dayMs = 86_400_000;
 
 export const expiry: WidgetSuite = (pages) =>
-  describe('offers on a page that stays open', () => {
+  describe('offers on an open page', () => {
     const offer = (page: Page) => page.locator('.card .go').first();
     const expired = (page: Page) =>
       page.locator('.message').getByRole('heading', { name: 'These offers have expired' });
@@ -21,7 +21,7 @@ export const expiry: WidgetSuite = (pages) =>
       return page;
     }
 
-    test('expire with the session, whatever the time on the visitor’s clock', async () => {
+    test('offers expire with the session, whatever the time on the visitor’s device', async () => {
       for (const time of ['2001-01-01', '2049-12-31']) {
         const widget = await pages().widget();
         const page = await openPage(widget, time);
@@ -34,7 +34,7 @@ export const expiry: WidgetSuite = (pages) =>
         await expired(page).waitFor();
         assert.equal(await page.locator('.card').count(), 0);
         assert.match((await page.getByRole('status').textContent()) ?? '', /^These offers have expired/);
-        // The focused link was removed. Expiry is no integration error, so nothing is logged.
+        // The focused link was removed. Expiry is not an integration error, so the widget logs nothing.
         assert.equal(
           await page.locator('.title').evaluate((title) => title.getRootNode().activeElement === title),
           true,
@@ -46,7 +46,7 @@ export const expiry: WidgetSuite = (pages) =>
       }
     });
 
-    test('are checked for expiry when the visitor comes back to the page, as timers may not have run', async () => {
+    test('offers are checked for expiry when the visitor returns to the page, because timers may not have run', async () => {
       for (const comingBack of [
         'document.dispatchEvent(new Event("visibilitychange"))',
         'dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))',
@@ -66,7 +66,7 @@ export const expiry: WidgetSuite = (pages) =>
       }
     });
 
-    test('expire correctly after longer than the maximum of setTimeout', async () => {
+    test('offers expire correctly after more than the maximum delay of setTimeout', async () => {
       const { html } = await pages().widget();
       const page = await (await pages().context()).newPage();
       await page.clock.install();
@@ -85,7 +85,7 @@ export const expiry: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('expire a session lifetime after the session began, also after a later response', async () => {
+    test('offers expire one session lifetime after the creation of the session, also after a later response', async () => {
       const page = await openPage(await pages().widget());
       const halfMs = bounds.sessionTtlMs / 2;
       await page.clock.runFor(halfMs);

@@ -20,7 +20,7 @@ export const hostPage: WidgetSuite = (pages) =>
     const cards = (page: Page) => page.locator('.card:not(.placeholder)');
     const inStage = (html: string) => `<div id="stage">${html}</div>`;
 
-    /** Position and computed style of everything in the first card. */
+    /** Returns position and computed style of every element in the first card. */
     const looks = (page: Page) =>
       cards(page)
         .first()
@@ -49,7 +49,7 @@ export const hostPage: WidgetSuite = (pages) =>
           });
         });
 
-    /** Collects exceptions, and console errors and warnings, including those of the CSP. */
+    /** Collects exceptions, console errors and console warnings, including CSP violations. */
     function collectErrors(page: Page): string[] {
       const errors: string[] = [];
       page.on('pageerror', (error) => errors.push(String(error)));
@@ -59,7 +59,7 @@ export const hostPage: WidgetSuite = (pages) =>
       return errors;
     }
 
-    test('looks the same under hostile page styles', async () => {
+    test('a widget looks the same under hostile page styles', async () => {
       const { html } = await pages().widget({ maxOffers: 2 });
       const plain = await pages().open(inStage(html));
       const hostile = await pages().open(inStage(html), {}, `<style>${hostileStyle}</style>`);
@@ -68,7 +68,7 @@ export const hostPage: WidgetSuite = (pages) =>
       for (const page of [plain, hostile]) await page.context().close();
     });
 
-    test('does not change the styles of the page', async () => {
+    test('a widget does not change the styles of the page', async () => {
       const { html } = await pages().widget();
       const around = `<div class="card" style="width: 300px"><h3 class="name">Ours</h3><a class="go" href="#">Go</a></div>`;
       const look = (page: Page) =>
@@ -84,7 +84,7 @@ export const hostPage: WidgetSuite = (pages) =>
       for (const page of [alone, beside]) await page.context().close();
     });
 
-    test('works under a strict CSP that allows only its own host', async () => {
+    test('a widget works under a strict CSP that allows only its own host', async () => {
       const { html, src } = await pages().widget();
       const { origin } = new URL(src);
       const policy = `default-src 'none'; script-src ${origin}; connect-src ${origin}; img-src ${origin}; require-trusted-types-for 'script'`;
@@ -103,7 +103,7 @@ export const hostPage: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('can be on a page twice, as two widget loads', async () => {
+    test('two widgets on a page count as two widget loads', async () => {
       const { caller, tag, html } = await pages().widget({ maxOffers: 2 });
       const page = await pages().open(html + html.replaceAll(/svc-offers-[0-9a-f]+/g, 'another-place'));
       await page.locator('#another-place .card .go').first().waitFor();
@@ -116,7 +116,7 @@ export const hostPage: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('mounts in any container, also one after its script', async () => {
+    test('a widget mounts in any container, also in a container after its script', async () => {
       const { html } = await pages().widget();
       const script = html
         .slice(html.indexOf('<script'))
@@ -128,7 +128,7 @@ export const hostPage: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('logs how to fix a missing container or attribute, and throws nothing', async () => {
+    test('a widget logs how to fix a missing container or attribute, and throws no exception', async () => {
       const { html } = await pages().widget();
       for (const [wrong, named] of [
         [html.replace(/<div.*<\/div>/, ''), /data-mount="#offers"/],
@@ -146,7 +146,7 @@ export const hostPage: WidgetSuite = (pages) =>
       }
     });
 
-    test('fits widths from 280 to 1200 pixels, and a shrink-to-fit container', async () => {
+    test('a widget fits widths from 280 to 1200 pixels and a shrink-to-fit container', async () => {
       const { html } = await pages().widget();
       const page = await pages().open(html, { viewport: { width: 280, height: 700 } });
       await cards(page).first().waitFor();

@@ -8,7 +8,7 @@ import type { WidgetSuite } from '../widget-test-pages.ts';
 
 export const iframe: WidgetSuite = (pages) =>
   describe('a widget in an iframe', () => {
-    test('is blocked by the browser if the account does not allow the origin', async () => {
+    test('the browser blocks an iframe if the account does not allow the origin', async () => {
       const account = 'at home elsewhere';
       const caller = pages().market.caller(fixture, { account, mode: 'live' });
       const { origins } = pages().market.marketplace;
@@ -39,7 +39,7 @@ export const iframe: WidgetSuite = (pages) =>
       }
     });
 
-    test('can be sorted, and reports expired offers', async () => {
+    test('a widget in an iframe can be sorted, and shows a message for expired offers', async () => {
       const { caller, tag, subId } = await pages().widget({ mode: 'live', allowed: true });
       const { html } = await caller.embed(subId, 'iframe');
       const page = await (await pages().context()).newPage();
@@ -62,7 +62,7 @@ export const iframe: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('is as high as its offers if the page has the script of docs/widget.md', async () => {
+    test('an iframe is as high as its offers if the page includes the script of docs/widget.md', async () => {
       const [snippet] = /<script>\naddEventListener.+?<\/script>/s.exec(readFileSync('docs/widget.md', 'utf8'))!;
       const { caller, subId } = await pages().widget({ mode: 'live', allowed: true });
       const { html } = await caller.embed(subId, 'iframe');
@@ -82,18 +82,18 @@ export const iframe: WidgetSuite = (pages) =>
       await frame.locator('.card .go').first().waitFor();
       await eventually(sized, [true, false]);
       const [before] = await heights();
-      // It grows with what is opened, and shrinks again.
+      // The iframe grows when details are opened, and shrinks again.
       await frame.locator('.card').first().getByText('Details').click();
       await eventually(async () => [...(await sized()), (await heights())[0]! > before!], [true, false, true]);
       await frame.locator('.card').first().getByText('Details').click();
       await eventually(async () => [...(await sized()), (await heights())[0]], [true, false, before]);
-      // A message from elsewhere, such as the page itself, changes nothing.
+      // A message from another source, such as the page itself, changes nothing.
       await page.evaluate(`postMessage({ type: 'svc-offers-height', height: 7 }, '*')`);
       assert.deepEqual(await sized(), [true, false]);
       await page.context().close();
     });
 
-    test('reports an expired session, at the start and at a change of the sort order', async () => {
+    test('an iframe shows a message for an expired session, at the start and after a change of the sort order', async () => {
       const { caller, subId } = await pages().widget({ mode: 'live', allowed: true });
       const { html } = await caller.embed(subId, 'iframe');
       const early = await pages().open(html);
@@ -103,7 +103,7 @@ export const iframe: WidgetSuite = (pages) =>
       const late = await pages().open(html);
       for (const [page, title] of [
         [early, 'These offers have expired'],
-        // The page of the frame itself.
+        // The page inside the iframe shows the message.
         [late, 'These offers are out of date'],
       ] as const) {
         await page.frameLocator('iframe').getByRole('heading', { name: title }).waitFor();

@@ -17,7 +17,7 @@ const scoreShifts = `
 const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
 export const layoutStability: WidgetSuite = (pages) =>
-  describe('a widget that loads', () => {
+  describe('a loading widget', () => {
     const offer = (page: Page) => page.locator('.card .go').first();
 
     /** Total layout shift of a page whose widget script loads last. */
@@ -42,7 +42,7 @@ export const layoutStability: WidgetSuite = (pages) =>
       return shift;
     }
 
-    test('does not shift the layout, even if its script loads late', async () => {
+    test('does not shift the layout if its script loads late', async () => {
       const below = '<p>What stands below it.</p>'.repeat(20);
       for (const viewport of [
         { width: 375, height: 700 },
@@ -50,7 +50,7 @@ export const layoutStability: WidgetSuite = (pages) =>
       ]) {
         for (const [maxOffers, limit] of [
           [5, 0.01],
-          // A single offer needs much more height on a phone than on a desktop, so one of them shifts a little.
+          // A single offer is much higher on a phone than on a desktop, so the layout shifts slightly on one of them.
           [1, 0.05],
         ] as const) {
           const { html, src } = await pages().widget({ mode: 'live', allowed: true, maxOffers });
@@ -90,7 +90,7 @@ export const layoutStability: WidgetSuite = (pages) =>
       }
     });
 
-    test('sends requests only to its own host, and stores nothing in the browser', async () => {
+    test('sends requests only to its own host, and stores no data in the browser', async () => {
       const { html, src } = await pages().widget({ mode: 'live', allowed: true });
       const context = await pages().context();
       const page = await context.newPage();
@@ -124,7 +124,7 @@ export const layoutStability: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('is unchanged, and counts no view, when its page is restored from the back-forward cache', async () => {
+    test('does not change or count a view when its page is restored from the back-forward cache', async () => {
       const { caller, tag, html } = await pages().widget();
       const browser = await startChromium({ keepsPagesInMemory: true });
       try {

@@ -27,7 +27,7 @@ export const noOffers: WidgetSuite = (pages) =>
       return (await pages().context()).newPage();
     }
 
-    test('tells the borrower what to do if nothing matches', async () => {
+    test('tells the borrower what to do if no offer matches', async () => {
       const { html } = await pages().widget({ mode: 'live', allowed: true, fields: fixture.unmatched });
       const page = await pages().open(html);
       await titled(page, 'No offers match right now').waitFor();
@@ -38,7 +38,7 @@ export const noOffers: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('reports an expired session, at the start and at a change of the sort order', async () => {
+    test('shows a message for an expired session, at the start and after a change of the sort order', async () => {
       const { html } = await pages().widget();
       const early = await pages().open(html);
       await offer(early).waitFor();
@@ -53,7 +53,7 @@ export const noOffers: WidgetSuite = (pages) =>
       }
     });
 
-    test('logs the origin to allow if it must not be embedded', async () => {
+    test('logs the origin to add if its origin is not allowed', async () => {
       const { html } = await pages().widget({ mode: 'live' });
       const page = await blank();
       const consoleErrors = collectConsoleErrors(page);
@@ -86,12 +86,12 @@ export const noOffers: WidgetSuite = (pages) =>
       await retry(page).focus();
       await page.keyboard.press('Enter');
       await offer(page).waitFor();
-      // The focused button was removed, and the focus moved to the title.
+      // The focused button was removed, so the focus moved to the title.
       assert.equal(await page.locator('.title').evaluate((title) => title.getRootNode().activeElement === title), true);
       await page.context().close();
     });
 
-    test('retries a rate limit, and then reports it', async () => {
+    test('retries after a rate limit error, and then shows an error', async () => {
       const { subId, token, html } = await pages().widget();
       const widget = new WidgetCaller(pages().market.http, subId, token);
       for (let load = 1; load <= bounds.widgetRequestsPerMinute; load++)
@@ -158,7 +158,7 @@ export const noOffers: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('retries when the connection is back, and counts one view', async () => {
+    test('retries when the network connection is restored, and counts one view', async () => {
       const { caller, tag, html } = await pages().widget();
       const page = await blank();
       await page.route(offersAddress, (route) => route.abort());
@@ -172,7 +172,7 @@ export const noOffers: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('keeps its offers if changing the sort order fails', async () => {
+    test('keeps its offers if a change of the sort order fails', async () => {
       const { html } = await pages().widget();
       const page = await pages().open(html);
       await offer(page).waitFor();

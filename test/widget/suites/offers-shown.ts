@@ -11,7 +11,7 @@ export const offersShown: WidgetSuite = (pages) =>
   describe('offers in the widget', () => {
     const firstCard = (page: Page) => page.locator('.card:not(.placeholder)').first();
 
-    test('a card shows its offer, and the payment with amount, term and APR range', async () => {
+    test('a card shows an offer with its payment, amount, term and APR range', async () => {
       const { html, subId, token } = await pages().widget({ maxOffers: 4 });
       const page = await pages().open(html);
       await firstCard(page).waitFor();
@@ -113,7 +113,7 @@ export const offersShown: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('sorting by revenue is offered only if the page starts with it, and is named “Sponsored first”', async () => {
+    test('the revenue sort is available only if the page starts with it, under the name “Sponsored first”', async () => {
       const { html } = await pages().widget({ sort: 'svc_revenue' });
       const page = await pages().open(html);
       await firstCard(page).waitFor();
@@ -147,7 +147,7 @@ export const offersShown: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('URLs of other schemes are dropped, and markup in a response is shown as text', async () => {
+    test('URLs with other schemes are removed, and markup in a response is shown as text', async () => {
       const { html } = await pages().widget({ maxOffers: 3 });
       const page = await (await pages().context()).newPage();
       await page.route('**/w/offers?*', async (route) => {

@@ -12,15 +12,15 @@ interface EventBatch {
 
 const eventsAddress = '**/w/events?*';
 const tall = { viewport: { width: 800, height: 3_000 } };
-/** Shows only the title and half a card. */
+/** A viewport that shows only the title and half a card. */
 const low = { viewport: { width: 800, height: 300 } };
 
 export const widgetEvents: WidgetSuite = (pages) =>
-  describe('the events of a widget', () => {
+  describe('widget events', () => {
     const offer = (page: Page) => page.locator('.card .go').first();
     const isEventRequest = (request: Request) => request.url().includes('/w/events');
 
-    /** Collects the batches that the page sends from now on. */
+    /** Collects the batches that the page sends after this call. */
     function batchesOf(page: Page): EventBatch[] {
       const batches: EventBatch[] = [];
       page.context().on('request', (request) => {
@@ -31,7 +31,7 @@ export const widgetEvents: WidgetSuite = (pages) =>
 
     const typesIn = (batches: readonly EventBatch[]) => batches.flatMap(({ events }) => events.map(({ type }) => type));
 
-    /** The counts of widget events in the analytics, without zeros. */
+    /** Returns the counts of widget events in the analytics, without zeros. */
     async function countedEvents({ caller, tag }: TestWidget): Promise<Record<string, number>> {
       const { widget_events: events } = await caller.summary({ referrer_tag: tag });
       return Object.fromEntries(Object.entries(events).filter(([, count]) => count > 0));
@@ -45,7 +45,7 @@ export const widgetEvents: WidgetSuite = (pages) =>
       return { page, batches };
     }
 
-    test('are sent once each, with unique ids', async () => {
+    test('sends each event once with a unique id', async () => {
       const widget = await pages().widget({ maxOffers: 3 });
       const { page, batches } = await openPage(widget, tall);
       const details = page.locator('.card').nth(1).getByText('Details');
@@ -63,7 +63,7 @@ export const widgetEvents: WidgetSuite = (pages) =>
       }
       const seen = new Set(await page.locator('.card .go').evaluateAll((links) => links.map(({ href }) => href)));
       assert.equal(seen.size, 3);
-      // Three offers were visible at first. The other sort order may show others, which add impressions.
+      // Three offers were visible at first. The other sort order can show other offers, which add impressions.
       await page
         .waitForRequest((request) => isEventRequest(request) && /offer_impression/.test(request.postData() ?? ''))
         .catch(() => {});
@@ -85,7 +85,7 @@ export const widgetEvents: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('are sent in batches, as plain text without a preflight request', async () => {
+    test('sends events in batches, as plain text without a preflight request', async () => {
       const { page, batches } = await openPage(await pages().widget({ maxOffers: 3 }), tall);
       let asked = 0;
       page.on('request', (request) => {
@@ -100,7 +100,7 @@ export const widgetEvents: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('include one impression of each offer that was visible', async () => {
+    test('sends one impression event for each offer that was visible', async () => {
       const widget = await pages().widget({ maxOffers: 4 });
       const { page, batches } = await openPage(widget, low);
       await page.waitForRequest(
@@ -128,7 +128,7 @@ export const widgetEvents: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('include no impression of an iframe that is not visible', async () => {
+    test('sends no impression event from an iframe that is not visible', async () => {
       const widget = await pages().widget();
       const { html } = await widget.caller.embed(widget.subId, 'iframe');
       const page = await (await pages().context(low)).newPage();
@@ -145,7 +145,7 @@ export const widgetEvents: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('are sent again with the same ids until a response, and countedEvents once', async () => {
+    test('sends events again with the same ids until the server responds, and counts them once', async () => {
       const widget = await pages().widget();
       const page = await (await pages().context(low)).newPage();
       await page.clock.install();
@@ -181,7 +181,7 @@ export const widgetEvents: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('are not sent forever to a server that does not respond', async () => {
+    test('does not send events endlessly to a server that does not respond', async () => {
       const widget = await pages().widget();
       const page = await (await pages().context(low)).newPage();
       await page.clock.install();
@@ -194,14 +194,14 @@ export const widgetEvents: WidgetSuite = (pages) =>
         await page.evaluate('fetch("data:,")');
       }
       assert.ok(batches.length >= 2 && batches.length <= 6, `${batches.length} attempts`);
-      // Unsent events are sent with the next event or when the page is left.
+      // Unsent events are sent with the next event or when the visitor leaves the page.
       await page.unroute(eventsAddress);
       await page.goto('about:blank');
       await eventually(async () => (await countedEvents(widget)).widget_loaded, 1);
       await page.context().close();
     });
 
-    test('are sent when the visitor leaves the page', async () => {
+    test('sends events when the visitor leaves the page', async () => {
       const widget = await pages().widget();
       const { page } = await openPage(widget, low);
       await page.getByText('How offers are chosen').click();
@@ -214,14 +214,14 @@ export const widgetEvents: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('are limited to the last 200', async () => {
+    test('keeps only the last 200 unsent events', async () => {
       const widget = await pages().widget();
       const page = await (await pages().context(low)).newPage();
       await page.clock.install();
       await page.goto(pages().page(widget.html));
       await offer(page).waitFor();
       await eventually(async () => (await countedEvents(widget)).offers_rendered, 1);
-      // With a stopped clock, the widget sends nothing before the page is left.
+      // While the clock is stopped, the widget sends nothing before the visitor leaves the page.
       await page.clock.pauseAt(Date.now() + 3_600_000);
       await page.getByText('How offers are chosen').evaluate(async (summary) => {
         for (let time = 0; time < 450; time++) {
@@ -235,7 +235,7 @@ export const widgetEvents: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('include an error if offers cannot be shown', async () => {
+    test('sends an error event if offers cannot be shown', async () => {
       const widget = await pages().widget();
       await widget.caller.submit(widget.subId, { [fixture.amount]: null });
       const page = await pages().open(widget.html);
