@@ -42,7 +42,7 @@ describe('ClickRecordLimiter', () => {
     assert(spend(newSession(), 'offer'));
   });
 
-  it('keeps the count of a link that is clicked above its limit', () => {
+  it('retains the counter of a link that is clicked above its limit', () => {
     const spend = newBudget({ clicksRecordedPerLinkMax: 1, clickCountersMax: 2 });
     const busy = newSession();
     spend(busy, 'offer');
@@ -61,7 +61,7 @@ describe('ClickRecordLimiter', () => {
     assert(spend(newSession(), 'offer-1'));
   });
 
-  it('keeps the count of a session whatever else is clicked', () => {
+  it('limits the recorded clicks of each session, whatever other sessions click', () => {
     const max = 5;
     const spend = newBudget({ clickCountersMax: 10, clicksRecordedPerSessionMax: max });
     const sessions = Array.from({ length: 500 }, () => newSession());
@@ -70,11 +70,11 @@ describe('ClickRecordLimiter', () => {
       for (const session of sessions) if (spend(session, `offer-${round}`)) recorded++;
     }
     assert(recorded <= sessions.length * max);
-    // Sessions share cells, but a busy few hold up nobody else.
+    // Sessions share counters, but busy sessions hardly affect the others.
     assert(recorded > sessions.length * max * 0.99);
   });
 
-  it('keeps the counts of today and yesterday when the clock is set back', () => {
+  it('retains the counts of today and yesterday when the clock is set back', () => {
     const spend = newBudget({ clicksRecordedPerSessionMax: 1 });
     const [today, tomorrow] = [newSession(noonMs), newSession(noonMs + dayMs)];
     assert(spend(today, 'offer'));

@@ -24,7 +24,7 @@ const hourMs = 60 * 60 * 1000;
 const noon = Date.UTC(2026, 4, 20, 12);
 const ids = ['a', 'b', 'c'];
 
-/** By offer: its cap, null for none, or that the catalog does not have it. */
+/** Daily cap of each offer by id: null for no cap, `gone` for an offer that is not in the catalog. */
 type Caps = Readonly<Record<string, number | null | 'gone'>>;
 
 function catalogWith(caps: Caps, mode: Mode = 'live'): CompiledCatalog {
@@ -35,13 +35,13 @@ function catalogWith(caps: Caps, mode: Mode = 'live'): CompiledCatalog {
   return compileCatalog(catalogOf(offers), personalLoans, { mode, cdnUrl: () => '' });
 }
 
-/** Daily caps as the service has them: every record goes into the ledger, then they see it. */
+/** Runs daily caps as the service does: appends every record to the ledger, then applies it. */
 class Bench {
   catalog: CompiledCatalog;
   caps: DailyCaps;
   nowMs = noon;
   readonly ledger: LedgerRecord[] = [];
-  /** As the library keeps them. */
+  /** Replaced catalogs by version, as the catalog library stores them. */
   readonly #replaced = new Map<string, ReplacedCatalog>();
   #serial = 0;
 
@@ -51,7 +51,7 @@ class Bench {
     this.caps.activate(this.catalog, this.nowMs);
   }
 
-  /** A session that has seen these offers. */
+  /** Creates a session with a view of these offers. Returns its sub_id. */
   shown(offers: readonly string[] = ids, mode: Mode = 'live'): Buffer {
     const sub = subOf({ createdMs: this.nowMs, serial: ++this.#serial, mode });
     this.append(viewedRecord(sub, offers, this.nowMs));
@@ -63,7 +63,7 @@ class Bench {
     this.caps.apply(record);
   }
 
-  /** Clicks as the operation does; what the cap makes of it. */
+  /** Clicks as the click operation does. Returns whether the click is within the daily cap. */
   click(sub: Buffer, offer = 'a', taken = true): boolean | null | undefined {
     const { withinDailyCap } = this.caps.check(sub, offer, this.nowMs);
     const [...click] = clickedRecord(sub, offer, { wallMs: this.nowMs });
@@ -79,7 +79,7 @@ class Bench {
     return closed;
   }
 
-  /** A new process: all it has is the ledger, of which the last records may never have become durable. */
+  /** Simulates a new process that has only the ledger, without the last `lost` records that were not yet durable. */
   restart(caps: Caps | null = null, lost = 0): void {
     this.ledger.splice(this.ledger.length - lost);
     if (caps !== null) this.#replace(catalogWith(caps));
@@ -114,7 +114,7 @@ class Bench {
 }
 
 describe('DailyCaps', () => {
-  it('books clicks up to the cap, then makes the offer unavailable', () => {
+  it('counts clicks up to the cap, then makes the offer unavailable', () => {
     const bench = new Bench({ a: 2, b: 1 });
     const subs = [1, 2, 3].map(() => bench.shown());
     assert.deepEqual(bench.closed(), []);
@@ -130,7 +130,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(subs[0]!, 'c'), undefined);
   });
 
-  it('returns a new object only for a changed set', () => {
+  it('returns a new object only if the set of unavailable offers changes', () => {
     const bench = new Bench({ a: 1, b: 2 });
     const closed = () => bench.caps.unavailableOffers(bench.catalog, bench.nowMs);
     assert.equal(closed(), noUnavailableOffers);
@@ -147,7 +147,7 @@ describe('DailyCaps', () => {
     assert.equal(closed(), noUnavailableOffers);
   });
 
-  it('counts clicks on offers of later widget renders, but not widget events', () => {
+  it('counts clicks on offers of refreshed widgets, but no widget events', () => {
     const bench = new Bench({ a: 1, b: 1 });
     const sub = bench.shown(['c']);
     bench.append(widgetViewedRecord(sub, ['a'], { wallMs: bench.nowMs }));
@@ -163,7 +163,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(sub, 'b'), null);
   });
 
-  it('books only first clicks on shown offers', () => {
+  it('counts only first clicks on shown offers', () => {
     const bench = new Bench({ a: 2 });
     const [one, other] = [bench.shown(), bench.shown(['b', 'c'])];
     assert.equal(bench.click(other), null);
@@ -175,7 +175,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a']);
   });
 
-  it('gives the place of a refused record to the next click', () => {
+  it('counts the next click in place of a click that was not recorded', () => {
     const bench = new Bench({ a: 1 });
     const sub = bench.shown();
     assert.equal(bench.click(sub, 'a', false), true);
@@ -184,7 +184,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a']);
   });
 
-  it('resets at midnight UTC; earlier clicks are repeats then', () => {
+  it('resets at UTC midnight, and treats clicks on an earlier pair as repeats', () => {
     const bench = new Bench({ a: 1 });
     bench.nowMs = noon + 12 * hourMs - 1;
     const [booked, refused] = [bench.shown(), bench.shown()];
@@ -195,7 +195,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), []);
     assert.deepEqual([bench.click(booked), bench.click(refused)], [null, null]);
     assert.deepEqual(bench.closed(), []);
-    // The clock is set back a little, over midnight: that day's places are still taken.
+    // The clock is set back to before midnight. The clicks of that day still count.
     bench.nowMs--;
     assert.deepEqual(bench.closed(), ['a']);
     assert.equal(bench.click(bench.shown()), false);
@@ -203,7 +203,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(bench.shown()), true);
   });
 
-  it('counts the sandbox separately', () => {
+  it('counts sandbox clicks separately', () => {
     const bench = new Bench({ a: 1 });
     const sandbox = catalogWith({ a: 1 }, 'test');
     bench.caps.activate(sandbox, bench.nowMs);
@@ -214,14 +214,14 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.countUnavailableOffers(bench.nowMs), 2);
   });
 
-  it('is idle without caps', () => {
+  it('is idle if no offer has a cap', () => {
     const bench = new Bench({});
     assert.equal(bench.caps.isIdle, true);
     assert.equal(bench.click(bench.shown()), undefined);
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), noUnavailableOffers);
   });
 
-  it('treats a click restored by a confirmation as the first, without a place', () => {
+  it('treats a click restored by a confirmation as the first click, without counting it', () => {
     const bench = new Bench({ a: 1 });
     const sub = bench.shown();
     bench.append(confirmedRecord(sub, 'a', { click: { clickedMs: bench.nowMs, valueMicros: 1 } }));
@@ -250,7 +250,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a']);
   });
 
-  it('counts the whole day after a late restart, without repeats of the day before', () => {
+  it('counts the whole day after a late restart, without repeated clicks of the previous day', () => {
     const bench = new Bench({ a: 2 });
     bench.nowMs = noon - 11.5 * hourMs;
     const early = bench.shown();
@@ -288,7 +288,7 @@ describe('DailyCaps', () => {
   });
 
   for (const restarted of [false, true]) {
-    it(`holds links shown to the last cap of an offer that left the catalog${restarted ? ', through restarts' : ''}`, async () => {
+    it(`limits clicks on earlier links to the last cap of a removed offer${restarted ? ', after restarts' : ''}`, async () => {
       const bench = new Bench({ a: 9 });
       const subs = Array.from({ length: 4 }, () => bench.shown());
       bench.click(subs[0]!);
@@ -308,7 +308,7 @@ describe('DailyCaps', () => {
       if (restarted) bench.restart();
       assert.equal(bench.caps.check(subs[3]!, 'a', bench.nowMs).atCap, true);
       assert.deepEqual(bench.closed(), []);
-      // Back again: closed, until its cap is another.
+      // The offer returns to the catalog and is unavailable until its cap changes.
       bench.nowMs++;
       await bench.reload({ a: 2 });
       if (restarted) bench.restart();
@@ -319,7 +319,7 @@ describe('DailyCaps', () => {
     });
   }
 
-  it('applies the cap of an offer that was removed while the service was down', () => {
+  it('applies the last cap of an offer that was removed while the service was down', () => {
     const bench = new Bench({ a: 1 });
     const subs = [bench.shown(), bench.shown()];
     bench.restart({ a: 'gone' });
@@ -329,7 +329,7 @@ describe('DailyCaps', () => {
     );
   });
 
-  it('drops a cap that was lifted', async () => {
+  it('removes the count of an offer whose cap was removed', async () => {
     const bench = new Bench({ a: 1, b: 1 });
     const [sub, other] = [bench.shown(), bench.shown()];
     bench.click(sub, 'a');
@@ -348,7 +348,7 @@ describe('DailyCaps', () => {
     bench.nowMs += hourMs;
     await bench.reload({ a: 'gone', b: 2 });
     await bench.reload({ a: 'gone', b: 'gone' });
-    // A change in between gives its links no more time.
+    // An intermediate change does not extend the lifetime of the links.
     bench.nowMs += hourMs;
     bench.caps.activate(bench.catalog, bench.nowMs);
     bench.nowMs += bounds.replacedCatalogRetentionMs - hourMs - 1;
@@ -359,7 +359,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.isIdle, true);
   });
 
-  it('keeps the set for a click on a removed offer', async () => {
+  it('returns the same set of unavailable offers after a click on a removed offer', async () => {
     const bench = new Bench({ a: 1, b: 1 });
     const sub = bench.shown();
     bench.click(sub, 'b');
@@ -369,7 +369,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), closed);
   });
 
-  it('counts earlier and concurrent clicks for a new cap', async () => {
+  it('includes earlier and concurrent clicks in the count for a new cap', async () => {
     const bench = new Bench({});
     const subs = Array.from({ length: 4 }, () => bench.shown());
     assert.equal(bench.click(subs[0]!), undefined);
@@ -379,14 +379,14 @@ describe('DailyCaps', () => {
       bench.click(subs[1]!);
       const late = bench.shown();
       bench.click(late);
-      // The caller's buffer is used again right after.
+      // The caller reuses its buffer immediately.
       late.fill(0);
     });
     assert.deepEqual(bench.closed(), ['a']);
     assert.deepEqual([bench.click(subs[1]!), bench.click(subs[2]!)], [null, false]);
   });
 
-  it('keeps its state when the ledger cannot be read for a new cap', async () => {
+  it('retains its state if the ledger cannot be read for a new cap', async () => {
     const bench = new Bench({ a: 1 });
     bench.click(bench.shown());
     const next = catalogWith({ a: 1, b: 1 });
@@ -397,7 +397,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a', 'b']);
   });
 
-  it('overcounts rather than undercounts after evictions', () => {
+  it('counts too many rather than too few clicks after evictions', () => {
     const bench = new Bench({ a: 2 });
     bench.caps = new DailyCaps(bench.nowMs, 2);
     bench.caps.activate(bench.catalog, bench.nowMs);
@@ -409,7 +409,7 @@ describe('DailyCaps', () => {
   });
 });
 
-/** What may happen, by the offer and session it happens to; sessions are created by the first thing that happens to them. */
+/** Random events for an offer and a session. The first event of a session creates the session. */
 const event = fc.oneof(
   {
     weight: 4,
@@ -438,7 +438,7 @@ const event = fc.oneof(
   },
 );
 
-/** The rules of docs/contract.md#counting-clicks, written down plainly, over the whole ledger: which clicks books, by offer and day. */
+/** Counts clicks by offer and day with a simple implementation of docs/contract.md#counting-clicks over the whole ledger. */
 function bookedByDay(ledger: readonly LedgerRecord[]): Map<string, number> {
   const [shown, clicked, booked] = [new Set<string>(), new Set<string>(), new Map<string, number>()];
   for (const record of ledger) {
@@ -456,12 +456,12 @@ function bookedByDay(ledger: readonly LedgerRecord[]): Map<string, number> {
   return booked;
 }
 
-it('an offer is closed, and links to one that left book nothing, when the clicks that the ledger has booked that day come to its cap', async () => {
+it('makes an offer unavailable exactly when its counted clicks of the day reach the cap, for any order of events', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(event, { maxLength: 120, size: 'max' }), async (events) => {
       const bench = new Bench({ a: 2, b: 1 });
       let caps: Caps = { a: 2, b: 1 };
-      // What holds for a click on each offer: the cap it has, or had when it left.
+      // The cap of each offer, or its last cap and the time of its removal.
       const last = new Map<string, { cap: number | null; leftMs: number | null }>();
       const took = (now: Caps): void => {
         caps = now;
@@ -476,7 +476,7 @@ it('an offer is closed, and links to one that left book nothing, when the clicks
       for (const one of events) {
         if (one.kind === 'view' || one.kind === 'click') {
           const known = sessions.get(one.session);
-          // A session is over some day, and then another has its number here.
+          // After the expiry of a session, a new session reuses its number in this test.
           const live = known !== undefined && bench.nowMs - known.readUIntBE(0, 6) <= bounds.clickAttributionMs;
           const sub = live ? known : bench.shown([]);
           sessions.set(one.session, sub);
@@ -485,7 +485,7 @@ it('an offer is closed, and links to one that left book nothing, when the clicks
             bench.append(viewedRecord(sub, offered, bench.nowMs));
           } else {
             const { cap, leftMs } = last.get(one.offer)!;
-            // No link to it leads anywhere any more.
+            // All links to the offer have expired.
             if (leftMs !== null && bench.nowMs - leftMs >= bounds.replacedCatalogRetentionMs) continue;
             const before = bookedByDay(bench.ledger).get(`${one.offer} ${dayOf(bench.nowMs)}`) ?? 0;
             const within = bench.click(sub, one.offer, one.taken);

@@ -12,7 +12,7 @@ const marks: readonly RandomOfferId[] = [
   { high: 0, low: 1_000 },
 ];
 
-/** Sessions of a few minutes; serials run on, as random bits do not repeat. */
+/** Creates an id of a session within a few minutes. Serials never repeat, like random bits. */
 function session(serial: number): Buffer {
   const sub = subOf({ createdMs: noon + (serial % 5) * minuteMs, serial });
   sub.writeUInt32BE(Math.imul(serial, 0x9e37_79b1) >>> 0, 18);
@@ -20,7 +20,7 @@ function session(serial: number): Buffer {
 }
 
 describe('SessionOfferPairs', () => {
-  it('agrees with a map of pairs', () => {
+  it('matches a map of pairs of session and offer', () => {
     const step = fc.record({ serial: fc.nat(400), offer: fc.nat(2), clicked: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 600, size: 'max' }), (steps) => {
@@ -55,7 +55,7 @@ describe('SessionOfferPairs', () => {
     assert.equal(pairs.size, 100_000);
   });
 
-  it('evicts sessions by whole minutes', () => {
+  it('evicts sessions in groups of one minute', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon - minuteMs);
     for (const serial of [0, 1]) pairs.markShown(session(serial), marks[0]!);
     assert.ok(pairs.isComplete(noon - minuteMs) && !pairs.isComplete(noon - minuteMs - 1));

@@ -4,7 +4,7 @@ import { SharedTimeout } from '../../src/clicks/shared-timeout.ts';
 
 const never = (): Promise<string> => new Promise(() => {});
 
-/** A patience of 500 ms in ticks of 20, whose time the test moves. */
+/** Creates a timeout of 500 ms with ticks of 20 ms. The test controls the time. */
 function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const patience = new SharedTimeout(500, 20);
@@ -12,25 +12,25 @@ function setUp(t: TestContext) {
   return { patience, pass: (ms: number) => t.mock.timers.tick(ms) };
 }
 
-/** What a promise has come to by now. */
+/** Returns the value of a promise, or `waiting` if the promise is pending. */
 async function stateOf<Value>(promise: Promise<Value>): Promise<Value | 'waiting'> {
-  // Several turns of the event loop: a race settles a few steps after what it waits for.
+  // Waits for the next turn of the event loop, because a race settles a few microtasks after its promise.
   await new Promise((resolve) => setImmediate(resolve));
   return Promise.race([promise, Promise.resolve('waiting' as const)]);
 }
 
 describe('SharedTimeout', () => {
-  it('resolves as the promise in time', async (t) => {
+  it('resolves with the value of a promise that resolves in time', async (t) => {
     const { patience } = setUp(t);
     assert.equal(await patience.wait(Promise.resolve('done')), 'done');
   });
 
-  it('rejects as the promise in time', async (t) => {
+  it('rejects with the error of a promise that rejects in time', async (t) => {
     const { patience } = setUp(t);
     await assert.rejects(patience.wait(Promise.reject(new Error('broken'))), /broken/);
   });
 
-  it('waits at most one tick too long', async (t) => {
+  it('waits at most one tick longer than the timeout', async (t) => {
     const { patience, pass } = setUp(t);
     const waited = patience.wait(never());
     pass(499);
@@ -39,7 +39,7 @@ describe('SharedTimeout', () => {
     assert.equal(await stateOf(waited), 'timeout');
   });
 
-  it('waits as long for a call in the same tick', async (t) => {
+  it('applies the same timeout to calls in the same tick', async (t) => {
     const { patience, pass } = setUp(t);
     patience.wait(never());
     pass(19);
@@ -62,17 +62,17 @@ describe('SharedTimeout', () => {
     assert.equal(await stateOf(second), 'timeout');
   });
 
-  it('handles a late rejection', async (t) => {
+  it('handles a rejection after the timeout', async (t) => {
     const { patience, pass } = setUp(t);
     const { promise, reject } = Promise.withResolvers<void>();
     const waited = patience.wait(promise);
     pass(520);
     assert.equal(await waited, 'timeout');
-    reject(new Error('nobody waits any more')); // The test runner fails this test if nobody handles it.
+    reject(new Error('nobody waits any more')); // The test runner fails this test if the rejection is unhandled.
     await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('close is idempotent and clears all timers', () => {
+  it('closes repeatedly and clears all timers', () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();
     const patience = new SharedTimeout(60_000, 1_000);
@@ -83,7 +83,7 @@ describe('SharedTimeout', () => {
     assert.equal(timers(), before);
   });
 
-  it('settles as the promise after close', async () => {
+  it('settles with the promise after close', async () => {
     const patience = new SharedTimeout(60_000, 1_000);
     const { promise, resolve } = Promise.withResolvers<string>();
     const waited = patience.wait(promise);

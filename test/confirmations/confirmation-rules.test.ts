@@ -65,7 +65,7 @@ describe('checkConfirmation', () => {
     assert.equal(check({}, withReversal), 'repeated');
   });
 
-  it('reports a repeat with another amount or time as conflict', () => {
+  it('reports a repeated row with another amount or time as a conflict', () => {
     assert.equal(check({ amountMicros: 40_000_001 }, withPayout), 'conflict');
     assert.equal(check({ occurredMs: occurredMs + 1 }, withPayout), 'conflict');
     const withReversal = { ...withPayout, payout: applyToPayout(reversed, withPayout.payout) };
@@ -80,7 +80,7 @@ describe('checkConfirmation', () => {
     assert.equal(check({}, withoutClick), 'click_unknown');
   });
 
-  it('accepts a click from a click_id if its offer was shown and it is within 24 hours', () => {
+  it('accepts a click from a click_id if its offer was shown and the click is within 24 hours', () => {
     const click = (ms: number) => ({ click: { clickedMs: ms, valueMicros: 1 } });
     assert.equal(check(click(clickedMs), withoutClick), 'accepted');
     assert.equal(check(click(clickedMs), { ...withoutClick, offerShown: false }), 'click_unknown');
@@ -88,19 +88,19 @@ describe('checkConfirmation', () => {
     assert.equal(check(click(createdMs + bounds.clickAttributionMs + 1), withoutClick), 'click_late');
   });
 
-  it('accepts a click before its session, by a clock set back', () => {
+  it('accepts a click before the creation of its session if the clock was set back', () => {
     const early = createdMs - 2_000;
     assert.equal(check({}, { ...clicked, clickedMs: early }), 'accepted');
     assert.equal(check({ click: { clickedMs: early, valueMicros: 1 } }, withoutClick), 'accepted');
   });
 
-  it('uses the time of the counted click, not of the click_id of a repeated click', () => {
+  it('uses the time of the counted click, not the time in the click_id of a repeated click', () => {
     const click = { clickedMs: clickedMs + 5 * hourMs, valueMicros: 1 };
     assert.equal(check({ click, occurredMs: clickedMs }), 'accepted');
     assert.equal(check({ click }, {}, clickedMs + 90 * dayMs + 1), 'too_late');
   });
 
-  it('accepts rows from the click, with clock skew, until 90 days after it', () => {
+  it('accepts rows from the time of the click, with clock skew, until 90 days later', () => {
     assert.equal(check({ occurredMs: clickedMs }), 'accepted');
     assert.equal(check({ occurredMs: clickedMs - skewMs }), 'accepted');
     assert.equal(check({ occurredMs: clickedMs - skewMs - 1 }), 'before_click');
@@ -114,13 +114,13 @@ describe('checkConfirmation', () => {
     assert.equal(check({ occurredMs: nowMs + skewMs + 1 }), 'in_future');
   });
 
-  it('rejects revenue above the maximum of a session', () => {
+  it('rejects revenue above the maximum per session', () => {
     const sessionRevenueMicros = bounds.confirmedRevenueUsdMax * 1_000_000 - funded.amountMicros;
     assert.equal(check({}, { sessionRevenueMicros }), 'accepted');
     assert.equal(check({}, { sessionRevenueMicros: sessionRevenueMicros + 1 }), 'session_limit');
   });
 
-  it('keeps every payout between zero and its funding for any order of rows', () => {
+  it('keeps every payout between zero and the funded amount for any order of rows', () => {
     const row = fc.record({
       status: fc.constantFrom('funded' as const, 'reversed' as const),
       txid: fc.constantFrom('tx-1', 'tx-2'),
@@ -154,7 +154,7 @@ describe('checkConfirmation', () => {
     );
   });
 
-  it('rejects rows of a session that is too old for any click', () => {
+  it('rejects rows of a session whose clicks are all too old', () => {
     const lastMs = createdMs + 91 * dayMs;
     const unknown = { offerShown: false, clickedMs: null };
     for (const click of [null, { clickedMs, valueMicros: 1 }]) {

@@ -43,12 +43,12 @@ describe('parseConfirmation', () => {
     });
   });
 
-  it('reads the click from session and offer', () => {
+  it('reads the click from a session and an offer', () => {
     const { sub: parsedSub, offerId, click } = parseConfirmation(ids, byPair) as Confirmation;
     assert.deepEqual([parsedSub, offerId, click], [sub, 'an-offer', null]);
   });
 
-  it('accepts both if they agree', () => {
+  it('accepts a click_id together with session and offer if they refer to the same click', () => {
     const both = { ...byPair, ...byClick };
     assert.equal((parseConfirmation(ids, both) as Confirmation).click?.clickedMs, clickedMs);
     assert.equal(parseConfirmation(ids, { ...both, sub_id: otherSubId }), 'click_mismatch');
@@ -117,7 +117,7 @@ describe('parseConfirmation', () => {
     ),
   ];
   for (const [reason, members] of invalid) {
-    it(`rejects as ${reason}: ${JSON.stringify(members).slice(0, 80)}`, () => {
+    it(`rejects with ${reason}: ${JSON.stringify(members).slice(0, 80)}`, () => {
       assert.equal(parseConfirmation(ids, { ...byClick, ...members }), reason);
     });
   }
@@ -173,7 +173,7 @@ describe('findDuplicateMembers', () => {
     );
   });
 
-  it('accepts the deepest nesting of a body', () => {
+  it('accepts the maximum nesting depth of a body', () => {
     const text = '['.repeat(250_000) + ']'.repeat(250_000);
     assert.equal(findDuplicateMembers(text).size, 0);
   });

@@ -21,7 +21,7 @@ function assertUnauthorized(answer: Answer): void {
 }
 
 onPersonalLoans('authentication', (door) => {
-  test('rejects every operation without a key, with 401 and no limit headers', async () => {
+  test('rejects every operation without a key with 401 and without rate limit headers', async () => {
     const { market, fixture } = door;
     for (const path of ['session', 'inputs', 'marketplace', 'analytics']) {
       const method = path === 'session' || path === 'inputs' ? 'POST' : 'GET';
@@ -58,7 +58,7 @@ onPersonalLoans('authentication', (door) => {
     }
   });
 
-  test('accepts the scheme in any case', async () => {
+  test('accepts the authentication scheme in upper and lower case', async () => {
     const { market, fixture } = door;
     const { key } = market.issueKey(fixture);
     const caller = market.callerWith(fixture, key);
@@ -94,7 +94,7 @@ onPersonalLoans('authentication', (door) => {
     assertUnauthorized(await there.get('analytics', { referrer_tag: 'abc' }));
   });
 
-  test('rejects a revoked key, and accepts other keys of the account', async () => {
+  test('rejects a revoked key, and accepts the other keys of the account', async () => {
     const { market, fixture } = door;
     const account = `revokes in ${fixture.vertical.segment}`;
     const { key, id } = market.issueKey(fixture, { account, limits: { analyticsPerMinute: 1_000 } });

@@ -82,7 +82,7 @@ atEveryDoor('GET /analytics', (door) => {
     assertShape(summary.top_lenders[0] as object, { lender: 'string', clicks: 'integer', rev_confirmed: 'integer' });
   });
 
-  test('returns daily figures with all members, also for days without sessions', async () => {
+  test('returns daily totals with all members, also for days without sessions', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const from = isoDate(market.clock.wallMs());
@@ -195,7 +195,7 @@ atEveryDoor('GET /analytics', (door) => {
     }
   });
 
-  test('groups devices by the user agent of the session, not of the caller', async () => {
+  test('groups devices by the user agent of the session, not of the API client', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const clicked: string[] = [];
@@ -214,7 +214,7 @@ atEveryDoor('GET /analytics', (door) => {
     assert.equal(micros, worthMicros(fixture, clicked));
   });
 
-  test('accepts 500 sub_ids with plain and encoded commas, and rejects 501', async () => {
+  test('accepts 500 sub_ids separated by plain or encoded commas, and rejects 501', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { requestsPerMinute: 100_000, sessionsPerDay: 100_000 } });
     const created = Array.from({ length: 500 }, () => caller.createSession('five-hundred'));
@@ -254,7 +254,7 @@ atEveryDoor('GET /analytics', (door) => {
     );
   });
 
-  test('rejects missing, invalid and repeated parameters without repeating their values', async () => {
+  test('rejects missing, invalid and repeated parameters without their values in the error', async () => {
     const caller = door.market.caller(door.fixture);
     const tag = 'referrer_tag=abc';
     for (const [query, param] of [
@@ -277,7 +277,7 @@ atEveryDoor('GET /analytics', (door) => {
     }
   });
 
-  test('answers HEAD like GET without a body', async () => {
+  test('responds to HEAD as to GET, without a body', async () => {
     const { market, fixture } = door;
     const answer = await market.caller(fixture).get('analytics', { referrer_tag: 'by-head' }, {}, 'HEAD');
     assert.deepEqual([answer.status, answer.text], [200, '']);

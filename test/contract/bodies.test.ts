@@ -7,7 +7,7 @@ import { marker } from '../support/http-client.ts';
 const maxBytes = 64 * 1024;
 
 onPersonalLoans('the body of a POST', (door) => {
-  test('is accepted as application/json, with or without parameters, in any case', async () => {
+  test('accepts a body with the content type application/json, with or without parameters, in any case', async () => {
     const caller = door.market.caller(door.fixture);
     const types = [
       'application/json',
@@ -20,7 +20,7 @@ onPersonalLoans('the body of a POST', (door) => {
     }
   });
 
-  test('is refused with any other content type', async () => {
+  test('rejects a body with any other content type', async () => {
     const caller = door.market.caller(door.fixture);
     const { sub_id: subId } = await caller.createSession('types');
     const types = [
@@ -38,7 +38,7 @@ onPersonalLoans('the body of a POST', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'types' })).sessions_total, 1);
   });
 
-  test('may have up to 64 KiB, also in chunks', async () => {
+  test('accepts a body of up to 64 KiB, also in chunks', async () => {
     const caller = door.market.caller(door.fixture);
     const sized = (bytes: number) => JSON.stringify({ referrer_tag: 'sizes' }).padEnd(bytes, ' ');
     assertOk(await caller.post('session', sized(maxBytes)));
@@ -60,7 +60,7 @@ onPersonalLoans('the body of a POST', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'sizes' })).sessions_total, 2);
   });
 
-  test('must be a JSON object', async () => {
+  test('rejects a body that is not a JSON object', async () => {
     const caller = door.market.caller(door.fixture);
     const invalid = ['', ' ', '{', '}', '{"a":1', "{'a':1}", '{"a":1,}', '\u0000', 'undefined', 'NaN', `"${marker}`];
     for (const body of [...invalid, '[]', '[{}]', '"text"', '7', 'true', 'null', `{"${marker}":1}{}`]) {

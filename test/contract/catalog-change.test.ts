@@ -11,14 +11,14 @@ import { allFixtures } from '../support/vertical-fixtures.ts';
 const hourMs = 60 * 60 * 1000;
 const movedHead = 'https://moved.example/';
 
-/** Whether a click led to where the offer was when it was shown. */
+/** Whether a click redirected to the landing URL from the time of the view. */
 function assertLandsOld(fixture: VerticalFixture, id: string, answer: Answer): void {
   const [head] = listedOffer(fixture, id).offer.landing_url.split('{click_id}') as [string];
   assert.equal(answer.status, 302);
   assert.ok(answer.headers.get('location')?.startsWith(head), answer.headers.get('location'));
 }
 
-/** A session of a caller of its own that was shown 20 offers, before all of them moved and the first one was removed. */
+/** A session with 20 offers from the original catalog. Later every landing URL changed and the first offer was removed. */
 interface Visit {
   readonly caller: ApiCaller;
   readonly subId: string;
@@ -27,7 +27,7 @@ interface Visit {
 }
 type Offer = MarketplaceView['offers'][number];
 
-/** Each test has a visit. */
+/** Number of tests per vertical. Each test uses one visit. */
 const testsOfEach = 5;
 
 async function visit(market: RunningMarketplace, fixture: VerticalFixture): Promise<Visit> {
@@ -58,7 +58,7 @@ for (const engine of engines) {
         catalogs.remove();
       });
 
-      test('a session is shown the new one, and its links lead there for what they are worth now', async () => {
+      test('a session receives the offers of the new catalog with their new links and values', async () => {
         const { caller, subId, before, gone } = visits.pop()!;
         const after = await caller.offers(subId, { max_offers: 20 });
         assert.notEqual(after.catalog_version, before.catalog_version);
@@ -71,7 +71,7 @@ for (const engine of engines) {
         assert.equal(revenue, worthUsd(fixture, [id, id, id]));
       });
 
-      test('a link shown before leads where its offer was, for what it was worth, also to an offer that is gone', async () => {
+      test('an earlier link keeps its landing URL and its value, also if the offer was removed', async () => {
         const { caller, before } = visits.pop()!;
         const clicked = before.offers.slice(0, 3);
         for (const { svc_offer_id: id, click_url: url } of clicked) {
@@ -83,7 +83,7 @@ for (const engine of engines) {
         assert.equal(summary.rev_attributed, worthUsd(fixture, ids));
       });
 
-      test('a link shown before stays what it was when the same session has asked again', async () => {
+      test('an earlier link keeps its landing URL and its value after a later view of the same session', async () => {
         const { caller, subId, before } = visits.pop()!;
         await caller.offers(subId, { max_offers: 20 });
         const { svc_offer_id: id, click_url: url } = before.offers[1]!;
@@ -92,7 +92,7 @@ for (const engine of engines) {
         assert.equal(revenue, worthUsd(fixture, [id]));
       });
 
-      test('what is behind a link of one version is not taken for another', async () => {
+      test('a link whose offer and encrypted value are from different catalog versions returns 404', async () => {
         const { caller, subId, before, gone } = visits.pop()!;
         const after = await caller.offers(subId, { max_offers: 20 });
         const swapped = new URL(after.offers[0]!.click_url);
@@ -104,8 +104,8 @@ for (const engine of engines) {
         assertLandsOld(fixture, before.offers[1]!.svc_offer_id, await caller.click(swapped.href));
       });
 
-      // The last one: it moves the clock of all.
-      test('a link shown before leads there for 28 hours, and then nowhere', async () => {
+      // Runs as the last test, because it advances the shared clock.
+      test('an earlier link redirects for 28 hours and then returns 404', async () => {
         const { caller, before } = visits.pop()!;
         market.clock.advance(28 * hourMs - 1);
         const [{ svc_offer_id: id, click_url: url }] = before.offers as [(typeof before.offers)[0]];

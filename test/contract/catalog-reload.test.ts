@@ -13,7 +13,7 @@ import { generateCatalog } from '../support/random-catalog.ts';
 import { type Engine, engines, RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
 
 const { vertical, complete } = fixture;
-/** So large that the service answers requests while it reads one. */
+/** Number of offers so large that the service handles requests while it reads the catalog. */
 const offers = 1_000;
 const before = generateCatalog(1, offers);
 const after = generateCatalog(2, offers);
@@ -25,13 +25,13 @@ interface Expected {
   readonly ids: readonly string[];
 }
 
-/** What anybody with the complete fields must see of a catalog, by the plain rules. */
+/** Returns the offers that a borrower with complete fields must receive, computed by a simple implementation of the rules. */
 function expectedOf(catalog: LoanCatalog): Expected {
   const matches = referenceMatches(catalog, vertical, borrowerOf(complete), someDay);
   return { version: catalogVersion(catalog, 'live'), ids: referenceOrder(matches, 'recommended').slice(0, 20) };
 }
 
-/** A service whose live offers a test can exchange, with the first of the two catalogs in use. */
+/** Starts a service with the first of two catalogs as its live catalog. A test can replace the catalog file. */
 async function startBefore(t: TestContext, engine: Engine, options: StartOptions = {}) {
   const catalogs = new ChangeableCatalogs({ ...fixture, catalogFiles: { ...fixture.catalogFiles, live: before } });
   afterwards(t, () => catalogs.remove());
@@ -49,7 +49,7 @@ function assertShows(view: MarketplaceView, { version, ids }: Expected): void {
 }
 
 for (const engine of engines) {
-  test(`a catalog changes under load without a wrong answer, on ${engine}`, async (t) => {
+  test(`replaces a catalog under load without an incorrect response, on ${engine}`, async (t) => {
     const { market, exchange } = await startBefore(t, engine);
     const caller = market.caller(fixture, { limits: { requestsPerMinute: 100_000 } });
     const ask = async () => await caller.offers(await caller.sessionWith('reload', complete), { max_offers: 20 });
@@ -72,7 +72,7 @@ for (const engine of engines) {
         assertShows(view, old ? expectedBefore : expectedAfter);
         if (old) onTheOld++;
         else onTheNew++;
-        // Nobody who asks after an answer on the new one gets the old one.
+        // After the first response from the new catalog, no response may come from the old one.
         assert.ok(!old || asked === 0);
       }
     };
@@ -90,7 +90,7 @@ for (const engine of engines) {
   });
 }
 
-test('a faulty file changes nothing, and the next good one is taken and logged', async (t) => {
+test('keeps the active catalog if the new file is invalid, and applies and logs the next valid file', async (t) => {
   const logged: string[] = [];
   const logger = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.parse(line).msg) });
   const { market, exchange } = await startBefore(t, 'uws', { logger });
@@ -110,7 +110,7 @@ test('a faulty file changes nothing, and the next good one is taken and logged',
   assert.equal(recoveries(), 1);
 });
 
-test('a service closes while it reads a catalog', async (t) => {
+test('closes a service while it reads a catalog', async (t) => {
   const { market, exchange } = await startBefore(t, 'uws');
   exchange(after);
   const change = market.marketplace.reloadCatalogs();

@@ -24,7 +24,7 @@ function altered(clickUrl: string, name: string, value: string | undefined): str
   return url.href;
 }
 
-/** Changes the character at an index, which may be negative, to another one of the same alphabet. */
+/** Replaces the character at an index with another one of the same alphabet. A negative index counts from the end. */
 function bent(text: string, at: number): string {
   const place = at < 0 ? text.length + at : at;
   return `${text.slice(0, place)}${text[place] === '0' ? '1' : '0'}${text.slice(place + 1)}`;
@@ -39,7 +39,7 @@ onPersonalLoans('click', (door) => {
   };
   const clicks = async (caller: ApiCaller, tag: string) => (await caller.summary({ referrer_tag: tag })).offer_clicks;
 
-  test('redirects to the landing URL of the offer with a click_id, uncached', async () => {
+  test('redirects to the landing URL of the offer with a click_id, without caching', async () => {
     const { caller, view } = await shown('redirects');
     const ids = new Set<string>();
     for (const { svc_offer_id: id, click_url: url } of view.offers) {
@@ -58,7 +58,7 @@ onPersonalLoans('click', (door) => {
     assert.equal(ids.size, view.offers.length);
   });
 
-  test('books the value for the credit band', async () => {
+  test('records the revenue for the credit band', async () => {
     const { caller, view } = await shown('books');
     const ids: string[] = [];
     for (const { svc_offer_id: id, click_url: url } of view.offers.slice(0, 7)) {
@@ -72,7 +72,7 @@ onPersonalLoans('click', (door) => {
     assert.equal(summary.rev_confirmed, 0);
   });
 
-  test('is counted once per session and offer', async () => {
+  test('counts a click once per session and offer', async () => {
     const { caller, view, first } = await shown('repeats');
     const again = await caller.offers(view.sub_id);
     for (const url of [first, first, again.offers[0]?.click_url as string]) {
@@ -82,7 +82,7 @@ onPersonalLoans('click', (door) => {
     assert.equal(await clicks(caller, 'repeats'), 2);
   });
 
-  test('is counted for each session', async () => {
+  test('counts clicks of different sessions on the same offer', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     for (let session = 0; session < 3; session++) {
@@ -92,7 +92,7 @@ onPersonalLoans('click', (door) => {
     assert.equal(await clicks(caller, 'each'), 3);
   });
 
-  test('on an offer that was not shown redirects without revenue', async () => {
+  test('redirects a click on an offer that was not shown, without revenue', async () => {
     const { caller, view, first } = await shown('never-shown');
     const hidden = await caller.sessionWith('never-shown-2', door.fixture.complete);
     const { offers } = await caller.offers(hidden, { max_offers: 1 });
@@ -106,7 +106,7 @@ onPersonalLoans('click', (door) => {
     assert.equal((await caller.click(first)).status, 302);
   });
 
-  test('with a changed, missing or repeated parameter returns a 404 page', async () => {
+  test('returns a 404 page for a changed, missing or repeated parameter', async () => {
     const { caller, view, first } = await shown('altered');
     const { sub_id: sub } = view;
     const v = new URL(first).searchParams.get('v') as string;
@@ -137,7 +137,7 @@ onPersonalLoans('click', (door) => {
     assert.equal(await clicks(caller, 'altered'), 0);
   });
 
-  test('redirects to URLs of the catalog only, whatever the query', async () => {
+  test('redirects only to URLs of the catalog, whatever the query', async () => {
     const { caller, first } = await shown('no-open-redirect');
     const plain = (await caller.click(first)).headers.get('location') as string;
     const evil = encodeURIComponent('https://evil.example/');
@@ -149,7 +149,7 @@ onPersonalLoans('click', (door) => {
     }
   });
 
-  test('by HEAD redirects without being counted', async () => {
+  test('redirects a HEAD request without counting a click', async () => {
     const { caller, first } = await shown('by-head');
     const answer = await caller.click(first, {}, 'HEAD');
     assert.equal(answer.status, 302);
@@ -157,7 +157,7 @@ onPersonalLoans('click', (door) => {
     assert.equal(await clicks(caller, 'by-head'), 0);
   });
 
-  test('by a bot redirects without being counted', async () => {
+  test('redirects a bot without counting a click', async () => {
     const { caller, view } = await shown('by-bots');
     const bots = [
       'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
@@ -176,7 +176,7 @@ onPersonalLoans('click', (door) => {
     assert.equal(await clicks(caller, 'by-bots'), 0);
   });
 
-  test('is counted for other user agents', async () => {
+  test('counts clicks of other user agents', async () => {
     const { caller, view } = await shown('by-people');
     const agents = [
       'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36',
@@ -192,7 +192,7 @@ onPersonalLoans('click', (door) => {
     assert.equal(await clicks(caller, 'by-people'), agents.length);
   });
 
-  test('that is prefetched returns 503 and is not counted', async () => {
+  test('returns 503 for a prefetch without counting a click', async () => {
     const { caller, first } = await shown('ahead');
     const heads: Record<string, string>[] = [
       { 'Sec-Purpose': 'prefetch' },
@@ -214,7 +214,7 @@ onPersonalLoans('click', (door) => {
     assert.equal(await clicks(caller, 'ahead'), 1);
   });
 
-  test('is counted within 24 hours after the creation of its session', async () => {
+  test('counts a click up to 24 hours after the creation of its session', async () => {
     const { caller, view } = await shown('expired');
     const { clock } = door.market;
     clock.advance(4 * hourMs);
@@ -224,7 +224,7 @@ onPersonalLoans('click', (door) => {
     assert.equal(await clicks(caller, 'expired'), 2);
   });
 
-  test('redirects without being counted after 24 hours', async () => {
+  test('redirects after 24 hours without counting a click', async () => {
     const { caller, first } = await shown('too-late');
     door.market.clock.advance(24 * hourMs + 1);
     const answer = await caller.click(first);
@@ -234,7 +234,7 @@ onPersonalLoans('click', (door) => {
     assert.deepEqual([summary.sessions_total, summary.offer_clicks, summary.rev_attributed], [1, 0, 0]);
   });
 
-  test('needs no API key and is not rate limited', async () => {
+  test('redirects without an API key and without a rate limit', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { requestsPerMinute: 3 } });
     const { offers } = await caller.offers(await caller.sessionWith('free', fixture.complete));

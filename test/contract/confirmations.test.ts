@@ -36,7 +36,7 @@ async function outcomes(market: RunningMarketplace, body: unknown): Promise<stri
 }
 
 atEveryDoor('confirmed revenue', (door) => {
-  /** Creates a session and clicks its first offers. */
+  /** Creates a session, requests offers and clicks the first ones. */
   async function createClicks(
     caller: ApiCaller,
     tag: string,
@@ -52,13 +52,13 @@ atEveryDoor('confirmed revenue', (door) => {
     return { subId, offers, clickIds };
   }
 
-  /** A confirmation row with the current time. */
+  /** Returns a confirmation row for a click with the current time. */
   function row(click: object, more: object = {}) {
     const occurred_at = new Date(door.market.clock.wallMs()).toISOString();
     return { ...click, txid: 'tx-1', status: 'funded', amount: 40, occurred_at, ...more };
   }
 
-  test('is included in the summary after the response, for a click_id and for session and offer', async () => {
+  test('includes a confirmation by click_id, or by session and offer, in the next summary', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { subId, offers, clickIds } = await createClicks(caller, 'shows', 2);
@@ -87,7 +87,7 @@ atEveryDoor('confirmed revenue', (door) => {
     assert.equal(summary.by_device.unknown?.rev_confirmed, 42.35);
   });
 
-  test('is counted once when sent repeatedly, and is not overwritten', async () => {
+  test('counts a repeated confirmation once and does not overwrite it', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { clickIds } = await createClicks(caller, 'once');
@@ -116,7 +116,7 @@ atEveryDoor('confirmed revenue', (door) => {
     assert.deepEqual([summary.offer_clicks, summary.rev_confirmed], [1, 40]);
   });
 
-  test('rejects HEAD and bot clicks, and accepts a counted click on the same offer', async () => {
+  test('rejects a confirmation of a HEAD or bot click, and accepts a counted click on the same offer', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('never-counted', fixture.complete);
@@ -168,7 +168,7 @@ onEveryEngine('POST /confirmations', ({ running }) => {
     );
   });
 
-  test('rejects other methods', async () => {
+  test('rejects methods other than POST', async () => {
     const { operations } = running();
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
       const answer = await operations.send({ method, path: '/confirmations' });
@@ -179,7 +179,7 @@ onEveryEngine('POST /confirmations', ({ running }) => {
     assert.deepEqual([answer.status, answer.headers.get('allow')], [204, 'POST, OPTIONS']);
   });
 
-  test('accepts only JSON up to the maximum body size', async () => {
+  test('accepts only JSON bodies up to the maximum size', async () => {
     const market = running();
     assertRefused(await post(market, '[]', { 'Content-Type': 'text/csv' }), 'UNSUPPORTED_MEDIA_TYPE');
     for (const body of ['', '{', `[${marker}]`, Buffer.from([0x22, 0xff, 0x22])]) {
@@ -203,7 +203,7 @@ onEveryEngine('POST /confirmations', ({ running }) => {
     assert.deepEqual(await outcomes(running(), '{"click_id":null,"click_id":"x"}'), ['click_id_repeated']);
   });
 
-  test('repeats no value of a rejected row', async () => {
+  test('returns no submitted value for a rejected row', async () => {
     const row = { click_id: marker, sub_id: marker, svc_offer_id: marker, txid: marker, status: marker };
     const answer = await post(running(), [row, { ...row, status: 'funded', amount: marker }, marker]);
     assertShape(assertOk<object>(answer), {

@@ -8,7 +8,7 @@ const stranger = 'https://landing.example.evil.example';
 const corsHeaders = ({ headers }: Answer) => [...headers.keys()].filter((name) => name.startsWith('access-control'));
 
 onPersonalLoans('CORS without configured origins', (door) => {
-  test('sends no CORS headers', async () => {
+  test('sends no CORS headers without configured origins', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const answer = await caller.get('analytics', { referrer_tag: 'cors' }, { Origin: page });
@@ -26,7 +26,7 @@ onPersonalLoans('CORS without configured origins', (door) => {
 onPersonalLoans(
   'CORS with a configured origin',
   (door) => {
-    test('lets pages of that origin read responses, errors and rate limit headers', async () => {
+    test('allows pages of the configured origin to read responses, errors and rate limit headers', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const answers = [
@@ -60,7 +60,7 @@ onPersonalLoans(
       }
     });
 
-    test('answers preflight requests without a key and without charging a limit', async () => {
+    test('responds to preflight requests without a key and without counting against a limit', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture, { limits: { requestsPerMinute: 1 } });
       for (const [operation, method] of [
@@ -90,7 +90,7 @@ onPersonalLoans(
       assert.equal((await caller.get('analytics', { referrer_tag: 'cors' })).status, 200);
     });
 
-    test('refuses preflight requests of other origins', async () => {
+    test('rejects preflight requests of other origins', async () => {
       const { market, fixture } = door;
       const preflight = await market.http.send({
         method: 'OPTIONS',

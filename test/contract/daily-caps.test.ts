@@ -11,13 +11,13 @@ import { allFixtures } from '../support/vertical-fixtures.ts';
 const cap = 3;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Advances the clock to noon of a day without clicks. */
+/** Advances the clock to noon of the next day, which has no clicks yet. */
 function nextNoon({ market }: Door): void {
   const nowMs = market.clock.wallMs();
   market.clock.advance((Math.floor(nowMs / dayMs) + 1.5) * dayMs - nowMs);
 }
 
-/** Creates a session with a view of the best 20 offers. */
+/** Creates a session and requests 20 offers. */
 async function visit(door: Door, caller: ApiCaller, tag: string) {
   const subId = await caller.sessionWith(tag, door.fixture.complete);
   return { subId, view: await caller.offers(subId, { max_offers: 20 }) };
@@ -29,7 +29,7 @@ function offerOf({ offers }: MarketplaceView, id: string): OfferView | undefined
 
 const linkOf = (view: MarketplaceView, id: string): string => offerOf(view, id)?.click_url as string;
 
-/** Uses up the daily cap of an offer, with a session per click. */
+/** Clicks an offer until its daily cap, with a new session for each click. */
 async function exhaust(door: Door, caller: ApiCaller, id: string, places = cap): Promise<void> {
   for (let place = 0; place < places; place++) {
     const { view } = await visit(door, caller, 'others');
@@ -40,7 +40,7 @@ async function exhaust(door: Door, caller: ApiCaller, id: string, places = cap):
 onPersonalLoans(
   'an offer with a daily cap',
   (door) => {
-    test('removes the offer from all responses at once, cached rankings included', async () => {
+    test('removes an offer at its cap from all responses immediately, also from cached rankings', async () => {
       nextNoon(door);
       const [one, other] = [door.market.caller(door.fixture), door.market.caller(door.fixture)];
       const before = await visit(door, one, 'leaves');
@@ -65,7 +65,7 @@ onPersonalLoans(
       assert.equal(late.view.total_offers, before.view.total_offers - 1);
     });
 
-    test('redirects later clicks to the lender without revenue', async () => {
+    test('redirects clicks above the daily cap to the lender without revenue', async () => {
       nextNoon(door);
       const caller = door.market.caller(door.fixture);
       const { view, subId } = await visit(door, caller, 'still');
@@ -81,7 +81,7 @@ onPersonalLoans(
         (await caller.summary({ referrer_tag: 'others' })).rev_attributed,
         (cap * worthMicros(door.fixture, [id])) / 1e6,
       );
-      // The session's first click was at the cap, so the click of the next day is a repeat.
+      // The first click of the session was at the cap, so the click on the next day is a repeat.
       door.market.clock.advance(20 * 60 * 60 * 1000);
       await caller.click(linkOf(view, id));
       const { rev_attributed: later } = await caller.summary({ sub_id_list: subId });
@@ -93,7 +93,7 @@ onPersonalLoans(
       );
     });
 
-    test('books exactly the cap when clicks are concurrent', async () => {
+    test('records revenue for exactly the daily cap if clicks are concurrent', async () => {
       nextNoon(door);
       const callers = [door.market.caller(door.fixture), door.market.caller(door.fixture)];
       const visits = await Promise.all(
@@ -112,7 +112,7 @@ onPersonalLoans(
         counted += summary.offer_clicks;
       }
       assert.equal(counted, visits.length * ids.length);
-      // Both figures are rounded to cents.
+      // The two revenue figures are rounded to cents.
       assert.ok(Math.abs(booked - cap * worthMicros(door.fixture, ids)) <= 10_000, `${booked}`);
       for (const { caller, subId } of visits.slice(0, 2)) {
         const after = await caller.offers(subId, { max_offers: 20 });
@@ -120,7 +120,7 @@ onPersonalLoans(
       }
     });
 
-    test('ends at midnight UTC', async () => {
+    test('ends a daily cap at UTC midnight', async () => {
       nextNoon(door);
       const { clock } = door.market;
       clock.advance(11 * 60 * 60 * 1000);
@@ -141,7 +141,7 @@ onPersonalLoans(
       assert.equal(offerOf(await caller.offers(subId, { max_offers: 20 }), id), undefined);
     });
 
-    test('is the reason in explanations to the sandbox', async () => {
+    test('reports the daily cap as a reason in sandbox explanations', async () => {
       nextNoon(door);
       const caller = door.market.caller(door.fixture, { mode: 'test' });
       const { subId, view } = await visit(door, caller, 'explained');

@@ -8,7 +8,7 @@ import { loadId } from '../support/widget-caller.ts';
 
 const origin = 'https://landing.example';
 
-// The other contract suites run on the native engine, the listener suite on both.
+// All other contract suites run on the native engine. The listener suite runs on both engines.
 describe('the service on node:http', () => {
   let market: RunningMarketplace;
   let caller: ApiCaller;
@@ -19,7 +19,7 @@ describe('the service on node:http', () => {
   });
   after(() => market.close());
 
-  test('answers every operation of the API', async () => {
+  test('responds to every operation of the API', async () => {
     const subId = await caller.sessionWith('smoke', fixture.complete);
     const { offers } = await caller.offers(subId);
     assert.ok(offers.length > 0);
@@ -31,7 +31,7 @@ describe('the service on node:http', () => {
     assert.deepEqual([summary.sessions_total, summary.marketplace_views], [1, 1]);
   });
 
-  test('answers an error of every operation', async () => {
+  test('returns an error for every operation', async () => {
     assertRefused(await caller.post('session', '{'), 'INVALID_REQUEST', 'body');
     assertRefused(await caller.post('inputs', { sub_id: 'none', fields: {} }), 'SUB_ID_NOT_FOUND');
     assertRefused(await caller.get('marketplace', { format: 'json' }), 'INVALID_REQUEST', 'sub_id');
@@ -43,7 +43,7 @@ describe('the service on node:http', () => {
     assert.deepEqual([lookup.status, lookup.headers.get('content-type')], [404, 'text/html; charset=utf-8']);
   });
 
-  test('answers HEAD, OPTIONS and 405', async () => {
+  test('responds to HEAD and OPTIONS, and returns 405 for other methods', async () => {
     const path = `${caller.basePath}/analytics`;
     const head = await caller.get('analytics', { referrer_tag: 'smoke' }, {}, 'HEAD');
     assert.deepEqual([head.status, head.text], [200, '']);
@@ -52,7 +52,7 @@ describe('the service on node:http', () => {
     assertRefused(await market.http.send({ method: 'DELETE', path }), 'METHOD_NOT_ALLOWED');
   });
 
-  test('sends CORS headers with responses, errors and preflights', async () => {
+  test('sends CORS headers with responses, errors and preflight responses', async () => {
     const path = `${caller.basePath}/session`;
     const preflight = { Origin: origin, 'Access-Control-Request-Method': 'POST' };
     for (const answer of [
@@ -64,7 +64,7 @@ describe('the service on node:http', () => {
     }
   });
 
-  test('serves the widget, its script, offers and events', async () => {
+  test('serves the widget page, its script, offers and events', async () => {
     const widget = await caller.widgetWith('smoke-widget', fixture.complete);
     assert.equal((await widget.get('')).status, 200);
     assert.equal((await market.http.send({ path: '/w/widget.js' })).status, 200);
@@ -88,7 +88,7 @@ describe('the service on node:http', () => {
     assert.equal(keys.status, 401);
   });
 
-  test('keeps a session that was created in a chunked request', async () => {
+  test('creates a session from a chunked request', async () => {
     const answer = await caller.http.send({
       method: 'POST',
       path: `${caller.basePath}/session`,

@@ -18,7 +18,7 @@ atEveryDoor('explain=true', (door) => {
   const countOf = ({ reasons }: Explanation, reason: string, field: string) =>
     reasons.find((one) => one.reason === reason && one.field === field)?.offers ?? 0;
 
-  test('adds to the envelope of a test key how many offers there are, match, and do not, and why', async () => {
+  test('returns to a test key the numbers of matching and other offers, with the reasons', async () => {
     const { view, explain } = await explained(door.fixture.complete);
     assertShape(explain, {
       offers_in_catalog: 'integer',
@@ -36,7 +36,7 @@ atEveryDoor('explain=true', (door) => {
     }
   });
 
-  test('counts the offers that lend less than the borrower asks for', async () => {
+  test('counts the offers whose maximum amount is below the requested amount', async () => {
     const { fixture } = door;
     const { unmatched } = fixture;
     const { explain } = await explained(unmatched);
@@ -49,7 +49,7 @@ atEveryDoor('explain=true', (door) => {
     assert.equal(countOf(explain, 'amount_too_high', fixture.amount), lendLess.length);
   });
 
-  test('counts the offers that ask for what was not told, and follows the fields as they change', async () => {
+  test('counts the offers that require a missing field, and updates the count after a change of the fields', async () => {
     const { fixture } = door;
     const [{ field, value }] = fixture.conditional as [(typeof fixture.conditional)[0]];
     const { caller, subId, explain: before } = await explained({ ...fixture.complete, [field]: null });
@@ -64,7 +64,7 @@ atEveryDoor('explain=true', (door) => {
     assert.equal(countOf(after, 'not_told', field), 0);
   });
 
-  test('changes nothing else in the answer, and counts as one view', async () => {
+  test('adds only the explanation to the response, and counts one view', async () => {
     const { caller, subId, view } = await explained(door.fixture.complete);
     const { explain: _, ...rest } = view;
     assert.deepEqual(await caller.offers(subId), rest);
@@ -73,7 +73,7 @@ atEveryDoor('explain=true', (door) => {
     assert.equal(views, 3);
   });
 
-  test('gives the same counts in every sort and to many who ask at once', async () => {
+  test('returns the same counts for every sort order and for concurrent requests', async () => {
     const { caller, subId, explain } = await explained(door.fixture.complete);
     const sorts = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'];
     const views = await Promise.all(
@@ -82,7 +82,7 @@ atEveryDoor('explain=true', (door) => {
     for (const view of views) assert.deepEqual(view.explain, explain);
   });
 
-  test('is refused to a live key, which may only say false', async () => {
+  test('rejects explain=true with a live key, and accepts explain=false', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('explain-live', fixture.complete);
@@ -93,7 +93,7 @@ atEveryDoor('explain=true', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'explain-live' })).marketplace_views, 1);
   });
 
-  test('takes true and false and nothing else, once', async () => {
+  test('accepts only true and false, and only once', async () => {
     const { caller, subId } = await explained(door.fixture.complete);
     const good = `sub_id=${subId}&format=json`;
     for (const value of ['', '1', 'TRUE', 'yes', 'true+', marker]) {
@@ -104,7 +104,7 @@ atEveryDoor('explain=true', (door) => {
     assertRefused(twice, 'INVALID_REQUEST', 'explain');
   });
 
-  test('does not get around what is asked of every session', async () => {
+  test('makes the same checks of the session as requests without explain', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { mode: 'test' });
     const { sub_id: subId } = await caller.createSession('explain-insufficient');

@@ -12,7 +12,7 @@ const seed = 20_260_520;
 const runs = 300;
 
 const successes = [100, 200, 204, 302];
-/** Responses of an HTTP engine to invalid HTTP. */
+/** Statuses of the responses that an HTTP engine generates for invalid HTTP. */
 const engineRefusals = [400, 408, 431, 501, 505];
 
 const method = fc.oneof(
@@ -36,7 +36,7 @@ const odd = fc.oneof(
   fc.constantFrom('', '0', '-1', '1e9', 'null', 'true', '%', '%ff', '%00', '__proto__', '2026-02-30', '9'.repeat(400)),
 );
 
-/** Mostly valid names and values, so that requests pass the first checks. */
+/** Mostly valid names and values, so that many requests pass the first checks. */
 const query = (subId: string, clickUrl: string) =>
   fc
     .array(
@@ -150,7 +150,7 @@ onEveryEngine('random requests', ({ running }) => {
     assert.equal((await running().operations.send({ path: '/readyz' })).status, 200);
   };
 
-  test('of valid and invalid parts get documented responses', async () => {
+  test('returns documented responses to requests of valid and invalid parts', async () => {
     const { caller, subId, clickUrl } = await prepared();
     const request = fc.record({
       method,
@@ -178,7 +178,7 @@ onEveryEngine('random requests', ({ running }) => {
     await assertAlive();
   });
 
-  test('with changed bytes get documented responses or a closed connection', async () => {
+  test('returns a documented response or closes the connection if bytes of a request are changed', async () => {
     const { caller, subId } = await prepared();
     const common = `Host: test\r\nAuthorization: Bearer ${caller.key}\r\n`;
     const posted = (operation: string, text: string) =>
@@ -203,7 +203,7 @@ onEveryEngine('random requests', ({ running }) => {
         connection.sendLast(bytes);
         const answer = await Promise.race([
           connection.responseOrEnd(),
-          pause(3_000, null, { ref: false }), // What looks incomplete may be waited for; the deadline is tested elsewhere.
+          pause(3_000, null, { ref: false }), // The service may wait for the rest of a request. Other tests check the timeout.
         ]);
         connection.close();
         if (answer === null || successes.includes(answer.status) || engineRefusals.includes(answer.status)) return;

@@ -13,9 +13,9 @@ const timeoutMs = 5_000;
 
 interface Attacker {
   readonly caller: ApiCaller;
-  /** A request for a session without its framing headers, the empty line and the body. */
+  /** Headers of a request for a session, without framing headers, empty line and body. */
   readonly sessionHead: string;
-  /** A request for analytics without the empty line after its headers. */
+  /** Headers of a request for analytics, without the empty line at the end. */
   readonly analyticsHead: string;
   readonly open: () => Promise<ServiceConnection>;
 }
@@ -66,7 +66,7 @@ onEveryEngine('hostile framing:', ({ running }) => {
   };
 
   test(
-    'never handles a request smuggled behind a body',
+    'never handles a request that is hidden behind a body',
     attacking(async ({ sessionHead, analyticsHead, open }) => {
       const smuggled = `${sessionHead}Content-Length: ${sessionBody.length}${crlf}${crlf}${sessionBody}`;
       const carriers = [
@@ -84,7 +84,7 @@ onEveryEngine('hostile framing:', ({ running }) => {
   );
 
   test(
-    'does not handle a request behind a refused body',
+    'does not handle a request behind a rejected body',
     attacking(async ({ sessionHead, open }) => {
       const behind = `${sessionHead}Content-Length: ${sessionBody.length}${crlf}${crlf}${sessionBody}`;
       const connection = await open();
@@ -95,7 +95,7 @@ onEveryEngine('hostile framing:', ({ running }) => {
   );
 
   test(
-    'refuses a body of 10 MB',
+    'rejects a body of 10 MB',
     attacking(async ({ sessionHead, open }) => {
       const chunk = Buffer.alloc(1024 * 1024, ' ');
       const connection = await open();
@@ -109,7 +109,7 @@ onEveryEngine('hostile framing:', ({ running }) => {
   );
 
   test(
-    'creates no session from a request that arrives only partly',
+    'creates no session from an incomplete request',
     attacking(async ({ sessionHead, open }) => {
       const whole = `${sessionHead}Content-Length: ${sessionBody.length}${crlf}${crlf}${sessionBody}`;
       for (let length = 1; length < whole.length; length += 7) {
@@ -123,7 +123,7 @@ onEveryEngine('hostile framing:', ({ running }) => {
   );
 
   test(
-    'never copies line breaks from parameters into response headers',
+    'never copies line breaks from parameters to response headers',
     attacking(async ({ caller }) => {
       const { offers } = await caller.offers(await caller.sessionWith('injecting', fixture.complete));
       const click = new URL(offers[0]?.click_url as string);

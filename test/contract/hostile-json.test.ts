@@ -4,7 +4,7 @@ import { assertOk, assertRefused } from '../support/answers.ts';
 import { onPersonalLoans } from '../support/doors.ts';
 
 onPersonalLoans('hostile JSON:', (door) => {
-  /** Runs the attack; afterwards the process must answer, and the key must have as many sessions as said. */
+  /** Runs an attack, then checks that the process still responds and that the key has the expected number of sessions. */
   const attacking = async (
     attack: (caller: ReturnType<typeof door.market.caller>) => Promise<void>,
     sessionsTotal = 0,
@@ -15,7 +15,7 @@ onPersonalLoans('hostile JSON:', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'hostile' })).sessions_total, sessionsTotal);
   };
 
-  test('deep nesting is refused in known members and ignored in unknown ones', () =>
+  test('rejects deep nesting in known members and ignores it in unknown ones', () =>
     attacking(async (caller) => {
       const { sub_id: subId } = await caller.createSession('hostile');
       const depth = 30_000;
@@ -39,7 +39,7 @@ onPersonalLoans('hostile JSON:', (door) => {
       assertRefused(await caller.post('session', '['.repeat(60 * 1024)), 'INVALID_REQUEST', 'body');
     }, 1));
 
-  test('names such as __proto__ have no special effect', () =>
+  test('handles names such as __proto__ as ordinary names', () =>
     attacking(async (caller) => {
       const names = [
         '__proto__',
@@ -68,13 +68,13 @@ onPersonalLoans('hostile JSON:', (door) => {
       assert.deepEqual((await caller.submit(subId, {})).missing_required, door.fixture.required);
     }, 2));
 
-  test('the last of several equal members counts', () =>
+  test('uses the last of several members with the same name', () =>
     attacking(async (caller) => {
       const twice = await caller.post('session', '{"referrer_tag":"hostile","referrer_tag":"HOSTILE"}');
       assertRefused(twice, 'INVALID_REFERRER_TAG');
     }));
 
-  test('invalid UTF-8 is refused, and unusual characters are accepted', () =>
+  test('rejects invalid UTF-8 and accepts unusual characters', () =>
     attacking(async (caller) => {
       const raw = (text: string) => Buffer.from(text, 'latin1');
       for (const bytes of ['\xff\xfe', '\xc3', '\xed\xa0\x80', '\xf8\x88\x80\x80\x80', '\x00', '\xc0\x80']) {
@@ -94,7 +94,7 @@ onPersonalLoans('hostile JSON:', (door) => {
       }
     }, 5));
 
-  test('numbers out of range are refused in known members', () =>
+  test('rejects numbers out of range in known members', () =>
     attacking(async (caller) => {
       const digits = '9'.repeat(60_000);
       for (const number of ['1e400', '-1e400', digits]) {
@@ -106,7 +106,7 @@ onPersonalLoans('hostile JSON:', (door) => {
       }
     }));
 
-  test('thousands of members are refused or ignored', () =>
+  test('rejects or ignores thousands of members', () =>
     attacking(async (caller) => {
       const { sub_id: subId } = await caller.createSession('hostile');
       const members = Array.from({ length: 6_000 }, (_, at) => `"${at}":1`).join(',');

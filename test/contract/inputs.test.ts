@@ -23,7 +23,7 @@ atEveryDoor('POST /inputs', (door) => {
     assert.deepEqual(view.fields_unknown, []);
   });
 
-  test('keeps the order of submission', async () => {
+  test('returns names in the order of submission', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('order');
@@ -40,7 +40,7 @@ atEveryDoor('POST /inputs', (door) => {
     assert.deepEqual(view.fields_unknown, Object.keys(unknown));
   });
 
-  test('merges several calls, later values over earlier ones', async () => {
+  test('merges several requests, with later values replacing earlier ones', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('merging');
@@ -50,7 +50,7 @@ atEveryDoor('POST /inputs', (door) => {
     assert.ok((await caller.offers(subId)).total_offers > 0);
   });
 
-  test('accepts no fields and returns the readiness', async () => {
+  test('accepts a request without fields and returns the readiness', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('empty');
@@ -71,7 +71,7 @@ atEveryDoor('POST /inputs', (door) => {
     assertRefused(await caller.get('marketplace', { sub_id: subId, format: 'json' }), 'INSUFFICIENT_INPUTS');
   });
 
-  test('merges nothing if one value is invalid', async () => {
+  test('merges no field if one value is invalid', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('all-or-nothing');
@@ -80,7 +80,7 @@ atEveryDoor('POST /inputs', (door) => {
     assert.deepEqual((await caller.submit(subId, {})).missing_required, fixture.required);
   });
 
-  test('clears nothing if one value is invalid', async () => {
+  test('clears no field if one value is invalid', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('nothing-cleared', fixture.complete);
@@ -103,7 +103,7 @@ atEveryDoor('POST /inputs', (door) => {
     );
   });
 
-  test('accepts up to 64 names of 64 characters', async () => {
+  test('accepts up to 64 field names of 64 characters', async () => {
     const caller = door.market.caller(door.fixture);
     const { sub_id: subId } = await caller.createSession('many-names');
     const named = (count: number) =>
@@ -128,7 +128,7 @@ atEveryDoor('POST /inputs', (door) => {
     }
   });
 
-  test('merges concurrent calls', async () => {
+  test('merges concurrent requests', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('at-once');

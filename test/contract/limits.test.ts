@@ -17,14 +17,14 @@ const getAnalytics = (caller: ApiCaller) => caller.get('analytics', { referrer_t
 const create = (caller: ApiCaller) => caller.post('session', { referrer_tag: 'day-limit' });
 const header = (answer: Answer, name: string) => Number(answer.headers.get(name));
 
-/** Advances the clock to this time before a UTC midnight. Returns the midnight. */
+/** Advances the clock to this number of milliseconds before UTC midnight. Returns the time of midnight. */
 function advanceToMidnight(clock: ManualClock, msBefore: number): number {
   clock.advance(2 * dayMs - (clock.wallMs() % dayMs) - msBefore);
   return clock.wallMs() + msBefore;
 }
 
 onPersonalLoans('limits per minute', (door) => {
-  test('admit 50 analytics queries in any 60 seconds, also across a UTC midnight', async () => {
+  test('admits 50 analytics queries in any 60 seconds, also across UTC midnight', async () => {
     const { market, fixture } = door;
     const { clock } = market;
     const caller = market.caller(fixture);
@@ -46,7 +46,7 @@ onPersonalLoans('limits per minute', (door) => {
     assertRefused(await getAnalytics(caller), 'RATE_LIMIT_EXCEEDED');
   });
 
-  test('count every request, whatever its response', async () => {
+  test('counts every request against the limits per minute, whatever its response', async () => {
     const caller = door.market.caller(door.fixture, { limits: { requestsPerMinute: 6 } });
     const answers = [
       await caller.post('session', { referrer_tag: 'counts' }),
@@ -71,7 +71,7 @@ onPersonalLoans('limits per minute', (door) => {
     assertRefused(await getAnalytics(caller), 'RATE_LIMIT_EXCEEDED');
   });
 
-  test('are in the headers of every response, for the tightest limit', async () => {
+  test('sends headers with the limit that has the fewest remaining requests in every response', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     market.clock.advance(minuteMs - (market.clock.wallMs() % minuteMs));
@@ -91,7 +91,7 @@ onPersonalLoans('limits per minute', (door) => {
     }
   });
 
-  test('are in the headers of every error', async () => {
+  test('sends rate limit headers with every error', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const refusals = [
@@ -112,7 +112,7 @@ onPersonalLoans('limits per minute', (door) => {
 });
 
 onPersonalLoans('limits per day', (door) => {
-  test('limit sessions from one UTC midnight to the next', async () => {
+  test('limits sessions from one UTC midnight to the next', async () => {
     const { market, fixture } = door;
     const { clock } = market;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 3 } });
@@ -133,7 +133,7 @@ onPersonalLoans('limits per day', (door) => {
     assert.equal(header(next, 'x-ratelimit-reset') * 1000, midnightMs + dayMs);
   });
 
-  test('do not count a rejected request', async () => {
+  test('does not count a rejected session against the daily limit', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
     const invalidRequests: (() => Promise<Answer>)[] = [
@@ -151,7 +151,7 @@ onPersonalLoans('limits per day', (door) => {
     assertRefused(await create(caller), 'RATE_LIMIT_EXCEEDED');
   });
 
-  test('do not count a repeated Idempotency-Key', async () => {
+  test('does not count a repeated Idempotency-Key as a session', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 2 } });
     const keyed = (tag: string, key: string) =>
@@ -175,7 +175,7 @@ onPersonalLoans('limits per day', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'day-limit' })).sessions_total, 2);
   });
 
-  test('count a repeated Idempotency-Key as a request', async () => {
+  test('counts a repeated Idempotency-Key as a request', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 1, requestsPerMinute: 2 } });
     const keyed = () => caller.post('session', { referrer_tag: 'day-limit' }, { 'Idempotency-Key': 'one' });
@@ -188,14 +188,14 @@ onPersonalLoans('limits per day', (door) => {
     assert.equal((await keyed()).status, 200);
   });
 
-  test('do not count a body that is too large', async () => {
+  test('does not count a session whose body is too large', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
     assertRefused(await caller.post('session', { referrer_tag: 'x'.repeat(70_000) }), 'PAYLOAD_TOO_LARGE');
     assert.equal((await create(caller)).status, 200);
   });
 
-  test('do not count a body that never arrives', async () => {
+  test('does not count a session whose body never arrives', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
     const connection = await ServiceConnection.open(caller.http.port);
@@ -207,7 +207,7 @@ onPersonalLoans('limits per day', (door) => {
       'Content-Length: 100',
     ];
     connection.send(`${head.join('\r\n')}\r\n\r\n{"referrer_tag":`);
-    // When this key is rejected, the incomplete request has been admitted and has the reservation.
+    // When this key is rejected, the incomplete request is admitted and has reserved a session.
     while ((await caller.post('session', { referrer_tag: 'A' })).status !== 429);
     connection.close();
     let answer = await create(caller);
@@ -222,7 +222,7 @@ onPersonalLoans('limits per day', (door) => {
 onEveryEngine(
   'limit of referrer tags',
   ({ running }) => {
-    test('rejects new tags only, and does not count a rejected session', async () => {
+    test('rejects only new tags at the limit, and does not count a rejected session', async () => {
       const caller = running().caller(fixture, { limits: { sessionsPerDay: 4 } });
       const create = (tag: string) => caller.post('session', { referrer_tag: tag });
       for (const tag of ['tag-a', 'tag-b']) assert.equal((await create(tag)).status, 200);
@@ -232,7 +232,7 @@ onEveryEngine(
       assert.equal((await caller.summary({ referrer_tag: 'tag-c' })).sessions_total, 0);
     });
 
-    test('applies per account, after the checks of the body', async () => {
+    test('applies the tag limit per account, after the checks of the body', async () => {
       const [one, other] = [1, 2].map(() => running().caller(fixture, { account: 'two keys' }));
       for (const tag of ['tag-a', 'tag-b']) await one!.createSession(tag);
       assertRefused(await other!.post('session', { referrer_tag: 'tag-c' }), 'TAG_LIMIT_EXCEEDED');
@@ -249,7 +249,7 @@ const maxSessions = 4;
 onEveryEngine(
   'full session store',
   ({ running }) => {
-    test('rejects new sessions until old ones expire, and does not count rejected requests', async () => {
+    test('rejects new sessions until other sessions expire, and does not count rejected requests', async () => {
       const market = running();
       const caller = market.caller(fixture, { limits: { sessionsPerDay: maxSessions + 1 } });
       const subIds: string[] = [];

@@ -18,7 +18,7 @@ const forEver = 'public, max-age=31536000, immutable';
 const forNow = 'public, max-age=300';
 const hashOf = (text: string) => hash('sha256', text, 'hex').slice(0, 16);
 
-/** Path and query of an address on the image host. */
+/** Returns path and query of a URL on the image host. */
 function pathOf(url: string): string {
   const { pathname, search } = new URL(url);
   return pathname + search;
@@ -45,7 +45,7 @@ function assertNotFound({ status, headers, text }: Answer): void {
   assert.equal(JSON.parse(text).error, 'NOT_FOUND');
 }
 
-/** Some offer of a view, with the lender that makes it. */
+/** Returns an offer of a view and its lender. */
 function someOffer({ offers }: MarketplaceView) {
   const [{ svc_offer_id: id, logo_url: url }] = offers as [MarketplaceView['offers'][0]];
   return { url, ...listedOffer(fixture, id) };
@@ -58,7 +58,7 @@ onEveryEngine('a logo', ({ running }) => {
   };
 
   for (const served of allFixtures) {
-    test(`of every offer shown is an image that may be kept for ever, in ${served.vertical.segment}`, async () => {
+    test(`every logo URL in a response for ${served.vertical.segment} returns an image that can be cached forever`, async () => {
       const { http, marketplace } = running();
       const caller = running().caller(served);
       const { offers } = await caller.offers(await caller.sessionWith('logos', served.complete), { max_offers: 20 });
@@ -76,7 +76,7 @@ onEveryEngine('a logo', ({ running }) => {
     });
   }
 
-  test('needs no key and counts against no limit', async () => {
+  test('serves logos without a key and without counting against a limit', async () => {
     const { url } = someOffer(await shown());
     const { headers } = await running().http.send({ path: pathOf(url) });
     assert.deepEqual(
@@ -85,7 +85,7 @@ onEveryEngine('a logo', ({ running }) => {
     );
   });
 
-  test('asked for without the hash of its content may not be kept for long', async () => {
+  test('limits the cache time of a logo URL without the content hash', async () => {
     const { http } = running();
     const { url } = someOffer(await shown());
     const [path, query] = pathOf(url).split('?') as [string, string];
@@ -105,7 +105,7 @@ onEveryEngine('a logo', ({ running }) => {
     await assertServes(http, `${path}?other=1&${query}`, text, forEver);
   });
 
-  test('that a cache still has is not sent again', async () => {
+  test('returns 304 for a logo that the client already has', async () => {
     const { http } = running();
     const path = pathOf(someOffer(await shown()).url);
     const { text } = await http.send({ path });
@@ -124,7 +124,7 @@ onEveryEngine('a logo', ({ running }) => {
     }
   });
 
-  test('answers HEAD like GET, without the image', async () => {
+  test('responds to HEAD as to GET, without the image', async () => {
     const { http } = running();
     const path = pathOf(someOffer(await shown()).url);
     const { text } = await http.send({ path });
@@ -134,7 +134,7 @@ onEveryEngine('a logo', ({ running }) => {
     assert.equal(answer.headers.get('content-length'), String(Buffer.byteLength(text)));
   });
 
-  test('tells its methods, and takes no other', async () => {
+  test('lists the allowed methods of a logo and rejects other methods', async () => {
     const { http } = running();
     const path = pathOf(someOffer(await shown()).url);
     const options = await http.send({ method: 'OPTIONS', path });
@@ -146,7 +146,7 @@ onEveryEngine('a logo', ({ running }) => {
     }
   });
 
-  test('is found by its plain name alone, and no other file by any', async () => {
+  test('serves only logos, and only by their exact name', async () => {
     const { http } = running();
     const { logo } = someOffer(await shown());
     const name = logo.replace('.svg', '');
@@ -191,13 +191,13 @@ onEveryEngine('a logo', ({ running }) => {
     }
   });
 
-  test('is not found behind a byte that no address may hold', async () => {
+  test('returns 404 for a path with a byte that is invalid in a URL', async () => {
     const { logo } = someOffer(await shown());
     for (const byte of ['\0', '\x7f', '\u00ff']) {
       const connection = await ServiceConnection.open(running().http.port);
       connection.send(Buffer.from(`GET /cdn/${logo}${byte} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 'latin1'));
       const { status, body } = await connection.response();
-      // One engine refuses the head by itself.
+      // One engine rejects the request line itself.
       assert.ok([400, 404, 505].includes(status), String(status));
       assert.ok(!body.includes('<svg'));
       connection.socket.destroy();
@@ -219,7 +219,7 @@ for (const engine of engines) {
       return { catalogs, market, ask };
     };
 
-    test('a reload picks up a changed file, at another address and in the same version of the catalog', async (t) => {
+    test('a reload applies a changed logo file, with a new URL and the same catalog version', async (t) => {
       const { catalogs, market, ask } = await start(t);
       const before = await ask();
       const { url, logo, lender } = someOffer(before);
@@ -233,7 +233,7 @@ for (const engine of engines) {
         const { url: changed } = someOffer(after);
         assert.equal(changed, `${market.marketplace.urls.cdn}/${logo}?v=${hashOf(image(colour))}`);
         await assertServes(market.http, pathOf(changed), image(colour), forEver);
-        // A page from before shows the new one, and may not keep it under the old one's name.
+        // The old URL returns the new image with a short cache time.
         await assertServes(market.http, pathOf(url), image(colour), forNow);
       }
       catalogs.writeLogo(logo, 'no image any more');
@@ -242,7 +242,7 @@ for (const engine of engines) {
       await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
     });
 
-    test('a faulty catalog keeps the offers, and their logos change all the same', async (t) => {
+    test('a reload with an invalid catalog keeps the offers and applies changed logos', async (t) => {
       const { catalogs, market, ask } = await start(t);
       const { logo } = someOffer(await ask());
       catalogs.write({ ...catalogs.first, format: 2 as never });
@@ -252,7 +252,7 @@ for (const engine of engines) {
       await assertServes(market.http, pathOf(someOffer(await ask()).url), image('red'), forEver);
     });
 
-    test('a new catalog comes with its logos, and those of lenders that have gone are still there', async (t) => {
+    test('a new catalog has its own logos, and logos of removed lenders are still served', async (t) => {
       const { catalogs, market, ask } = await start(t);
       const { url, logo, lender } = someOffer(await ask());
       const [gone, ...rest] = catalogs.first.lenders.toSorted(
@@ -271,7 +271,7 @@ for (const engine of engines) {
       await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
     });
 
-    test('what a hostile file holds is sent as it is, where nothing of it can run', async (t) => {
+    test('a malicious logo file is served unchanged, with headers that prevent scripts', async (t) => {
       const { logo } = fixture.catalogFiles.live.lenders[0]!;
       const hostile = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(2)</script></svg>`;
       const { market } = await start(t, { [logo]: hostile });

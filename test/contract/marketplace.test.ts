@@ -10,11 +10,11 @@ import { actuarialApr, levelPayment } from '../support/loan-arithmetic.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { listedOffer } from '../support/vertical-fixture.ts';
 
-/** Half a cent, or half a hundredth of a percent, and what floating point may add to it. */
+/** Tolerance in cents or hundredths of a percent: half a unit for rounding, and a margin for floating-point errors. */
 const roundedWithin = 0.005 + 1e-6;
 
 atEveryDoor('GET /marketplace', (door) => {
-  test('returns the envelope with all members', async () => {
+  test('returns a response with all members', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('envelope', fixture.complete);
@@ -37,7 +37,7 @@ atEveryDoor('GET /marketplace', (door) => {
     assert.equal(view.disclosure, fixture.catalogFiles.live.disclosure);
   });
 
-  test('returns offers with all members, as in the catalog', async () => {
+  test('returns offers with all members and with the values of the catalog', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('members', fixture.complete);
@@ -75,7 +75,7 @@ atEveryDoor('GET /marketplace', (door) => {
     }
   });
 
-  test("prices every offer for this borrower's band, amount and term", async () => {
+  test('computes the prices of every offer for the credit band, amount and term of the borrower', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('prices', { ...fixture.complete, [fixture.term]: fixture.someTerm });
@@ -110,7 +110,7 @@ atEveryDoor('GET /marketplace', (door) => {
     }
   });
 
-  test('returns five offers by default, and the total of matching offers', async () => {
+  test('returns five offers by default, and the total number of matching offers', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('five', fixture.complete);
@@ -119,7 +119,7 @@ atEveryDoor('GET /marketplace', (door) => {
     assert.ok(view.total_offers > 20);
   });
 
-  test('returns 1 to 20 offers of the same list, as requested', async () => {
+  test('returns the requested number of offers, from 1 to 20', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('as-many', fixture.complete);
@@ -131,7 +131,7 @@ atEveryDoor('GET /marketplace', (door) => {
     }
   });
 
-  test('refuses any other max_offers', async () => {
+  test('rejects any other max_offers', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('not-as-many', fixture.complete);
@@ -141,7 +141,7 @@ atEveryDoor('GET /marketplace', (door) => {
     }
   });
 
-  test('returns no offers and match_quality none if nothing matches', async () => {
+  test('returns no offers and match_quality none if no offer matches', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const view = await caller.offers(await caller.sessionWith('unmatched', fixture.unmatched));
@@ -198,7 +198,7 @@ atEveryDoor('GET /marketplace', (door) => {
     assert.equal((await caller.offers(subId)).total_offers, before.total_offers);
   });
 
-  test('refuses a session without all required fields', async () => {
+  test('rejects a session without all required fields', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('insufficient');
@@ -210,7 +210,7 @@ atEveryDoor('GET /marketplace', (door) => {
     assert.deepEqual(almost.missing_required, [fixture.amount]);
   });
 
-  test('names the allowed values of an invalid parameter', async () => {
+  test('lists the allowed values of an invalid parameter', async () => {
     const caller = door.market.caller(door.fixture);
     const { sub_id: subId } = await caller.createSession('messages');
     const messageOf = async (query: string): Promise<string> =>
@@ -221,7 +221,7 @@ atEveryDoor('GET /marketplace', (door) => {
     assert.match(await messageOf('explain=true'), /needs a test key/);
   });
 
-  test('refuses a missing, unknown or repeated sub_id, format or sort', async () => {
+  test('rejects a missing, unknown or repeated sub_id, format or sort', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('parameters', fixture.complete);
@@ -257,7 +257,7 @@ atEveryDoor('GET /marketplace', (door) => {
     assertOk(await caller.get('marketplace', query));
   });
 
-  test('answers HEAD without a body, and counts no view', async () => {
+  test('responds to HEAD without a body, and counts no view', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('heads', fixture.complete);

@@ -43,7 +43,7 @@ for (const engine of engines) {
     });
     after(() => market?.close());
 
-    test('count responses of the public listener by route and status', () => {
+    test('counts responses of the public listener by route and status', () => {
       const seen = scrape
         .find('marketplace_requests_total')
         .map(({ labels, value }) => [`${labels.route} ${labels.status}`, value] as const);
@@ -55,7 +55,7 @@ for (const engine of engines) {
       assert.equal(scrape.value('marketplace_widget_events_total', { type: 'widget_loaded' }), 1);
     });
 
-    test('have histograms with ascending buckets', () => {
+    test('reports histograms with ascending buckets', () => {
       for (const { name, type, samples } of scrape.families.values()) {
         if (type !== 'histogram') continue;
         const series = Map.groupBy(samples, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
@@ -86,14 +86,14 @@ for (const engine of engines) {
       assert.equal(scrape.value('marketplace_match_threads'), engine === 'node' ? 0 : 1);
     });
 
-    test('follow the naming rules of Prometheus', () => {
+    test('follows the naming rules of Prometheus', () => {
       const { families } = scrape;
       assert.ok(families.size > 40);
       for (const { name, help, type, samples } of families.values()) {
         assert.match(name, /^(marketplace|process|nodejs)(_[a-z]+)+$/, name);
         assert.match(help, /\.$/, name);
         assert.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
-        // Base units only. The suffixes of histograms are reserved.
+        // Names use base units. The suffixes of histograms are reserved.
         assert.doesNotMatch(
           name,
           /_(ms|us|millis|microseconds|milliseconds|minutes|kb|mb|mib|percent|bucket|sum|count)\b/,
@@ -110,7 +110,7 @@ for (const engine of engines) {
   });
 
   describe(`metrics of a service, on ${engine}`, () => {
-    test('count rejected requests by reason', async (t) => {
+    test('counts rejected requests by reason', async (t) => {
       const market = await RunningMarketplace.start(engine);
       t.after(() => market.close());
       const limits = { requestsPerMinute: 3, analyticsPerMinute: 1, sessionsPerDay: 1 };
@@ -133,7 +133,7 @@ for (const engine of engines) {
       assert.deepEqual(['vertical_mismatch', 'unauthorized'].map(wanting), [1, 0]);
     });
 
-    test('count the requests to matching threads', async (t) => {
+    test('counts the requests to matching threads', async (t) => {
       const text = JSON.stringify(generateCatalog(7, 2 * bounds.matchInThreadOffersMax));
       const catalogs = (['live', 'test'] as const).map((mode) => ({ vertical: fixture.vertical, mode, text }));
       const market = await RunningMarketplace.start(engine, { matcherThreads: 1, catalogs });
@@ -147,7 +147,7 @@ for (const engine of engines) {
       assert.equal(scrape.value('marketplace_matches_pending'), 0);
     });
 
-    test('report the active catalog and failed reloads', async (t) => {
+    test('reports the active catalog and failed reloads', async (t) => {
       const catalogs = new ChangeableCatalogs(fixture);
       t.after(() => catalogs.remove());
       const market = await RunningMarketplace.start(engine, { catalogs: catalogs.sources });
@@ -180,7 +180,7 @@ for (const engine of engines) {
       );
     });
 
-    test('report version, sizes and limits', async (t) => {
+    test('reports version, sizes and limits', async (t) => {
       const market = await RunningMarketplace.start(engine, { maxSessions: 1_234 });
       t.after(() => market.close());
       const caller = market.caller(fixture);

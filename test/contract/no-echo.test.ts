@@ -4,7 +4,7 @@ import type { ApiCaller } from '../support/api-caller.ts';
 import { onPersonalLoans } from '../support/doors.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 
-/** The HTTP client fails a test if an error contains the marker. These requests contain it in every part. */
+/** Sends the marker in every part of a request. The HTTP client fails the test if an error contains the marker. */
 onPersonalLoans('error messages', (door) => {
   const requests: Readonly<Record<string, (caller: ApiCaller, subId: string) => Promise<Answer>>> = {
     path: ({ http, basePath }) => http.send({ path: `${basePath}/${marker}` }),
@@ -46,7 +46,7 @@ onPersonalLoans('error messages', (door) => {
   };
 
   for (const [part, send] of Object.entries(requests)) {
-    test(`do not contain text submitted as ${part}`, async () => {
+    test(`error messages do not contain text submitted as ${part}`, async () => {
       const caller = door.market.caller(door.fixture);
       const { sub_id: subId } = await caller.createSession('echoes');
       const { status, text } = await send(caller, subId);

@@ -18,7 +18,7 @@ interface ShownKey {
   readonly [member: string]: unknown;
 }
 
-/** Sends a request to the operations listener with the operator token. `json` is the body. */
+/** Sends a request with the operator token to the operations listener. `json` is the body. */
 function ask(market: RunningMarketplace, asked: Asked & { readonly json?: unknown }): Promise<Answer> {
   const { json, ...rest } = asked;
   const body = rest.body ?? (json === undefined ? undefined : JSON.stringify(json));
@@ -53,7 +53,7 @@ onEveryEngine('keys of the operations API', ({ running }) => {
     return assertOk<ShownKey[]>(await ask(running(), { path: '/keys' })).find((key) => key.id === id);
   }
 
-  test('a new key is shown once and works at once', async () => {
+  test('creates a key that is shown once and works immediately', async () => {
     const market = running();
     const { key, ...about } = await issue({ requests_per_minute: 7, expires: '2999-12-31' });
     assert.match(key, /^svc_pl_test_[0-9a-f]{48}$/);
@@ -79,7 +79,7 @@ onEveryEngine('keys of the operations API', ({ running }) => {
     assert.ok(!all.includes(key) && !/hash/.test(all));
   });
 
-  test('a revoked key is rejected at once', async () => {
+  test('rejects a revoked key immediately', async () => {
     const market = running();
     const { id, key } = await issue();
     const revoke = () => ask(market, { method: 'DELETE', path: `/keys/${id}` });
@@ -91,7 +91,7 @@ onEveryEngine('keys of the operations API', ({ running }) => {
     assert.deepEqual(await listed(id), revoked);
   });
 
-  test('a key can be created for every served vertical', async () => {
+  test('creates a key for every served vertical', async () => {
     for (const { vertical } of allFixtures) {
       const { key } = await issue({ vertical: vertical.segment });
       assert.ok(key.startsWith(`${vertical.keyPrefix}test_`), vertical.segment);
@@ -105,7 +105,7 @@ onEveryEngine('keys of the operations API', ({ running }) => {
     assertRefused(answer, 'INVALID_REQUEST', 'body');
   });
 
-  test('rejects an invalid member by its name', async () => {
+  test('names the invalid member of a request', async () => {
     const market = running();
     const count = async () => assertOk<ShownKey[]>(await ask(market, { path: '/keys' })).length;
     const before = await count();
@@ -144,7 +144,7 @@ onEveryEngine('keys of the operations API', ({ running }) => {
     assert.equal(await count(), before);
   });
 
-  test('returns 404 for an unknown id', async () => {
+  test('returns 404 for an unknown key id', async () => {
     const market = running();
     for (const id of ['key_000000000000', marker, '', '/', '%00', 'a'.repeat(4_000), '..', `${marker}%`]) {
       for (const method of ['GET', 'DELETE']) {
@@ -174,7 +174,7 @@ onEveryEngine('origins of the operations API', ({ running }) => {
   const path = (account: string, origin?: string) =>
     `/origins?${new URLSearchParams({ account, ...(origin !== undefined && { origin }) })}`;
 
-  test('origins are allowed, listed and removed', async () => {
+  test('adds, lists and removes allowed origins', async () => {
     const market = running();
     market.issueKey(fixture, { account: 'a shop' });
     const allow = (origins: readonly string[]) =>
@@ -193,7 +193,7 @@ onEveryEngine('origins of the operations API', ({ running }) => {
     assert.deepEqual(assertOk(await ask(market, { path: path('a shop') })), list.slice(1));
   });
 
-  test('rejects invalid and too many origins and unknown accounts by member', async () => {
+  test('names the invalid member for invalid origins, too many origins and unknown accounts', async () => {
     const market = running();
     market.issueKey(fixture, { account: 'careful' });
     const allow = (json: unknown) => ask(market, { method: 'POST', path: '/origins', json });
@@ -234,7 +234,7 @@ onEveryEngine('access to the operations listener', ({ running }) => {
     '/confirmations': 'POST, OPTIONS',
   };
 
-  test('requires the operator token for keys and changes', async () => {
+  test('requires the operator token for lists and changes', async () => {
     const market = running();
     const apiKey = market.issueKey(fixture).key;
     for (const path of paths) {
@@ -267,14 +267,14 @@ onEveryEngine('access to the operations listener', ({ running }) => {
     }
   });
 
-  test('does not require a token for health and metrics', async () => {
+  test('requires no token for health and metrics', async () => {
     const market = running();
     for (const path of ['/healthz', '/readyz', '/metrics']) {
       assert.equal((await market.operations.send({ path })).status, 200);
     }
   });
 
-  test('accepts IP addresses, localhost and allowed host names only', async () => {
+  test('accepts only IP addresses, localhost and allowed names as host', async () => {
     const market = running();
     const send = (path: string, host: string) =>
       market.operations.send({ path, headers: { Host: host, Authorization: `Bearer ${market.operatorToken}` } });
@@ -309,7 +309,7 @@ onEveryEngine('access to the operations listener', ({ running }) => {
     assert.equal((await market.http.send({ path: '/w/widget.js', headers: { Host: 'evil.example' } })).status, 200);
   });
 
-  test('does not serve these paths on the public listener', async () => {
+  test('returns 404 for the paths of the operations listener on the public listener', async () => {
     const market = running();
     for (const path of [...paths, '/metrics', '/healthz', '/readyz']) {
       const headers = { Authorization: `Bearer ${market.operatorToken}` };

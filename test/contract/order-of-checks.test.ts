@@ -9,8 +9,8 @@ const tooLarge = 'x'.repeat(65 * 1024);
 const asText = { 'Content-Type': 'text/plain' };
 
 /**
- * docs/contract.md#order-of-checks is the same for all requests. Each request below has several
- * errors, and the response reports the first one.
+ * Checks the order in docs/contract.md#order-of-checks, which is the same for all requests. Each request has several errors,
+ * and the response must report the first one.
  */
 onPersonalLoans('order of checks:', (door) => {
   const send = (caller: ApiCaller, method: string, path: string, headers = {}, body = '') =>
@@ -23,13 +23,13 @@ onPersonalLoans('order of checks:', (door) => {
     return { expired, live: await caller.sessionWith('order', {}) };
   };
 
-  test('the route comes before the key', async () => {
+  test('checks the route before the key', async () => {
     const caller = door.market.caller(door.fixture);
     assertRefused(await send(caller, 'POST', 'nothing'), 'NOT_FOUND');
     assertRefused(await send(caller, 'DELETE', 'session'), 'METHOD_NOT_ALLOWED');
   });
 
-  test('the key comes before the vertical, the limits and the body', async () => {
+  test('checks the key before the vertical, the limits and the body', async () => {
     const caller = door.market.caller(door.fixture);
     const unknown = { Authorization: `Bearer ${caller.key.slice(0, -1)}x`, ...asText };
     assertRefused(await send(caller, 'POST', 'session', unknown, tooLarge), 'UNAUTHORIZED');
@@ -37,7 +37,7 @@ onPersonalLoans('order of checks:', (door) => {
     assertRefused(await send(caller, 'GET', 'marketplace?format=x', unknown), 'UNAUTHORIZED');
   });
 
-  test('the vertical comes before the limits and the body', async () => {
+  test('checks the vertical before the limits and the body', async () => {
     const { market, fixture } = door;
     const [elsewhere] = allFixtures.filter(({ vertical }) => vertical !== fixture.vertical);
     const { key } = market.issueKey(elsewhere as (typeof allFixtures)[0], { limits: { requestsPerMinute: 1 } });
@@ -48,7 +48,7 @@ onPersonalLoans('order of checks:', (door) => {
     assertRefused(await here.post('session', tooLarge, asText), 'VERTICAL_MISMATCH');
   });
 
-  test('the limits come before the body and the query', async () => {
+  test('checks the limits before the body and the query', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { requestsPerMinute: 1 } });
     await caller.createSession('order');
@@ -58,7 +58,7 @@ onPersonalLoans('order of checks:', (door) => {
     assertRefused(await caller.get('analytics', ''), 'RATE_LIMIT_EXCEEDED');
   });
 
-  test('the size of the body comes before its type, its type before its JSON, its JSON before its shape', async () => {
+  test('checks the size of the body, then its type, then its JSON syntax, then its members', async () => {
     const caller = door.market.caller(door.fixture);
     for (const operation of ['session', 'inputs'] as const) {
       assertRefused(await caller.post(operation, tooLarge, asText), 'PAYLOAD_TOO_LARGE');
@@ -68,7 +68,7 @@ onPersonalLoans('order of checks:', (door) => {
     }
   });
 
-  test('the shape of the request comes before the session', async () => {
+  test('checks the members of the request before the session', async () => {
     const caller = door.market.caller(door.fixture);
     const { expired } = await sessions(caller);
     for (const subId of [expired, 'never issued']) {
@@ -87,7 +87,7 @@ onPersonalLoans('order of checks:', (door) => {
     }
   });
 
-  test('the session comes before the pocket fields', async () => {
+  test('checks the session before the pocket fields', async () => {
     const caller = door.market.caller(door.fixture);
     const { expired, live } = await sessions(caller);
     const fields = { [door.fixture.amount]: 'wrong' };
@@ -99,7 +99,7 @@ onPersonalLoans('order of checks:', (door) => {
     for (const [subId, code] of codes) assertRefused(await caller.post('inputs', { sub_id: subId, fields }), code);
   });
 
-  test('the session comes before what it lacks', async () => {
+  test('checks the session before missing fields', async () => {
     const caller = door.market.caller(door.fixture);
     const { live } = await sessions(caller);
     const expiring = await caller.createSession('order');

@@ -4,7 +4,7 @@ import { assertRefused } from '../support/answers.ts';
 import { atEveryDoor } from '../support/doors.ts';
 
 atEveryDoor('pocket field', (door) => {
-  test('list is that of the fixture', () => {
+  test('the fixture contains every pocket field', () => {
     const { vertical, fields } = door.fixture;
     assert.deepEqual(fields.map(({ name }) => name).sort(), vertical.fields.map(({ name }) => name).sort());
   });

@@ -7,7 +7,7 @@ const without = (fields: Fields, ...names: string[]): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 
 atEveryDoor('readiness', (door) => {
-  test('is high if no required or conditional field is missing', async () => {
+  test('readiness is high if no required or conditional field is missing', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('ready');
@@ -17,7 +17,7 @@ atEveryDoor('readiness', (door) => {
   });
 
   for (const name of door.fixture.required) {
-    test(`is insufficient if ${name} is missing`, async () => {
+    test(`readiness is insufficient if ${name} is missing`, async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const { sub_id: subId } = await caller.createSession('not-ready');
@@ -40,7 +40,7 @@ atEveryDoor('readiness', (door) => {
   });
 
   for (const { when, unless, field, value } of door.fixture.conditional) {
-    test(`is partial if ${field} is missing and its condition holds`, async () => {
+    test(`readiness is partial if ${field} is missing and its condition is true`, async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const { sub_id: subId } = await caller.createSession('conditional');
@@ -52,7 +52,7 @@ atEveryDoor('readiness', (door) => {
       assert.deepEqual(completed.missing_conditional, []);
     });
 
-    test(`does not require ${field} if its condition does not hold`, async () => {
+    test(`${field} is not required if its condition is false`, async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const { sub_id: subId } = await caller.createSession('unconditional');
@@ -61,7 +61,7 @@ atEveryDoor('readiness', (door) => {
       assert.deepEqual(view.missing_conditional, []);
     });
 
-    test(`is insufficient if a required field is missing in addition to ${field}`, async () => {
+    test(`readiness is insufficient if ${field} and a required field are missing`, async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const { sub_id: subId } = await caller.createSession('both-missing');

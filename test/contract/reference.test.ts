@@ -11,7 +11,7 @@ onPersonalLoans('the OpenAPI document', (door) => {
   const get = (headers: Readonly<Record<string, string>> = {}) =>
     door.market.http.send({ path: address().pathname, headers });
 
-  test('needs no key, and has the URLs of this service', async () => {
+  test('serves the OpenAPI document without a key and with the URLs of this service', async () => {
     const { status, headers, bytes } = await get();
     assert.equal(status, 200);
     assert.equal(headers.get('content-type'), 'application/json');
@@ -20,7 +20,7 @@ onPersonalLoans('the OpenAPI document', (door) => {
     assert.equal(bytes.toString(), openApiText(door.fixture.vertical, door.market.marketplace.urls));
   });
 
-  test('is compressed if the client accepts it, and 304 if the client has it', async () => {
+  test('compresses the OpenAPI document if the client accepts compression, and returns 304 if the client has it', async () => {
     const { bytes: plain } = await get();
     const packed = await get({ 'Accept-Encoding': 'gzip, br' });
     assert.deepEqual([packed.headers.get('content-encoding'), packed.headers.get('vary')], ['br', 'Accept-Encoding']);
@@ -32,7 +32,7 @@ onPersonalLoans('the OpenAPI document', (door) => {
 });
 
 onEveryEngine('the reference for people', ({ running }) => {
-  test('is a page that loads nothing from elsewhere, and names its parts by their content', async () => {
+  test('serves a reference page without external resources, whose file names contain content hashes', async () => {
     const { http } = running();
     for (const path of ['/docs', '/docs/personal-loans', '/docs/equipment-leases']) {
       const { status, headers, text } = await http.send({ path });
@@ -52,7 +52,7 @@ onEveryEngine('the reference for people', ({ running }) => {
     }
   });
 
-  test('is where a slash too many leads, also behind a proxy that has it elsewhere', async () => {
+  test('redirects a trailing slash to the reference page, also behind a proxy with another path', async () => {
     const { http } = running();
     for (const path of ['/docs', '/docs/personal-loans']) {
       for (const method of ['GET', 'HEAD']) {
@@ -66,7 +66,7 @@ onEveryEngine('the reference for people', ({ running }) => {
     }
   });
 
-  test('has nothing at other addresses', async () => {
+  test('returns 404 for paths without documentation', async () => {
     const { http } = running();
     for (const path of [
       '/docs//',

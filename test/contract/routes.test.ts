@@ -14,7 +14,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TR
 
 atEveryDoor('routes:', (door) => {
   for (const [operation, answered] of Object.entries(allowed)) {
-    test(`${operation} answers ${answered.join(', ')}, and 405 with Allow to any other method`, async () => {
+    test(`${operation} supports ${answered.join(', ')}, and returns 405 with an Allow header for other methods`, async () => {
       const { market, fixture } = door;
       const { key } = market.issueKey(fixture);
       for (const method of methods.filter((name) => !answered.includes(name))) {
@@ -30,7 +30,7 @@ atEveryDoor('routes:', (door) => {
       }
     });
 
-    test(`${operation} answers 405 to a method that only starts like an allowed one`, async () => {
+    test(`${operation} returns 405 for a method that only starts like an allowed one`, async () => {
       const { market, fixture } = door;
       const { key } = market.issueKey(fixture);
       for (const method of ['G', 'GE', 'GETS', 'P', 'POS', 'POSTS']) {
@@ -43,7 +43,7 @@ atEveryDoor('routes:', (door) => {
       }
     });
 
-    test(`${operation} answers OPTIONS without a key`, async () => {
+    test(`${operation} responds to OPTIONS without a key`, async () => {
       const { market, fixture } = door;
       const path = `/v1/${fixture.vertical.segment}/${operation}`;
       const answer = await market.http.send({ method: 'OPTIONS', path });
@@ -53,7 +53,7 @@ atEveryDoor('routes:', (door) => {
     });
   }
 
-  test('paths are not normalized', async () => {
+  test('does not normalize paths', async () => {
     const { market, fixture } = door;
     const { segment } = fixture.vertical;
     const { key } = market.issueKey(fixture);
@@ -82,7 +82,7 @@ atEveryDoor('routes:', (door) => {
 });
 
 onEveryEngine('other paths', ({ running }) => {
-  test('get 404, also those of verticals that are not served, with or without a key', async () => {
+  test('returns 404 for unknown paths and for verticals that are not served, with or without a key', async () => {
     const { http } = running();
     const { key } = running().issueKey(personalLoansFixture);
     const segments = ['credit-cards', 'mortgage', 'banking', 'find-advisor', 'constructor', '__proto__'];
@@ -100,7 +100,7 @@ onEveryEngine('other paths', ({ running }) => {
     }
   });
 
-  test('that can only be read answer GET, HEAD and OPTIONS, and 405 to other methods', async () => {
+  test('supports GET, HEAD and OPTIONS on read-only paths, and returns 405 for other methods', async () => {
     const market = running();
     const widget = await market
       .caller(personalLoansFixture, { mode: 'test' })
@@ -122,7 +122,7 @@ onEveryEngine('other paths', ({ running }) => {
     }
   });
 
-  test('have a different request id in every response', async () => {
+  test('returns a different request id in every response', async () => {
     const { http } = running();
     const ids = new Set<string | undefined>();
     for (let times = 0; times < 20; times++) {
@@ -132,7 +132,7 @@ onEveryEngine('other paths', ({ running }) => {
     assert.equal(ids.size, 60);
   });
 
-  test('of the operations listener report that the service is alive and ready', async () => {
+  test('reports on the operations listener that the service is alive and ready', async () => {
     const { operations } = running();
     for (const path of ['/healthz', '/readyz', '/metrics']) assert.equal((await operations.send({ path })).status, 200);
     assertRefused(await operations.send({ path: '/v1/personal-loans/analytics' }), 'NOT_FOUND');

@@ -14,7 +14,7 @@ onPersonalLoans('test keys', (door) => {
     return { ...view, sub_id: '', generated_at: '', offers: view.offers.map((offer) => ({ ...offer, click_url: '' })) };
   };
 
-  test('get offers of the sandbox catalog only', async () => {
+  test('test keys receive only offers of the sandbox catalog', async () => {
     const { market, fixture } = door;
     const tests = await shown(market.caller(fixture, { mode: 'test' }));
     assert.ok(tests.offers.length > 0);
@@ -25,7 +25,7 @@ onPersonalLoans('test keys', (door) => {
     assert.equal(tests.disclosure, fixture.catalogFiles.test.disclosure);
   });
 
-  test('get the same offers every time', async () => {
+  test('test keys receive the same offers for every request', async () => {
     const { market, fixture } = door;
     const first = await shown(market.caller(fixture, { mode: 'test' }));
     for (let again = 0; again < 3; again++) {
@@ -33,7 +33,7 @@ onPersonalLoans('test keys', (door) => {
     }
   });
 
-  test('get unknown members and parameters in `ignored`, unlike live keys', async () => {
+  test('test keys receive unknown members and parameters in `ignored`, unlike live keys', async () => {
     const { market, fixture } = door;
     const listed = async (mode: Mode): Promise<unknown[]> => {
       const caller = market.caller(fixture, { mode });
@@ -55,7 +55,7 @@ onPersonalLoans('test keys', (door) => {
     assert.deepEqual(await listed('live'), Array(5).fill(undefined));
   });
 
-  test('count clicks at zero revenue and redirect to the sandbox landing page', async () => {
+  test('clicks of test keys have zero revenue and redirect to the landing page of the sandbox', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { mode: 'test' });
     const subId = await caller.sessionWith('sandbox-clicks', fixture.complete);

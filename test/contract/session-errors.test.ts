@@ -7,14 +7,14 @@ import { marker } from '../support/http-client.ts';
 
 const fourHoursMs = 4 * 60 * 60 * 1000;
 
-/** The operations with a sub_id. */
+/** The operations with a sub_id parameter. */
 const operations = [
   (caller: ApiCaller, subId: string) => caller.post('inputs', { sub_id: subId, fields: {} }),
   (caller: ApiCaller, subId: string) => caller.get('marketplace', { sub_id: subId, format: 'json' }),
 ];
 
 onPersonalLoans('sub_id', (door) => {
-  test('expires at expires_at, to the millisecond', async () => {
+  test('a session expires at the millisecond of expires_at', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('expiring', fixture.complete);
@@ -26,7 +26,7 @@ onPersonalLoans('sub_id', (door) => {
     for (const operation of operations) assertRefused(await operation(caller, subId), 'SUB_ID_EXPIRED');
   });
 
-  test('is not extended by use', async () => {
+  test('requests do not extend a session', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('used', fixture.complete);
@@ -37,7 +37,7 @@ onPersonalLoans('sub_id', (door) => {
     for (const operation of operations) assertRefused(await operation(caller, subId), 'SUB_ID_EXPIRED');
   });
 
-  test('leaves its tag to new sessions', async () => {
+  test('new sessions can use the tag of an expired session', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     await caller.createSession('same-tag');
@@ -46,7 +46,7 @@ onPersonalLoans('sub_id', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'same-tag' })).sessions_total, 2);
   });
 
-  test('is not found if it is forged', async () => {
+  test('returns 404 for a forged sub_id', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: genuine } = await caller.createSession('altered');
@@ -68,7 +68,7 @@ onPersonalLoans('sub_id', (door) => {
     }
   });
 
-  test('is not found if it is forged, also after the expiry', async () => {
+  test('returns 404 for a forged sub_id, also after the expiry of the session', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: genuine } = await caller.createSession('altered-later');

@@ -5,11 +5,11 @@ import { atEveryDoor } from '../support/doors.ts';
 import { marker } from '../support/http-client.ts';
 
 const fourHoursMs = 4 * 60 * 60 * 1000;
-/** One code point of two UTF-16 units. */
+/** A single code point that consists of two UTF-16 code units. */
 const astral = '\u{1F3E6}';
 
 atEveryDoor('POST /session', (door) => {
-  test('returns a session that lives four hours', async () => {
+  test('returns a session with a lifetime of four hours', async () => {
     const { market, fixture } = door;
     const answer = await market.caller(fixture).post('session', { referrer_tag: 'hero_short-form2' });
     const session = assertOk<Record<string, unknown>>(answer);
@@ -64,7 +64,7 @@ atEveryDoor('POST /session', (door) => {
     }
   });
 
-  test('rejects a longer user agent, or another type', async () => {
+  test('rejects a longer user agent and a user agent of another type', async () => {
     const caller = door.market.caller(door.fixture);
     for (const agent of [`${marker}${'x'.repeat(1024)}`, astral.repeat(1025), null, 5, true, [marker], {}]) {
       const answer = await caller.post('session', { referrer_tag: 'agents', user_agent: agent });
@@ -85,7 +85,7 @@ atEveryDoor('POST /session', (door) => {
     for (const metadata of valid) await caller.createSession('metadata', { metadata });
   });
 
-  test('rejects metadata that is larger, nested or not an object', async () => {
+  test('rejects metadata that is too large, nested or not an object', async () => {
     const caller = door.market.caller(door.fixture);
     const elevenKeys = Object.fromEntries(Array.from({ length: 11 }, (_, at) => [`${marker}${at}`, at]));
     const invalid = [
@@ -110,7 +110,7 @@ atEveryDoor('POST /session', (door) => {
     }
   });
 
-  test('ignores unknown members', async () => {
+  test('ignores unknown members of the body', async () => {
     const caller = door.market.caller(door.fixture);
     const session = await caller.createSession('unknown-members', { sub_id: marker, sandbox: true, x: { y: [1] } });
     assert.equal(session.sandbox, false);
@@ -131,7 +131,7 @@ atEveryDoor('POST /session', (door) => {
     assert.equal(next.headers.get('x-ratelimit-remaining'), '3');
   });
 
-  test('rejects a repeated Idempotency-Key with another payload', async () => {
+  test('rejects a repeated Idempotency-Key with another body', async () => {
     const caller = door.market.caller(door.fixture);
     const key = { 'Idempotency-Key': marker };
     await caller.post('session', { referrer_tag: 'idempotent-a' }, key);

@@ -22,8 +22,8 @@ async function inAllSorts(caller: ApiCaller, subId: string): Promise<Record<(typ
 
 atEveryDoor('the sorts', (door) => {
   /**
-   * The list is in this order, and no offer known from another list belongs before its end: with more than 20 that match,
-   * each sort shows a different top 20.
+   * Asserts that the list is in this order, and that every offer known from another list sorts after its last offer. More than
+   * 20 offers match, so each sort order returns different offers.
    */
   const assertTop = (
     lists: Readonly<Record<string, readonly OfferView[]>>,
@@ -43,21 +43,21 @@ atEveryDoor('the sorts', (door) => {
     return inAllSorts(caller, await caller.sessionWith('sorting', fixture.complete));
   };
 
-  test("lowest_apr goes by the borrower's lowest rate, then the highest, then the id", async () => {
+  test("lowest_apr sorts by the borrower's lowest rate, then by the highest rate, then by id", async () => {
     assertTop(await lists(), 'lowest_apr', byApr);
   });
 
-  test('highest_amount goes by what the borrower can get, most first, then by lowest_apr', async () => {
+  test('highest_amount sorts by the amount available to the borrower in descending order, then as lowest_apr', async () => {
     assertTop(await lists(), 'highest_amount', byAmount);
   });
 
-  test('svc_revenue goes by the expected revenue of a click, most first, then the id', async () => {
+  test('svc_revenue sorts by the expected revenue of a click in descending order, then by id', async () => {
     const { fixture } = door;
     const worth = ({ svc_offer_id: id }: OfferView) => worthMicros(fixture, [id]);
     assertTop(await lists(), 'svc_revenue', (one, other) => worth(other) - worth(one) || byId(one, other));
   });
 
-  test('each names itself in the envelope, and counts the same offers', async () => {
+  test('each sort order is named in the response and counts the same offers', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('named', fixture.complete);
@@ -70,7 +70,7 @@ atEveryDoor('the sorts', (door) => {
     assert.equal(totals.size, 1);
   });
 
-  test('each gives the same list every time, in this session and in another of the same borrower', async () => {
+  test('each sort order is the same for every request, and for another session of the same borrower', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const ids = ({ offers }: MarketplaceView) => offers.map(({ svc_offer_id: id }) => id);
@@ -83,7 +83,7 @@ atEveryDoor('the sorts', (door) => {
     }
   });
 
-  test('recommended pays no attention to payouts, which turn svc_revenue around', async (t) => {
+  test('recommended does not depend on payouts, unlike svc_revenue', async (t) => {
     const { engine, fixture, market } = door;
     const turned = structuredClone(fixture.catalogFiles.live);
     const payouts = turned.lenders.flatMap(({ offers }) => offers.map(({ payout_usd }) => payout_usd));

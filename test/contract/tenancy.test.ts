@@ -16,7 +16,7 @@ atEveryDoor('tenancy', (door) => {
     };
   };
 
-  test('another account or mode cannot find a session', async () => {
+  test('returns 404 for a session of another account or mode', async () => {
     const { owner, others } = createCallers();
     const subId = await owner.sessionWith('private', door.fixture.complete);
     for (const other of others) {
@@ -25,7 +25,7 @@ atEveryDoor('tenancy', (door) => {
     }
   });
 
-  test('a session of another tenant is reported like an unknown one, also after its expiry', async () => {
+  test('returns the same error for a session of another account as for an unknown one, also after its expiry', async () => {
     const { market } = door;
     const { owner, others } = createCallers();
     const subId = await owner.sessionWith('same-answer', door.fixture.complete);
@@ -41,7 +41,7 @@ atEveryDoor('tenancy', (door) => {
     }
   });
 
-  test('the same account in another vertical is told so too', async () => {
+  test('returns 404 for a session of the same account in another vertical', async () => {
     const { market, fixture } = door;
     const account = `two verticals, from ${fixture.vertical.segment}`;
     const [elsewhere] = allFixtures.filter(({ vertical }) => vertical !== fixture.vertical);
@@ -54,7 +54,7 @@ atEveryDoor('tenancy', (door) => {
     assert.equal((await here.summary({ referrer_tag: 'two-verticals' })).sessions_total, 0);
   });
 
-  test('all keys of a tenant share sessions and figures', async () => {
+  test('shares sessions and analytics between all keys of an account and mode', async () => {
     const { owner, colleague } = createCallers();
     const subId = await owner.sessionWith('shared', door.fixture.complete);
     assert.ok((await colleague.offers(subId)).offers.length > 0);
@@ -64,7 +64,7 @@ atEveryDoor('tenancy', (door) => {
     );
   });
 
-  test('figures of a tag are separate for each account and mode', async () => {
+  test('separates the analytics of a tag by account and mode', async () => {
     const { owner, others } = createCallers();
     const tag = 'mixed';
     for (const [at, caller] of [owner, ...others].entries()) {
@@ -80,7 +80,7 @@ atEveryDoor('tenancy', (door) => {
     }
   });
 
-  test('ids of other tenants in a list are ignored', async () => {
+  test('ignores ids of other accounts in sub_id_list', async () => {
     const { owner, others } = createCallers();
     const { sub_id: mine } = await owner.createSession('lists');
     const theirs = await Promise.all(others.map((other) => other.createSession('lists')));

@@ -46,7 +46,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     assert.equal(values['data-max-offers'], '3');
   });
 
-  test('reserves height for up to five offers, without a style attribute', async () => {
+  test('reserves the height of up to five offers, without a style attribute', async () => {
     const { caller, subId } = await readySession();
     const heights: number[] = [];
     for (const most of [1, 3, 5, 20]) {
@@ -67,7 +67,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     assert.equal(one.token, other.token);
   });
 
-  test('returns JSON if the client prefers it', async () => {
+  test('returns JSON if the client prefers JSON', async () => {
     const { caller, subId } = await readySession();
     for (const format of ['iframe', 'js'] as const) {
       const query = { sub_id: subId, format };
@@ -87,7 +87,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     }
   });
 
-  test('never contains the API key', async () => {
+  test('never includes the API key in an embed code', async () => {
     const { caller, subId } = await readySession();
     for (const format of ['iframe', 'js'] as const) {
       const { text } = await caller.get('marketplace', { sub_id: subId, format }, { Accept: 'application/json' });
@@ -115,7 +115,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     }
   });
 
-  test('counts no view', async () => {
+  test('counts no view for an embed code', async () => {
     const { caller, subId } = await readySession();
     const tag = { sub_id_list: subId };
     await caller.embed(subId, 'iframe');
@@ -123,7 +123,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     assert.equal((await caller.summary(tag)).marketplace_views, 0);
   });
 
-  test('is available in the embedded API', async () => {
+  test('returns the embed code through the embedded API', async () => {
     const { key } = door.market.issueKey(door.fixture);
     const { segment } = door.fixture.vertical;
     const partner = door.market.marketplace.partner(key, segment);

@@ -13,13 +13,13 @@ const load = loadId(1);
 const loaded = (id: string): WidgetEventBody => ({ event_id: id, type: 'widget_loaded' });
 
 onEveryEngine('POST /w/events', ({ running }) => {
-  /** Events of the metric, by type: all that this marketplace has taken. */
+  /** Returns the total number of recorded widget events from the metrics. */
   const taken = async (): Promise<number> => {
     const { text } = await running().operations.send({ path: '/metrics' });
     const figures = [...text.matchAll(/^marketplace_widget_events_total\{type="\w+"\} (\d+)$/gm)];
     return figures.reduce((sum, [, figure]) => sum + Number(figure), 0);
   };
-  /** What the aggregator counts is tested where it counts; here, whether a batch got as far as the ledger. */
+  /** Returns the number of events that were recorded during `act`. Other tests check the counts of the aggregator. */
   const takenBy = async (act: () => Promise<unknown>): Promise<number> => {
     const before = await taken();
     await act();
@@ -31,7 +31,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assert.deepEqual([answer.status, answer.text], [204, '']);
   };
 
-  test('accepts every type of event, as text or as JSON', async () => {
+  test('accepts every type of event, as text/plain and as JSON', async () => {
     const caller = running().caller(fixture);
     const widget = await widgetOf(caller);
     const { offers } = await widget.offers(load);
@@ -46,7 +46,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assert.equal(await takenBy(() => widget.report(rest, asJson)), events.length - 3);
   });
 
-  test('counts an event once, in one or several batches, sequential or concurrent', async () => {
+  test('counts a repeated event once, within a batch and across sequential or concurrent batches', async () => {
     const widget = await widgetOf(running().caller(fixture));
     assert.equal(await takenBy(() => report(widget, [loaded('a'), loaded('b'), loaded('a')])), 2);
     assert.equal(await takenBy(() => report(widget, [loaded('a'), loaded('b')])), 0);
@@ -55,13 +55,13 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assert.equal(await takenBy(both), 2);
   });
 
-  test('separates equal event ids of different sessions', async () => {
+  test('counts equal event ids of different sessions separately', async () => {
     const caller = running().caller(fixture);
     const widgets = [await widgetOf(caller), await widgetOf(caller)];
     assert.equal(await takenBy(() => Promise.all(widgets.map((widget) => report(widget, [loaded('same')])))), 2);
   });
 
-  test('counts no click and no view for events', async () => {
+  test('counts no click and no view for a widget event', async () => {
     const caller = running().caller(fixture);
     const widget = await caller.widgetWith('no-booking', fixture.complete);
     const { offers } = await caller.offers(widget.subId);
@@ -74,7 +74,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assert.deepEqual([views, clicks], [1, 0]);
   });
 
-  test('refuses the whole batch if one event is invalid', async () => {
+  test('rejects the whole batch if one event is invalid', async () => {
     const widget = await widgetOf(running().caller(fixture));
     const about = (type: string, more: object = {}) => ({ event_id: 'e', type, ...more });
     const wrong: readonly (readonly [body: unknown, param: string])[] = [
@@ -118,7 +118,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assert.equal(await takenBy(() => report(widget, [loaded('good')])), 1);
   });
 
-  test('accepts a full batch, and refuses a body that is too large', async () => {
+  test('accepts a batch of the maximum size, and rejects a larger body', async () => {
     const market = running();
     const widget = await widgetOf(market.caller(fixture));
     const full = Array.from({ length: bounds.widgetEventsPerBatchMax }, (_, n) =>
@@ -154,7 +154,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
       assert.equal((await widget.report(body)).status, 204);
     }
     assertRefused(await widget.report(body), 'RATE_LIMIT_EXCEEDED');
-    // Nobody reads what is over the limit.
+    // The service does not parse a request above the rate limit.
     assertRefused(await widget.report('{'), 'RATE_LIMIT_EXCEEDED');
     market.clock.advance(60_000);
     for (let asked = 0; asked < bounds.widgetRequestsPerMinute; asked++) {
@@ -165,7 +165,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assertRefused(await widget.report(body), 'SUB_ID_EXPIRED');
   });
 
-  test('answers pages of allowed origins, and pages with Origin: null', async () => {
+  test('responds to pages of allowed origins and to pages with Origin: null', async () => {
     const market = running();
     const account = 'events from pages';
     const widget = await widgetOf(market.caller(fixture, { account }));
@@ -178,7 +178,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assertRefused(await widget.report(body, { Origin: 'https://evil.example' }), 'ORIGIN_NOT_ALLOWED');
   });
 
-  test('answers only POST', async () => {
+  test('rejects methods other than POST', async () => {
     const widget = await widgetOf(running().caller(fixture));
     const got = await widget.http.send({ path: widget.path('/events') });
     assertRefused(got, 'METHOD_NOT_ALLOWED');

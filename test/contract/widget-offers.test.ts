@@ -8,7 +8,7 @@ import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { loadId, WidgetCaller, type WidgetOffersView } from '../support/widget-caller.ts';
 
 onPersonalLoans('GET /w/offers', (door) => {
-  test('returns the envelope of the API with loan_amount and expires_at', async () => {
+  test('returns the members of the API response with loan_amount and expires_at', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('envelope', door.fixture.complete);
     for (const query of [{}, { sort: 'lowest_apr', max_offers: 20 }, { sort: 'svc_revenue', max_offers: 1 }]) {
@@ -34,7 +34,7 @@ onPersonalLoans('GET /w/offers', (door) => {
     assert.equal(await views(), 2);
   });
 
-  test('answers 503 to a prefetch, and counts no view', async () => {
+  test('returns 503 for a prefetch, and counts no view', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('ahead', door.fixture.complete);
     for (const headers of [{ 'Sec-Purpose': 'prefetch;prerender' }, { 'Sec-Purpose': 'foo', Purpose: 'prefetch' }]) {
@@ -59,7 +59,7 @@ onPersonalLoans('GET /w/offers', (door) => {
     assert.deepEqual([summary.marketplace_views, summary.offer_clicks], [1, 2]);
   });
 
-  test('refuses missing, unknown and repeated parameters', async () => {
+  test('rejects missing, unknown and repeated parameters', async () => {
     const widget = await door.market.caller(door.fixture).widgetWith('parameters', door.fixture.complete);
     for (const [query, param] of [
       [{}, 'load'],
@@ -96,7 +96,7 @@ onPersonalLoans('GET /w/offers', (door) => {
     assertRefused(await widget.get('/offers', { load }), 'SUB_ID_EXPIRED');
   });
 
-  test('refuses a session whose required fields were cleared', async () => {
+  test('rejects a session whose required fields were cleared', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('taken-back', door.fixture.complete);
     await caller.submit(widget.subId, { [door.fixture.amount]: null });
@@ -114,7 +114,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     return caller.widgetWith('pages', fixture.complete);
   };
 
-  test('answers only pages of allowed origins', async () => {
+  test('responds only to pages of allowed origins', async () => {
     const widget = await allowedFor('listed', 'live', [home, 'http://127.0.0.1:3000']);
     for (const origin of [home, 'http://127.0.0.1:3000', new URL(running().marketplace.urls.widget).origin]) {
       const answer = await widget.get('/offers', { load }, { Origin: origin });
@@ -131,13 +131,13 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     ]) {
       const answer = await widget.get('/offers', { load }, { Origin: origin });
       assertRefused(answer, 'ORIGIN_NOT_ALLOWED');
-      // So that the script can say what is wrong.
+      // The script needs the response to show the cause of the error.
       assert.equal(answer.headers.get('access-control-allow-origin'), '*');
     }
     assertOk(await widget.get('/offers', { load }));
   });
 
-  test('without allowed origins, answers every page for test keys and none for live keys', async () => {
+  test('without allowed origins, responds to every page for test keys and to no page for live keys', async () => {
     const sandbox = await allowedFor('anywhere', 'test', []);
     for (const origin of [home, 'null']) {
       const answer = await sandbox.get('/offers', { load }, { Origin: origin });
@@ -156,7 +156,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     assert.equal((await caller.summary({ referrer_tag: 'robbed' })).marketplace_views, 0);
   });
 
-  test('lets any page read errors and Retry-After', async () => {
+  test('allows any page to read errors and Retry-After', async () => {
     const widget = await allowedFor('errors', 'live', [home]);
     const refused = await widget.get('/offers', { load: marker }, { Origin: home });
     assertRefused(refused, 'INVALID_REQUEST', 'load');
@@ -164,7 +164,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     assert.match(refused.headers.get('access-control-expose-headers')!, /Retry-After/);
   });
 
-  test('answers preflights of allowed origins', async () => {
+  test('responds to preflight requests of allowed origins', async () => {
     const widget = await allowedFor('preflights', 'live', [home]);
     const ask = (address: '/offers' | '/events', origin: string, method: string) =>
       widget.http.send({
@@ -195,7 +195,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     assert.equal(refused.headers.get('retry-after'), '1');
     const resets = Math.ceil(market.clock.wallMs() / 1000) + 1;
     assert.equal(refused.headers.get('x-ratelimit-reset'), String(resets));
-    // Another session, and the key, have limits of their own.
+    // Other sessions and the API key have separate limits.
     await (await caller.widgetWith('greedy', fixture.complete)).offers(load);
     await caller.offers(widget.subId);
     market.clock.advance(1_000);
@@ -207,7 +207,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     assertRefused(await widget.get('/offers', { load }), 'RATE_LIMIT_EXCEEDED');
   });
 
-  test('returns offers beyond the number of counted loads', async () => {
+  test('returns offers after the maximum number of counted loads', async () => {
     const market = running();
     const caller = market.caller(fixture, { mode: 'test' });
     const widget = await caller.widgetWith('reloads', fixture.complete);
@@ -221,7 +221,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     );
   });
 
-  test('answers only GET and HEAD', async () => {
+  test('rejects methods other than GET and HEAD', async () => {
     const widget = await running().caller(fixture, { mode: 'test' }).widgetWith('methods', fixture.complete);
     const posted = await widget.get('/offers', { load }, {}, 'POST');
     assertRefused(posted, 'METHOD_NOT_ALLOWED');

@@ -16,7 +16,7 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
         .map((directive) => [directive.slice(0, directive.indexOf(' ')), directive.slice(directive.indexOf(' ') + 1)]),
     );
 
-  test('allows only its script, with a new nonce in each response', async () => {
+  test('allows only its own script, with a new nonce in each response', async () => {
     const market = running();
     const widget = await market.caller(fixture, { mode: 'test' }).widgetWith('a-page', fixture.complete);
     const nonces = new Set<string>();
@@ -74,7 +74,7 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
     }
   });
 
-  test('answers 404 to an invalid link, without repeating it', async () => {
+  test('returns 404 for an invalid link, without the link in the response', async () => {
     const market = running();
     const caller = market.caller(fixture, { mode: 'test' });
     const { http, subId, token } = await caller.widgetWith('links', fixture.complete);
@@ -114,7 +114,7 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
     }
   });
 
-  test('answers 400 when the session has expired', async () => {
+  test('returns 400 for an expired session', async () => {
     const market = running();
     const account = 'the late ones';
     market.issueKey(fixture, { account });
@@ -129,7 +129,7 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
     assert.equal(policyOf(answer).get('frame-ancestors'), 'https://one.example');
   });
 
-  test('counts no view, and charges no limit of the key', async () => {
+  test('counts no view and no request against the limits of the key', async () => {
     const market = running();
     const { key } = market.issueKey(fixture, { limits: { requestsPerMinute: 5 } });
     const caller = market.callerWith(fixture, key);
@@ -138,7 +138,7 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
     assert.equal((await caller.summary({ referrer_tag: 'uncharged' })).marketplace_views, 0);
   });
 
-  test('answers 404 below other paths', async () => {
+  test('returns 404 for other paths below /w', async () => {
     for (const path of ['/w/x', '/w/offers/x', '/w//', '/w/widget.css', '/w/../w', '/widget.js']) {
       assertRefused(await running().http.send({ path }), 'NOT_FOUND');
     }

@@ -7,7 +7,7 @@ import { onEveryEngine } from '../support/doors.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 
 onEveryEngine("the widget's script", ({ running }) => {
-  /** The URL in an embed code. */
+  /** Returns the URL of the script in an embed code. */
   const address = async (): Promise<URL> => {
     const caller = running().caller(personalLoansFixture);
     const { src } = await caller.embed(await caller.sessionWith('script', personalLoansFixture.complete), 'js');
@@ -16,7 +16,7 @@ onEveryEngine("the widget's script", ({ running }) => {
   const get = (url: URL, headers: Readonly<Record<string, string>> = {}) =>
     running().http.send({ path: url.pathname + url.search, headers });
 
-  test('is cached forever under a URL with its hash', async () => {
+  test('allows caching forever for a URL with the content hash', async () => {
     const url = await address();
     const { status, headers, bytes } = await get(url);
     assert.equal(status, 200);
@@ -37,7 +37,7 @@ onEveryEngine("the widget's script", ({ running }) => {
     assert.equal((await get(url, { 'If-None-Match': packed.headers.get('etag')! })).status, 200);
   });
 
-  test('is cached for a few minutes under a URL with an old hash or none', async () => {
+  test('allows caching for a few minutes for a URL with an old hash or without a hash', async () => {
     const url = await address();
     for (const query of ['', '?v=0123456789abcdef', '?v=', '?v=1&v=2']) {
       const { status, headers } = await get(new URL(url.pathname + query, url));
@@ -46,7 +46,7 @@ onEveryEngine("the widget's script", ({ running }) => {
     }
   });
 
-  test('is compressed if the client accepts it', async () => {
+  test('compresses the script if the client accepts compression', async () => {
     const url = await address();
     const { bytes: plain, headers } = await get(url, { 'Accept-Encoding': 'identity' });
     assert.equal(headers.get('vary'), 'Accept-Encoding');
@@ -64,7 +64,7 @@ onEveryEngine("the widget's script", ({ running }) => {
     }
   });
 
-  test('answers 304 if the client has the current version', async () => {
+  test('returns 304 if the client has the current version', async () => {
     const url = await address();
     const { headers } = await get(url);
     const etag = headers.get('etag')!;
@@ -73,7 +73,7 @@ onEveryEngine("the widget's script", ({ running }) => {
       assert.deepEqual([status, bytes.length, again.get('etag')], [304, 0, etag]);
     }
     assert.equal((await get(url, { 'If-None-Match': '"other"' })).status, 200);
-    // A longer header is ignored.
+    // The service ignores longer headers.
     assert.equal(
       (await get(url, { 'If-None-Match': `${','.repeat(bounds.headerListCharactersMax)}${etag}` })).status,
       200,

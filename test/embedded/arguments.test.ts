@@ -62,7 +62,7 @@ const wrongOptions: readonly (readonly [name: string, options: Partial<Marketpla
 ];
 
 for (const [name, options] of wrongOptions) {
-  test(`the option ${name} is refused by name for ${JSON.stringify(options)}, before anything is made`, async (t) => {
+  test(`rejects the option ${name} by name for ${JSON.stringify(options)}, before files are created`, async (t) => {
     const dataDir = join(folderFor(t), 'data');
     await assert.rejects(createMarketplace({ dataDir, ...options }), (fault: unknown) => {
       return fault instanceof RangeError && fault.message.startsWith(`${name} must `);
@@ -111,13 +111,13 @@ const misnamed: readonly (readonly [told: string, options: unknown])[] = [
 ];
 
 for (const [told, options] of misnamed) {
-  test(`createMarketplace(${JSON.stringify(options)}) is refused in words`, async () => {
+  test(`rejects createMarketplace(${JSON.stringify(options)}) with a readable message`, async () => {
     await assert.rejects(createMarketplace(options as never), { name: 'RangeError', message: told });
     assert.equal(existsSync('/secret'), false);
   });
 }
 
-test('creates no key for a misspelled option', async (t) => {
+test('creates no key if an option is misspelled', async (t) => {
   const { keys } = await started(t);
   for (const [wrong, told] of [
     [{ expiresAT: new Date('2999-01-01') }, 'unknown option expiresAT; did you mean expiresAt?'],
@@ -132,7 +132,7 @@ test('creates no key for a misspelled option', async (t) => {
   assert.deepEqual(keys.list(), []);
 });
 
-test('creates no key with an invalid expiry or limit', async (t) => {
+test('creates no key if its expiry or a limit is invalid', async (t) => {
   const { keys } = await started(t);
   for (const wrong of [
     { expiresAt: new Date('garbage') },
@@ -155,7 +155,7 @@ test('removes the trailing slash of configured URLs', async (t) => {
   assert.equal(marketplace.urls.cdn, 'https://api.example.com/loans/cdn');
 });
 
-test('distinguishes failed starts by error class', async (t) => {
+test('throws different error classes for different causes of a failed start', async (t) => {
   const dataDir = folderFor(t);
   const marketplace = await createMarketplace({ dataDir, durability: 'write' });
   afterwards(t, () => marketplace.close());
@@ -246,7 +246,7 @@ const wrongArguments: readonly (readonly [what: string, param: string, call: Cal
   ],
 ];
 
-test('rejects arguments of the wrong type by name without throwing', async (t) => {
+test('returns an error that names an argument of the wrong type, without throwing', async (t) => {
   const { keys, partner: partnerOf } = await started(t);
   const partner = partnerOf(keys.create(newKey).key);
   const session = await partner.createSession({ referrer_tag: 'arguments' });
@@ -269,7 +269,7 @@ test('rejects a referrer_tag of the wrong type in analytics', async (t) => {
   assert.equal(answer.error.error, 'INVALID_REFERRER_TAG');
 });
 
-test('does not count a rejected session against the limit per day', async (t) => {
+test('does not count a rejected session against the daily limit', async (t) => {
   const { keys, partner: partnerOf } = await started(t);
   const partner = partnerOf(keys.create({ ...newKey, limits: { sessionsPerDay: 1 } }).key);
   for (let tries = 0; tries < 3; tries++) {
@@ -279,7 +279,7 @@ test('does not count a rejected session against the limit per day', async (t) =>
   assert.ok((await partner.createSession({ referrer_tag: 'abc' })).ok);
 });
 
-test('creates a session per call without an idempotency key', async (t) => {
+test('creates a session per call without an idempotencyKey', async (t) => {
   const { keys, partner: partnerOf } = await started(t);
   const partner = partnerOf(keys.create(newKey).key);
   const ids = new Set<string>();
@@ -300,7 +300,7 @@ test('rejects a misspelled idempotencyKey option', async (t) => {
   assert.ok((await partner.createSession({ referrer_tag: 'abc' })).ok);
 });
 
-test('returns the first session for a repeated idempotency key, also above the limit per day', async (t) => {
+test('returns the first session for a repeated idempotencyKey, also above the daily limit', async (t) => {
   const { keys, partner: partnerOf } = await started(t);
   const partner = partnerOf(keys.create({ ...newKey, limits: { sessionsPerDay: 1 } }).key);
   const first = await partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 'one' });
@@ -310,7 +310,7 @@ test('returns the first session for a repeated idempotency key, also above the l
   assert.ok(!another.ok && another.error.error === 'RATE_LIMIT_EXCEEDED');
 });
 
-test('ignores unknown members when it compares payloads of a retry', async (t) => {
+test('ignores unknown members in the comparison of repeated requests', async (t) => {
   const { keys, partner: partnerOf } = await started(t);
   const partner = partnerOf(keys.create(newKey).key);
   const body = { referrer_tag: 'abc', counter: 1n };

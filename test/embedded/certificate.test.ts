@@ -9,7 +9,7 @@ import { selfSigned, writeCertificate } from '../support/self-signed.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 
 for (const engine of engines) {
-  test(`a marketplace that listens with ${engine} serves https, and reads its certificate again when it is told to`, async (t) => {
+  test(`serves HTTPS with ${engine}, and loads a changed certificate on reloadCertificate`, async (t) => {
     const folder = temporaryFolder();
     afterwards(t, () => rmSync(folder, { recursive: true }));
     const tls = writeCertificate(folder, selfSigned('one.test'));
@@ -41,7 +41,7 @@ test('returns null from reloadCertificate without TLS', async (t) => {
   assert.equal(marketplace.reloadCertificate(), null);
 });
 
-test('fails to start with an invalid certificate and releases the folder', async (t) => {
+test('fails to start with an invalid certificate, and unlocks the data folder', async (t) => {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const dataDir = join(folder, 'data');

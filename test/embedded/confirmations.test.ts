@@ -14,7 +14,7 @@ function ok<Value>(result: Result<Value>): Value {
   return result.value;
 }
 
-test('submitted confirmations are in the figures, also after a rebuild from the ledger', async (t) => {
+test('includes confirmations in the analytics, also after a rebuild from the ledger', async (t) => {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
   const clock = new ManualClock();
@@ -51,7 +51,7 @@ test('submitted confirmations are in the figures, also after a rebuild from the 
   assert.equal(ok(await second.confirmations.submit(rows)).repeated, 3);
 });
 
-test('an invalid batch returns an API error', async (t) => {
+test('returns an API error for an invalid batch of confirmations', async (t) => {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
   const marketplace = await createMarketplace({ dataDir, durability: 'write' });
@@ -65,7 +65,7 @@ test('an invalid batch returns an API error', async (t) => {
   for (const rows of [null, 'text', [[]], [Symbol('row')]]) assert.ok((await submit(rows)).ok);
 });
 
-test('the operator token is created with the first listener', async (t) => {
+test('creates the operator token with the first listener', async (t) => {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
   const path = join(dataDir, 'operator-token');

@@ -25,7 +25,7 @@ const tag = 'daily-caps';
 const [id, other] = ['cobalt-prime', 'northfield-personal'] as const;
 const worth = worthMicros(fixture, [id]);
 
-/** By offer: its cap, or that the catalog does not have it. */
+/** Daily cap of each offer by id, or `gone` for an offer that is not in the catalog. */
 type Caps = Readonly<Record<string, number | 'gone'>>;
 
 function ok<Value>(result: Result<Value>): Value {
@@ -33,7 +33,7 @@ function ok<Value>(result: Result<Value>): Value {
   return result.value;
 }
 
-/** A marketplace whose live catalog is a file, through lives that follow each other on one folder. */
+/** A marketplace whose live catalog is a file, with several restarts on one data folder. */
 class Bench {
   readonly clock = new ManualClock();
   readonly #folder = temporaryFolder();
@@ -47,7 +47,7 @@ class Bench {
   private constructor(t: TestContext, threads: number) {
     const { live } = fixture.catalogFiles;
     this.#threads = threads;
-    // Workers get large catalogs alone.
+    // Matching threads receive only large catalogs.
     this.#catalog = threads === 0 ? live : enlargedCatalog(live, 3);
     afterwards(t, () => rmSync(this.#folder, { recursive: true }));
     afterwards(t, () => this.marketplace.close());
@@ -97,7 +97,7 @@ class Bench {
     assert.ok(change?.ok && change.changed);
   }
 
-  /** A session that may see offers. */
+  /** Creates a session with complete fields. Returns its sub_id. */
   async session(): Promise<string> {
     const { sub_id: subId } = ok(await this.partner.createSession({ referrer_tag: tag }));
     ok(await this.partner.submitInputs({ sub_id: subId, fields: fixture.complete }));
@@ -108,7 +108,7 @@ class Bench {
     return ok(await this.partner.getMarketplace({ sub_id: subId ?? (await this.session()), max_offers: 20 }));
   }
 
-  /** The link of an offer in a new session's answer, or in an old one's; undefined when it is not shown. */
+  /** Returns the click URL of an offer for a new or existing session; undefined if the offer is not shown. */
   async link(id: string, subId?: string): Promise<string | undefined> {
     return (await this.view(subId)).offers.find((offer) => offer.svc_offer_id === id)?.click_url;
   }
@@ -117,7 +117,7 @@ class Bench {
     assert.equal((await this.marketplace.followClick(url as string)).kind, 'redirect');
   }
 
-  /** Clicks of new sessions on an offer. */
+  /** Clicks an offer with new sessions. */
   async clicks(id: string, count: number): Promise<void> {
     for (let at = 0; at < count; at++) await this.click(await this.link(id));
   }
@@ -127,7 +127,7 @@ class Bench {
   }
 }
 
-test('removes an offer that reached its cap while it was being ranked', async (t) => {
+test('removes an offer that reaches its cap during a ranking', async (t) => {
   const bench = await Bench.open(t, 1, { [id]: 1, [other]: 1 });
   const [links, subId] = [await bench.view(), await bench.session()];
   const url = links.offers.find((offer) => offer.svc_offer_id === id)?.click_url as string;
@@ -142,7 +142,7 @@ test('removes an offer that reached its cap while it was being ranked', async (t
 
 for (const threads of [0, 1]) {
   describe(`daily caps with ${threads === 0 ? 'the matcher in the calling thread' : 'a pool'}`, () => {
-    test('keeps the cap counts over a restart until midnight UTC', async (t) => {
+    test('retains the daily counts after a restart until UTC midnight', async (t) => {
       const bench = await Bench.open(t, threads, { [id]: 3 });
       const [early, late] = [await bench.session(), await bench.session()];
       const lateLink = await bench.link(id, late);
@@ -169,7 +169,7 @@ for (const threads of [0, 1]) {
       assert.equal(await bench.booked(), 6 * worth);
     });
 
-    test('applies the cap of a new catalog to the clicks of today', async (t) => {
+    test('applies the cap of a new catalog to the clicks of the current day', async (t) => {
       const bench = await Bench.open(t, threads, {});
       const seen = await bench.session();
       const before = await bench.view(seen);
@@ -186,7 +186,7 @@ for (const threads of [0, 1]) {
       assert.ok(await bench.link(other, seen));
       await bench.reload({});
       await bench.clicks(id, 1);
-      // A lower cap takes nothing back; and while the service was down it can have changed too.
+      // A lower cap does not remove counted clicks. The cap can also change while the service is down.
       bench.write({ [id]: 6 });
       await bench.restart();
       await bench.clicks(id, 1);
@@ -196,7 +196,7 @@ for (const threads of [0, 1]) {
   });
 }
 
-// What holds for links of an offer that left is decided before any matcher is asked.
+// The checks for links of a removed offer do not use a matcher.
 for (const [how, leave] of [
   ['while the service ran', (bench: Bench) => bench.reload({ [id]: 'gone' })],
   [
@@ -217,7 +217,7 @@ for (const [how, leave] of [
     },
   ],
 ] as const) {
-  test(`links shown book no more than the last cap of an offer that left the catalog ${how}`, async (t) => {
+  test(`limits clicks on earlier links to the last cap if an offer was removed from the catalog ${how}`, async (t) => {
     const bench = await Bench.open(t, 0, { [id]: 9 });
     await bench.clicks(id, 3);
     const links: (string | undefined)[] = [];
@@ -229,7 +229,7 @@ for (const [how, leave] of [
     assert.equal(await bench.link(id), undefined);
     for (const link of links) await bench.click(link);
     assert.equal(await bench.booked(), 4 * worth);
-    // It comes back closed, and opens at midnight.
+    // The offer returns as unavailable, and becomes available at midnight.
     bench.clock.advance(1);
     await bench.reload({ [id]: 4 });
     assert.equal(await bench.link(id), undefined);

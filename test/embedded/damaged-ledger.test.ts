@@ -11,7 +11,7 @@ import { afterwards } from '../support/afterwards.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
-/** A data folder whose ledger has one segment for each of two lives, three days apart, and then some days go by. */
+/** Creates a data folder whose ledger has two segments, from two runs of the service three days apart. Adds two more days. */
 async function twoLives(t: TestContext) {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
@@ -23,7 +23,7 @@ async function twoLives(t: TestContext) {
     const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
     const partner = marketplace.partner(key);
     assert.ok((await partner.createSession({ referrer_tag: 'damage' })).ok);
-    // The answer shows that the session has been counted, and need not be read again.
+    // The response shows that the session was counted, so a later start need not read its record.
     assert.ok((await partner.queryAnalytics({ referrer_tag: 'damage' })).ok);
     await marketplace.close();
     return key;
@@ -44,7 +44,7 @@ function damage(file: string): void {
   writeFileSync(file, bytes);
 }
 
-test('starts with damage in a part of the ledger that is not read', async (t) => {
+test('starts if the damage is in a part of the ledger that is not read', async (t) => {
   const { open, keys, first } = await twoLives(t);
   damage(first);
   const marketplace = await open();
@@ -54,13 +54,13 @@ test('starts with damage in a part of the ledger that is not read', async (t) =>
   await marketplace.close();
 });
 
-test('fails to start with damage in the part that is read', async (t) => {
+test('fails to start if the damage is in a part of the ledger that is read', async (t) => {
   const { open, second } = await twoLives(t);
   damage(second);
   await assert.rejects(open(), (error) => error instanceof LogDamagedError && error.file === second);
 });
 
-test('fails to start with a damaged last record after a clean stop', async (t) => {
+test('fails to start if the last record is damaged after a clean stop', async (t) => {
   const { open, second } = await twoLives(t);
   const bytes = readFileSync(second);
   bytes[bytes.length - 1]! ^= 1;
@@ -68,7 +68,7 @@ test('fails to start with a damaged last record after a clean stop', async (t) =
   await assert.rejects(open(), (error) => error instanceof LogDamagedError && error.file === second);
 });
 
-test('fails to start without the ledger if analytics exist, and changes nothing', async (t) => {
+test('fails to start without the ledger if analytics exist, and changes no file', async (t) => {
   const { dataDir, open, keys } = await twoLives(t);
   const [ledger, aside] = [join(dataDir, 'ledger'), join(dataDir, 'aside')];
   renameSync(ledger, aside);
@@ -84,7 +84,7 @@ test('fails to start without the ledger if analytics exist, and changes nothing'
   await empty.close();
 });
 
-test('fails to start without the journal if sessions are live, unless the loss is accepted', async (t) => {
+test('fails to start without the journal while sessions are live, unless the operator accepts the loss', async (t) => {
   const { dataDir, open, clock, keys } = await twoLives(t);
   const journal = join(dataDir, 'journal');
   const live = await open();
@@ -111,7 +111,7 @@ test('fails to start without the journal if sessions are live, unless the loss i
   await (await open()).close();
 });
 
-test('starts after a repair with the analytics of the kept records', async (t) => {
+test('starts after a repair, with the analytics of the remaining records', async (t) => {
   const { dataDir, open, keys, second } = await twoLives(t);
   damage(second);
   const repair = await runMarketplace(['log', 'repair', '--cut', `${second}:0`, '--yes'], { SVC_DATA_DIR: dataDir });

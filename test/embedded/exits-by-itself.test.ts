@@ -18,7 +18,7 @@ const ways: readonly (readonly [name: string, engine: string, threads: string])[
 ];
 
 for (const [name, engine, threads] of ways) {
-  test(`a program that embeds the service ${name} ends by itself once it has closed it, and finds its globals unchanged`, async (t) => {
+  test(`a program that embeds the service ${name} exits after close, and its globals are unchanged`, async (t) => {
     const folder = temporaryFolder();
     afterwards(t, () => rmSync(folder, { recursive: true }));
     const child = spawn(process.execPath, [program, folder, engine, threads], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -8,7 +8,7 @@ import { personalLoansFixture as fixture } from '../support/personal-loans-fixtu
 import { generateCatalog } from '../support/random-catalog.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
-/** A partner with a key of this mode, and a session of theirs that told everything. */
+/** Returns a partner API with a key of this mode, and a session with all fields. */
 async function withSession(t: TestContext, mode: Mode, options: Partial<MarketplaceOptions> = {}) {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
@@ -42,7 +42,7 @@ test('does not explain mismatches to a live key', async (t) => {
   assert.ok((await partner.getMarketplace({ sub_id, explain: false })).ok);
 });
 
-test('rejects explain requests above the queue limit without counting views', async (t) => {
+test('rejects explain requests above the queue limit, and counts no view for these requests', async (t) => {
   const text = (seed: number) => JSON.stringify(generateCatalog(seed, 2 * bounds.explainedOffersPerTurn));
   const { partner, sub_id } = await withSession(t, 'test', {
     catalogs: [

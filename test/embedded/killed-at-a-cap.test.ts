@@ -23,7 +23,7 @@ function ok<Value>(result: Result<Value>): Value {
   return result.value;
 }
 
-test('books a daily cap exactly although the service is killed twice', async (t) => {
+test('counts a daily cap exactly although the service is killed twice', async (t) => {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const [data, live, sandbox] = ['data', 'live.json', 'sandbox.json'].map((name) => join(folder, name)) as [
@@ -64,7 +64,7 @@ test('books a daily cap exactly although the service is killed twice', async (t)
   const partner = marketplace.partner(key);
   const summary = async () => ok(await partner.queryAnalytics({ referrer_tag: 'killed' }));
   const worth = worthMicros(fixture, [offerId]) / 1e6;
-  // What was answered is booked, and of what was not answered a click a session at most.
+  // Every acknowledged click is counted, and at most one click per session that was not acknowledged.
   const before = await summary();
   assert.ok(before.offer_clicks >= answered && before.offer_clicks <= answered + 16, `${before.offer_clicks}`);
   assert.equal(before.rev_attributed.toFixed(2), (before.offer_clicks * worth).toFixed(2));

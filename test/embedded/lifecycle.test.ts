@@ -33,7 +33,7 @@ function refusal(result: Result<unknown>) {
   return result.error;
 }
 
-/** A marketplace with a session under the tag `visits`, and the link of an offer shown to it. */
+/** Creates a session with the tag `visits`. Returns the marketplace and the click URL of an offer. */
 async function withLink(t: TestContext) {
   const marketplace = await started(t);
   const partner = marketplace.partner(marketplace.keys.create(newKey).key);
@@ -47,7 +47,7 @@ const newKey = { account: 'embedded', vertical: 'personal-loans', mode: 'live' }
 
 for (const listen of [false, { engine: 'uws' }, { engine: 'node' }] as const) {
   const how = listen === false ? 'without a listener' : `with the ${listen.engine} listener`;
-  test(`the life of a session goes through the functions ${how}`, async (t) => {
+  test(`supports the life cycle of a session through the embedded API ${how}`, async (t) => {
     const marketplace = await started(t, { listen, matcherThreads: 1 });
     assert.equal(marketplace.ports === null, listen === false);
     assert.deepEqual(marketplace.notReadyReasons(), []);
@@ -77,7 +77,7 @@ for (const listen of [false, { engine: 'uws' }, { engine: 'node' }] as const) {
   });
 }
 
-test('shares sessions between HTTP and the functions', async (t) => {
+test('shares sessions between HTTP and the embedded API', async (t) => {
   const marketplace = await started(t, { listen: { engine: 'node' } });
   const { key } = marketplace.keys.create(newKey);
   const partner = marketplace.partner(key);
@@ -88,7 +88,7 @@ test('shares sessions between HTTP and the functions', async (t) => {
   assert.ok(ok(await partner.getMarketplace({ sub_id })).offers.length > 0);
 });
 
-test('rejects with the same status, code and members as HTTP', async (t) => {
+test('returns errors with the same status, code and members as HTTP', async (t) => {
   const clock = new ManualClock();
   const marketplace = await started(t, { clock });
   const partner = marketplace.partner(marketplace.keys.create({ ...newKey, limits: { analyticsPerMinute: 1 } }).key);
@@ -115,7 +115,7 @@ test('rejects with the same status, code and members as HTTP', async (t) => {
   assert.deepEqual([unknown.status, unknown.error], [401, 'UNAUTHORIZED']);
 });
 
-test('rejects a key of another vertical and throws for an unknown vertical', async (t) => {
+test('rejects a key of another vertical, and throws for an unknown vertical', async (t) => {
   const catalogs = [...personalLoansFixture.catalogs, ...equipmentLeasesFixture.catalogs];
   const marketplace = await started(t, { catalogs });
   const { key } = marketplace.keys.create({ ...newKey, vertical: 'equipment-leases' });
@@ -125,7 +125,7 @@ test('rejects a key of another vertical and throws for an unknown vertical', asy
   assert.throws(() => marketplace.partner(key, 'mortgage'), RangeError);
 });
 
-test('finds no redirect for an invalid click_url', async (t) => {
+test('returns no redirect for an invalid click_url', async (t) => {
   const marketplace = await started(t);
   for (const url of [
     '',
@@ -154,7 +154,7 @@ test('redirects a HEAD request and records no click', async (t) => {
   assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'visits' })).offer_clicks, 0);
 });
 
-test('does not count a prefetch and counts the later click', async (t) => {
+test('does not count a prefetch, and counts the later click', async (t) => {
   const { marketplace, partner, url } = await withLink(t);
   for (const purpose of ['prefetch', 'prefetch;prerender', 'foo, preview']) {
     assert.deepEqual(await marketplace.followClick(url, { purpose }), { kind: 'ask_again', retryAfterSeconds: 1 });
@@ -180,7 +180,7 @@ test('runs two independent marketplaces in one process', async (t) => {
   ok(await elsewhere.createSession({ referrer_tag: 'two' }));
 });
 
-test('rejects a data folder in use without affecting its owner', async (t) => {
+test('rejects a data folder in use without affecting the service that uses it', async (t) => {
   const dataDir = folderFor(t);
   const first = await createMarketplace({ dataDir, durability: 'write' });
   await assert.rejects(createMarketplace({ dataDir, durability: 'write' }));
@@ -192,7 +192,7 @@ test('rejects a data folder in use without affecting its owner', async (t) => {
   assert.equal(ok(await second.partner(key).queryAnalytics({ referrer_tag: 'locked' })).sessions_total, 1);
 });
 
-test('releases the data folder after a failed start', async (t) => {
+test('unlocks the data folder after a failed start', async (t) => {
   const dataDir = folderFor(t);
   const faulty = personalLoansFixture.catalogs.map(({ vertical, mode }) => ({ vertical, mode, text: '{' }));
   await assert.rejects(createMarketplace({ dataDir, catalogs: faulty, listen: { engine: 'uws' } }));

@@ -13,7 +13,7 @@ import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 
-/** Starts marketplaces on one data folder, one after the other, and collects what they warn of. */
+/** Starts marketplaces on one data folder, one after another, and collects their warnings. */
 function starting(t: TestContext) {
   const catalogs = new ChangeableCatalogs(fixture);
   const dataDir = mkdtempSync(join(tmpdir(), 'marketplace-test-'));

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/running-marketplace.ts';
 
 const shop = 'https://shop.example';
 
-/** A marketplace in which the account `acme` has a live key. */
+/** Creates a marketplace with a live key of the account `acme`. */
 async function started(
   t: TestContext,
   listen: MarketplaceOptions['listen'] = false,
@@ -24,7 +24,7 @@ async function started(
   return { marketplace, dataDir, key };
 }
 
-/** Address of the page that shows the widget of a new session. */
+/** Returns the URL of the widget page of a new session. */
 async function widgetPageOf(marketplace: Marketplace, key: string): Promise<string> {
   const partner = marketplace.partner(key);
   const session = await partner.createSession({ referrer_tag: 'embedded' });
@@ -36,7 +36,7 @@ async function widgetPageOf(marketplace: Marketplace, key: string): Promise<stri
   return widget.value.src;
 }
 
-/** Who the page at this address lets embed it. */
+/** Returns the origins that may embed the page at a URL. */
 async function frameAncestors(page: string): Promise<string | undefined> {
   const { port, pathname, search } = new URL(page);
   const http = new HttpClient(Number(port));
@@ -70,7 +70,7 @@ test('throws a RangeError for an invalid origin and an unknown account', async (
   assert.deepEqual(origins.list(), []);
 });
 
-test('shares the origins with the command line', async (t) => {
+test('shares the allowed origins with the command line', async (t) => {
   const { marketplace, dataDir } = await started(t);
   marketplace.origins.allow('acme', shop);
   const removed = await runMarketplace(['origins', 'remove', '--account', 'acme', shop], { SVC_DATA_DIR: dataDir });
@@ -78,7 +78,7 @@ test('shares the origins with the command line', async (t) => {
   assert.deepEqual(marketplace.origins.list(), []);
 });
 
-test('applies changed origins to the widget of a live key', async (t) => {
+test('applies changed origins to the widgets of a live key', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { marketplace, dataDir, key } = await started(t, { engine: 'node' });
   const page = await widgetPageOf(marketplace, key);

@@ -9,10 +9,10 @@ import { afterwards } from '../support/afterwards.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
-/** What an embedding program is usually started with: what it creates, everybody may read. */
+/** The usual umask of an embedding program, with which other users can read new files. */
 process.umask(0o022);
 
-/** A marketplace that has written of everything, on a folder that somebody made before it. */
+/** Runs a marketplace that writes all kinds of files, in an existing folder with this mode. */
 async function livedIn(t: TestContext, mode: number) {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
@@ -31,19 +31,19 @@ async function livedIn(t: TestContext, mode: number) {
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
 
-/** The permissions of all that lies in a folder, by path. */
+/** Returns the permissions of all files in a folder, by path. */
 function modesIn(folder: string): Map<string, string> {
   const paths = readdirSync(folder, { recursive: true }) as string[];
   return new Map(paths.map((path) => [path, modeOf(join(folder, path))]));
 }
 
-test('restricts a data folder that is accessible to others', async (t) => {
+test('restricts the permissions of a data folder that is accessible to other users', async (t) => {
   const { dataDir, warnings } = await livedIn(t, 0o755);
   assert.equal(modeOf(dataDir), '700');
   assert.deepEqual(warnings, []);
 });
 
-test('warns and restricts each file if the data folder cannot be restricted', async (t) => {
+test('warns and restricts each file if the permissions of the data folder cannot be changed', async (t) => {
   const { dataDir, warnings } = await livedIn(t, 0o1777);
   assert.equal(modeOf(dataDir), '1777');
   assert.deepEqual(warnings, ['data directory is accessible to other users; chmod failed']);

@@ -9,7 +9,7 @@ import { enlargedCatalog } from '../support/enlarged-catalog.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 
-/** A service with one matching thread, and hold of both its threads: Node.js tells of each that is made. */
+/** Starts a service with one matching thread, and collects its threads from the `worker` events of Node.js. */
 async function withThreads(t: TestContext) {
   const threads: Worker[] = [];
   const made = (worker: Worker): void => void threads.push(worker);
@@ -53,7 +53,7 @@ test('logs and restarts an idle matching thread that exits', async (t) => {
   const { market, threads, matcher, metric, logged } = await withThreads(t);
   const caller = market.caller(fixture);
   const subId = await caller.sessionWith('matcher-dies-idle', fixture.complete);
-  // A thread that were not made ready could do nothing but read these, and then compile.
+  // Deletes the catalog files. Only a thread that was prepared in advance can handle requests without these files.
   rmSync(join(market.dataDir, 'catalogs'), { recursive: true });
   await matcher.terminate();
   assert.ok((await caller.offers(subId)).offers.length > 0);
@@ -83,7 +83,7 @@ test('reports a missing matching thread until it is restarted', async (t) => {
   assert.equal(await metric('marketplace_match_threads_ready'), 0);
   assert.equal(await metric('marketplace_match_threads'), 1);
   process.off('worker', end);
-  // They wait for the new thread.
+  // The requests wait for the new thread.
   assert.ok((await caller.offers(subId)).offers.length > 0);
   assert.equal(await metric('marketplace_match_threads_ready'), 1);
 });
@@ -94,12 +94,12 @@ test('restarts the aggregator without losing data', async (t) => {
   await caller.visit('aggregator-dies', fixture.complete, 2);
   assert.equal((await caller.summary({ referrer_tag: 'aggregator-dies' })).offer_clicks, 2);
   for (const died of [1, 2]) {
-    // The first is the first thread there was, the second the one that came last.
+    // The first iteration stops the original aggregator, the second iteration its replacement.
     await threads.at(died === 1 ? 0 : -1)?.terminate();
     const away = await market.operations.send({ path: '/readyz' });
     assert.deepEqual([away.status, JSON.parse(away.text).reasons], [503, ['the aggregator is not running']]);
     assert.equal((await caller.get('analytics', { referrer_tag: 'aggregator-dies' })).status, 503);
-    // Everything else goes on.
+    // Other requests still succeed.
     await caller.visit('aggregator-dies', fixture.complete, 1);
     while (market.marketplace.notReadyReasons().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     assert.equal(await metric('marketplace_aggregator_restarts_total'), died);

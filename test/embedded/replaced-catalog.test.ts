@@ -16,7 +16,7 @@ function ok<Value>(result: Result<Value>): Value {
   return result.value;
 }
 
-/** Shows an offer, has the catalog changed before the service stops or while it is down, and starts it again. */
+/** Shows an offer, replaces the catalog before or during the downtime, and restarts the service. */
 async function afterRestart(t: TestContext, changed: 'running' | 'down') {
   const dataDir = temporaryFolder();
   const catalogs = new ChangeableCatalogs(fixture);
@@ -49,7 +49,7 @@ async function afterRestart(t: TestContext, changed: 'running' | 'down') {
 }
 
 for (const changed of ['running', 'down'] as const) {
-  test(`a link to an offer of a catalog replaced while the service was ${changed} is worth what it was after a restart`, async (t) => {
+  test(`an earlier link keeps its value after a restart if the catalog was replaced while the service was ${changed}`, async (t) => {
     const { clock, marketplace, partner, shown } = await afterRestart(t, changed);
     const outcome = await marketplace.followClick(shown.click_url);
     assert.ok(outcome.kind === 'redirect');

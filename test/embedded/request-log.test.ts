@@ -10,7 +10,7 @@ interface Line {
   readonly [member: string]: unknown;
 }
 
-/** A service and its log. */
+/** Starts a service with a log that the test can read. */
 async function logged(t: TestContext, engine: (typeof engines)[number], level: Level) {
   const lines: Line[] = [];
   const logger = pino({ level, base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
@@ -20,7 +20,7 @@ async function logged(t: TestContext, engine: (typeof engines)[number], level: L
 }
 
 for (const engine of engines) {
-  test(`at debug ${engine} logs every request once, with the names of its key and account`, async (t) => {
+  test(`logs every request once at debug level with the names of its key and account, on ${engine}`, async (t) => {
     const { market, of } = await logged(t, engine, 'debug');
     const account = 'acme';
     const { key, id } = market.issueKey(fixture, { account });
@@ -51,7 +51,7 @@ for (const engine of engines) {
   });
 }
 
-test('logs only rejections at info', async (t) => {
+test('logs only rejected requests at info level', async (t) => {
   const { market, lines } = await logged(t, 'uws', 'info');
   const caller = market.caller(fixture);
   await caller.createSession('quiet');

@@ -34,10 +34,10 @@ interface Life {
   readonly clock: ManualClock;
   readonly partner: PartnerApi;
   readonly marketplace: Marketplace;
-  /** A session from before the restart that has seen three offers and clicked the first. */
+  /** Session from before the restart with three shown offers and a click on the first one. */
   readonly subId: string;
   readonly offers: readonly OfferView[];
-  /** A request with an Idempotency-Key, and what it got. */
+  /** Request with an Idempotency-Key, and its response. */
   readonly retried: {
     readonly body: { readonly referrer_tag: string; readonly metadata: { readonly page: number } };
     readonly options: { readonly idempotencyKey: string };
@@ -45,7 +45,7 @@ interface Life {
   };
 }
 
-/** Lives one life on a folder, closes it, lets time pass, and starts another on the same folder with the same key. */
+/** Runs a service on a folder, closes it, advances the clock, and starts another service with the same folder and key. */
 async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: string) => {}): Promise<Life> {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
@@ -71,7 +71,7 @@ async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: 
   return { clock, partner: marketplace.partner(key), marketplace, subId, offers, retried };
 }
 
-test('keeps analytics over a restart', async (t) => {
+test('retains analytics after a restart', async (t) => {
   const { partner, offers } = await afterRestart(t);
   const summary = ok(await partner.queryAnalytics({ referrer_tag: 'restart' }));
   assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.offer_clicks], [3, 1, 1]);
@@ -79,7 +79,7 @@ test('keeps analytics over a restart', async (t) => {
   assert.deepEqual(summary.top_lenders, [{ lender: offers[0]!.lender_name, clicks: 1, rev_confirmed: 0 }]);
 });
 
-test('keeps live sessions, their fields and their offers', async (t) => {
+test('retains live sessions, their fields and their offers after a restart', async (t) => {
   const { partner, subId, offers } = await afterRestart(t);
   const again = ok(await partner.getMarketplace({ sub_id: subId, max_offers: 3 }));
   assert.deepEqual(
@@ -101,7 +101,7 @@ test('returns the first session for a retry after a restart', async (t) => {
   assert.equal(summary.sessions_total, 3);
 });
 
-test('deletes an idempotency key with its session after a restart', async (t) => {
+test('deletes an Idempotency-Key with its session after a restart', async (t) => {
   const { partner, clock, retried } = await afterRestart(t, 3 * 60 * 60 * 1000);
   clock.advance(60 * 60 * 1000 - 1);
   const { body, options, session } = retried;
@@ -110,7 +110,7 @@ test('deletes an idempotency key with its session after a restart', async (t) =>
   assert.notEqual(ok(await partner.createSession(body, options)).sub_id, session.sub_id);
 });
 
-test('keeps everything after a secret was added', async (t) => {
+test('retains all data after a new secret was added', async (t) => {
   const { partner, marketplace, subId, offers, retried } = await afterRestart(t, 0, (dataDir) => {
     assert.equal(addSecret(join(dataDir, 'secrets.json')), 2);
   });
@@ -134,24 +134,24 @@ test('reports sessions that expired during the downtime as expired', async (t) =
   assert.equal(refusal(await partner.getMarketplace({ sub_id: subId })), 'SUB_ID_EXPIRED');
 });
 
-test('keeps the session count of today', async (t) => {
+test('retains the number of sessions of the current day after a restart', async (t) => {
   const { partner } = await afterRestart(t);
   for (let count = 3; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
   assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })), 'RATE_LIMIT_EXCEEDED');
 });
 
-test('does not count the sessions of yesterday', async (t) => {
+test('does not count the sessions of the previous day after a restart', async (t) => {
   const { partner } = await afterRestart(t, 12 * 60 * 60 * 1000);
   for (let count = 0; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
   assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })), 'RATE_LIMIT_EXCEEDED');
 });
 
-test('keeps the click count of a session', async (t) => {
+test('retains the click count of a session after a restart', async (t) => {
   const { partner, marketplace, subId, offers } = await afterRestart(t);
   const unshown = fixture.catalogFiles.live.lenders
     .flatMap((lender) => lender.offers)
     .filter(({ id }) => offers.every((offer) => offer.svc_offer_id !== id));
-  // One was recorded before the restart.
+  // One click was recorded before the restart.
   for (let click = 1; click < bounds.clicksRecordedPerSessionMax; click++) {
     const url = new URL(offers[0]!.click_url);
     url.searchParams.set('offer', unshown[click % unshown.length]!.id);
@@ -161,7 +161,7 @@ test('keeps the click count of a session', async (t) => {
   assert.equal(ok(await partner.queryAnalytics({ sub_id_list: [subId] })).offer_clicks, 1);
 });
 
-test('keeps click links and recognizes repeated clicks', async (t) => {
+test('retains click links after a restart, and recognizes repeated clicks', async (t) => {
   const { partner, marketplace, offers } = await afterRestart(t);
   for (const { click_url: url } of offers) {
     const outcome = await marketplace.followClick(url);

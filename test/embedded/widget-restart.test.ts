@@ -11,7 +11,7 @@ import { personalLoansFixture as fixture } from '../support/personal-loans-fixtu
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { loadId, WidgetCaller } from '../support/widget-caller.ts';
 
-/** One service after the other on one folder; what a browser holds lives on between them. */
+/** Starts services on one data folder, one after another. The state of the browser is retained between them. */
 async function twoLives(t: TestContext) {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
@@ -28,7 +28,7 @@ async function twoLives(t: TestContext) {
   return { clock, start, first, callerOf };
 }
 
-test('keeps a widget working over a restart without double counting', async (t) => {
+test('keeps a widget working after a restart without double counting', async (t) => {
   const { start, first, callerOf } = await twoLives(t);
   const before = callerOf(first);
   const { subId, token } = await before.widgetWith('over-a-restart', fixture.complete);
@@ -52,7 +52,7 @@ test('keeps a widget working over a restart without double counting', async (t) 
   assert.equal(summary.widget_events!.offers_rendered, 3);
 });
 
-test('expires a session with a widget at the same time after a restart', async (t) => {
+test('expires a session with a widget at its original time after a restart', async (t) => {
   const { clock, start, first, callerOf } = await twoLives(t);
   const before = callerOf(first);
   const { subId, token } = await before.widgetWith('ends', fixture.complete);

@@ -2,9 +2,10 @@ import { createMarketplace, personalLoans, type Result } from '../../../src/inde
 import { writeLine } from '../../support/write-line.ts';
 
 /**
- * Clicks one offer, in a session of its own each time and eight at once, as long as it is offered, and writes `clicked` for each
- * redirect: `node click-after-click.ts FOLDER LIVE_CATALOG SANDBOX_CATALOG OFFER FIELDS KEY`. With an empty key it makes
- * one and writes it first. Its clock stands at noon of a day, whenever it runs. It ends by being killed.
+ * Clicks one offer with a new session for each click and eight clicks at a time, until the offer is unavailable. Writes
+ * `clicked` for each redirect: `node click-after-click.ts FOLDER LIVE_CATALOG SANDBOX_CATALOG OFFER FIELDS KEY`. If the key
+ * is empty, the program creates a key and writes the key first. Its clock always shows noon of the same day. The program
+ * runs until it is killed.
  */
 const [, , dataDir = '', live = '', sandbox = '', offerId = '', fields = '', givenKey = ''] = process.argv;
 

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { Settings } from 'typebox/system';
 
-/** What belongs to the program that embeds the service, in the state it has now. */
+/** Returns the current state of globals that belong to the program that embeds the service. */
 export function hostGlobals() {
   return {
     environment: { ...process.env },

@@ -3,8 +3,9 @@ import type { Result } from '../../../src/index.ts';
 import { hostGlobals } from './host-globals.ts';
 
 /**
- * What a program that embeds the service does in its life: `node lifecycle.ts FOLDER none|uws|node MATCHER_THREADS`. It
- * never calls `process.exit`, so it ends only if closing has left no handle behind. It fails if the service has changed a global.
+ * Runs the life cycle of a program that embeds the service: `node lifecycle.ts FOLDER ENGINE MATCHER_THREADS`, with the
+ * engine `none`, `uws` or `node`. Never calls `process.exit`, so the program ends only if closing the service releases all
+ * handles. Fails if the service has changed a global.
  */
 const [, , dataDir = '', engine = 'none', matcherThreads = '0'] = process.argv;
 
@@ -42,7 +43,7 @@ const { offers } = ok(await partner.getMarketplace({ sub_id }));
 const click = await marketplace.followClick(offers[0]!.click_url);
 assert.equal(click.kind, 'redirect');
 if (marketplace.ports !== null) {
-  // A connection kept alive must not keep the program alive.
+  // A keep-alive connection must not keep the process alive.
   const answer = await fetch(`http://127.0.0.1:${marketplace.ports.public}/`);
   assert.equal(answer.status, 404);
   await answer.arrayBuffer();

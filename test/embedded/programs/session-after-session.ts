@@ -2,8 +2,8 @@ import { createMarketplace } from '../../../src/index.ts';
 import { writeLine } from '../../support/write-line.ts';
 
 /**
- * Creates sessions until it is killed, and writes each sub_id that was answered on a line of its own:
- * `node session-after-session.ts FOLDER fsync|write`. The first line is the API key.
+ * Creates sessions until it is killed. Writes the API key on the first line, and then each returned sub_id on a separate
+ * line: `node session-after-session.ts FOLDER DURABILITY`, with the durability `fsync` or `write`.
  */
 const [, , dataDir = '', durability = 'fsync'] = process.argv;
 const marketplace = await createMarketplace({ dataDir, durability: durability === 'write' ? 'write' : 'fsync' });
