@@ -33,7 +33,7 @@ function newBudget(changes: Partial<typeof defaults>): (session: Session, offerI
 }
 
 describe('ClickRecordLimiter', () => {
-  it('limits the recorded clicks of a link', () => {
+  it('limits the recorded clicks per link', () => {
     const spend = newBudget({ clicksRecordedPerLinkMax: 3 });
     const session = newSession();
     for (let i = 0; i < 3; i++) assert(spend(session, 'offer'));
@@ -52,7 +52,7 @@ describe('ClickRecordLimiter', () => {
     }
   });
 
-  it('limits the recorded clicks of a session on any number of offers', () => {
+  it('limits the recorded clicks of a session with any number of offers', () => {
     const spend = newBudget({ clicksRecordedPerLinkMax: 2, clicksRecordedPerSessionMax: 5 });
     const session = newSession();
     let recorded = 0;
@@ -84,14 +84,14 @@ describe('ClickRecordLimiter', () => {
     assert(!spend(tomorrow, 'offer'));
   });
 
-  it('restarts with the sessions of the day after tomorrow', () => {
+  it('clears old counts when a session that was created two days later clicks', () => {
     const spend = newBudget({ clicksRecordedPerSessionMax: 1, sessionClickCells: 1 });
     assert(spend(newSession(noonMs), 'offer'));
     assert(!spend(newSession(noonMs), 'offer'));
     assert(spend(newSession(noonMs + 2 * dayMs), 'offer'));
   });
 
-  it('counts the clicks that were recorded before a restart', () => {
+  it('includes clicks that were recorded before a restart', () => {
     const budget = new ClickRecordLimiter({ ...defaults, clicksRecordedPerSessionMax: 3 });
     const { subId, sub } = newSession();
     for (let i = 0; i < 2; i++) budget.apply(clickedRecord(Buffer.from(sub), 'a'));
@@ -101,7 +101,7 @@ describe('ClickRecordLimiter', () => {
     );
   });
 
-  it('records 64 clicks of a session by default', () => {
+  it('records at most 64 clicks per session by default', () => {
     const budget = new ClickRecordLimiter();
     const session = newSession();
     let recorded = 0;

@@ -234,7 +234,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(open), true);
   });
 
-  it('restores its state from the durable records', () => {
+  it('restores its state from the durable ledger records', () => {
     const bench = new Bench({ a: 3 });
     const [first, second, third] = [bench.shown(), bench.shown(), bench.shown()];
     bench.click(first);
@@ -266,7 +266,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a']);
   });
 
-  it('applies the cap of the active catalog to the current day', async () => {
+  it('applies the cap of the active catalog to all clicks of the current day', async () => {
     const bench = new Bench({ a: 2 });
     bench.click(bench.shown());
     bench.click(bench.shown());
@@ -288,7 +288,7 @@ describe('DailyCaps', () => {
   });
 
   for (const restarted of [false, true]) {
-    it(`limits clicks on earlier links to the last cap of a removed offer${restarted ? ', after restarts' : ''}`, async () => {
+    it(`limits clicks on earlier links to the last cap of a removed offer${restarted ? ', through restarts' : ''}`, async () => {
       const bench = new Bench({ a: 9 });
       const subs = Array.from({ length: 4 }, () => bench.shown());
       bench.click(subs[0]!);
@@ -342,7 +342,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.isIdle, true);
   });
 
-  it('deletes a removed offer after its links expire', async () => {
+  it('deletes a removed offer after the links to the offer expire', async () => {
     const bench = new Bench({ a: 1, b: 1 });
     await bench.reload({ a: 'gone', b: 'gone' });
     bench.nowMs += hourMs;

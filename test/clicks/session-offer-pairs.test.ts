@@ -43,7 +43,7 @@ describe('SessionOfferPairs', () => {
     );
   });
 
-  it('distinguishes 100,000 pairs of one minute', () => {
+  it('distinguishes 100,000 pairs of sessions and offers from one minute', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon);
     for (let serial = 0; serial < 500_000; serial += 5) pairs.markShown(session(serial), marks[serial % 3]!);
     for (let serial = 0; serial < 500_000; serial += 15) pairs.markClicked(session(serial), marks[serial % 3]!);
@@ -72,7 +72,7 @@ describe('SessionOfferPairs', () => {
     assert.ok(pairs.isComplete(noon + minuteMs) && !pairs.isComplete(noon + minuteMs - 1));
   });
 
-  it('evicts the oldest sessions above the maximum', () => {
+  it('evicts the oldest sessions above the maximum number', () => {
     const pairs = new SessionOfferPairs(100, noon);
     for (let serial = 0; serial < 100; serial++) pairs.markShown(session(serial), marks[0]!);
     assert.ok(pairs.size === 100 && pairs.isComplete(noon));
@@ -83,7 +83,7 @@ describe('SessionOfferPairs', () => {
     assert.equal(pairs.state(session(1), marks[0]!), 'shown');
   });
 
-  it('merges another set', () => {
+  it('merges the pairs of another set', () => {
     const [pairs, others] = [new SessionOfferPairs(1_000, noon), new SessionOfferPairs(1_000, noon - minuteMs)];
     for (let serial = 0; serial < 300; serial++) pairs.markShown(session(serial), marks[0]!);
     for (let serial = 0; serial < 300; serial++) others.markShown(session(serial), marks[1]!);

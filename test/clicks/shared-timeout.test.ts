@@ -50,7 +50,7 @@ describe('SharedTimeout', () => {
     assert.equal(await stateOf(joined), 'timeout');
   });
 
-  it('starts a new timer after a tick', async (t) => {
+  it('starts a new timer for a call after the tick', async (t) => {
     const { patience, pass } = setUp(t);
     const first = patience.wait(never());
     pass(400);

@@ -58,7 +58,7 @@ describe('checkConfirmation', () => {
     assert.equal(check(reversed), 'txid_unknown');
   });
 
-  it('reports the same row as repeated, also after the deadline', () => {
+  it('reports a repeated row as repeated, also after the deadline', () => {
     assert.equal(check({}, withPayout, nowMs + 400 * dayMs), 'repeated');
     const withReversal = { ...withPayout, payout: applyToPayout(reversed, withPayout.payout) };
     assert.equal(check(reversed, withReversal), 'repeated');
@@ -72,11 +72,11 @@ describe('checkConfirmation', () => {
     assert.equal(check({ ...reversed, amountMicros: 1 }, withReversal), 'conflict');
   });
 
-  it('rejects sandbox clicks', () => {
+  it('rejects a payout for a sandbox click', () => {
     assert.equal(check({ sub: subOf({ createdMs, serial: 1, mode: 'test' }) }), 'sandbox');
   });
 
-  it('rejects an unknown click', () => {
+  it('rejects a payout for an unknown click', () => {
     assert.equal(check({}, withoutClick), 'click_unknown');
   });
 
@@ -109,7 +109,7 @@ describe('checkConfirmation', () => {
     assert.equal(check(reversed, withPayout, clickedMs + 90 * dayMs + 1), 'too_late');
   });
 
-  it('rejects a time in the future beyond the clock skew', () => {
+  it('rejects a payout in the future beyond the clock skew', () => {
     assert.equal(check({ occurredMs: nowMs + skewMs }), 'accepted');
     assert.equal(check({ occurredMs: nowMs + skewMs + 1 }), 'in_future');
   });

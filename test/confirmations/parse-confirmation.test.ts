@@ -63,7 +63,7 @@ describe('parseConfirmation', () => {
     assert.equal(parseConfirmation(ids, { ...byPair, click_id, sub_id: otherSubId }), 'click_mismatch');
   });
 
-  it('copies the bytes of the sub_id', () => {
+  it('copies the bytes of the sub_id from the input buffer', () => {
     const { sub: parsedSub } = parseConfirmation(ids, byPair) as Confirmation;
     parseConfirmation(ids, { ...byPair, sub_id: otherSubId });
     assert.deepEqual(parsedSub, sub);
@@ -155,7 +155,7 @@ describe('findDuplicateMembers', () => {
     });
   }
 
-  it('finds rows with a repeated member for any nesting', () => {
+  it('finds rows with a repeated member at any nesting depth', () => {
     const member = fc.tuple(fc.constantFrom(...confirmationMembers, 'other'), fc.json({ maxDepth: 3 }));
     const row = fc.oneof(fc.json(), fc.array(member, { maxLength: 6 }));
     fc.assert(

@@ -29,7 +29,7 @@ onPersonalLoans('authentication', (door) => {
     }
   });
 
-  test('rejects malformed and unknown keys', async () => {
+  test('rejects malformed and unknown API keys', async () => {
     const { market, fixture } = door;
     const { key } = market.issueKey(fixture);
     const { keyPrefix } = fixture.vertical;
@@ -68,7 +68,7 @@ onPersonalLoans('authentication', (door) => {
     }
   });
 
-  test('rejects a key of another vertical with 403', async () => {
+  test('rejects the API key of another vertical with 403', async () => {
     const { market, fixture } = door;
     for (const elsewhere of allFixtures.filter(({ vertical }) => vertical !== fixture.vertical)) {
       const { key } = market.issueKey(elsewhere);
@@ -80,7 +80,7 @@ onPersonalLoans('authentication', (door) => {
     }
   });
 
-  test('rejects an expired key from the millisecond of its expiry', async () => {
+  test('rejects an expired API key from the millisecond of its expiry', async () => {
     const { market, fixture } = door;
     const { clock } = market;
     const expiresAt = new Date(clock.wallMs() + 60_000);

@@ -33,7 +33,7 @@ const zeroWidgetEvents = {
   widget_error: 0,
 };
 
-/** Filters, dates, pages and figures are tested in test/operations/query-analytics.test.ts and test/analytics. */
+/** Other tests check filters, dates, pages and totals: test/operations/query-analytics.test.ts and test/analytics. */
 atEveryDoor('GET /analytics', (door) => {
   const visit = (caller: ApiCaller, tag: string, clicks: number, more = {}) =>
     caller.visit(tag, door.fixture.complete, clicks, more);
@@ -170,7 +170,7 @@ atEveryDoor('GET /analytics', (door) => {
     for (const name of Object.keys(fixture.complete)) assert.ok(!answer.text.includes(`"${name}"`), name);
   });
 
-  test('includes every event whose response preceded the query, in each granularity', async () => {
+  test('includes every event whose response was sent before the query, in each granularity', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const filter = { referrer_tag: 'at-once' };

@@ -39,7 +39,7 @@ async function visit(market: RunningMarketplace, fixture: VerticalFixture): Prom
 
 for (const engine of engines) {
   for (const fixture of allFixtures) {
-    describe(`after a change of catalog, on ${engine}, in ${fixture.vertical.segment}`, () => {
+    describe(`after a replacement of the catalog, on ${engine}, in ${fixture.vertical.segment}`, () => {
       const catalogs = new ChangeableCatalogs(fixture);
       let market: RunningMarketplace;
       const visits: Visit[] = [];

@@ -141,7 +141,7 @@ atEveryDoor('confirmed revenue', (door) => {
 });
 
 onEveryEngine('POST /confirmations', ({ running }) => {
-  test('requires the operator token', async () => {
+  test('requires the operator token for confirmations', async () => {
     const market = running();
     const { operatorToken: token } = market;
     const { key } = market.issueKey(allFixtures[0]!);
@@ -189,7 +189,7 @@ onEveryEngine('POST /confirmations', ({ running }) => {
     assertRefused(await post(market, '[]'.padEnd(bounds.confirmationBodyBytesMax + 1, ' ')), 'PAYLOAD_TOO_LARGE');
   });
 
-  test('rejects a row with a repeated member', async () => {
+  test('rejects a confirmation with a repeated JSON member', async () => {
     const rows = [
       '{"status":"funded","status":"funded"}',
       '{}',

@@ -40,7 +40,7 @@ function assertRefusedOrClosed(answer: RawResponse | null, ...statuses: number[]
 }
 
 onEveryEngine('hostile framing:', ({ running }) => {
-  /** Runs the attack, then checks that the process still answers and that no session was created. */
+  /** Runs an attack, then checks that the process still responds and that no session was created. */
   const attacking = (attack: (attacker: Attacker) => Promise<void>) => async () => {
     const market = running();
     const caller = market.caller(fixture, { limits: { requestsPerMinute: 10_000 } });

@@ -5,7 +5,7 @@ import { atEveryDoor } from '../support/doors.ts';
 import { marker } from '../support/http-client.ts';
 
 atEveryDoor('POST /inputs', (door) => {
-  test('returns accepted and unknown names and the readiness', async () => {
+  test('returns the accepted field names, the unknown field names and the readiness', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('inputs');
@@ -23,7 +23,7 @@ atEveryDoor('POST /inputs', (door) => {
     assert.deepEqual(view.fields_unknown, []);
   });
 
-  test('returns names in the order of submission', async () => {
+  test('returns field names in the order of submission', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('order');
@@ -60,7 +60,7 @@ atEveryDoor('POST /inputs', (door) => {
     assert.deepEqual(view.missing_required, fixture.required);
   });
 
-  test('clears a field with null', async () => {
+  test('clears a field whose value is null', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('clearing', fixture.complete);
@@ -117,7 +117,7 @@ atEveryDoor('POST /inputs', (door) => {
     }
   });
 
-  test('rejects missing or mistyped sub_id and fields', async () => {
+  test('rejects a missing sub_id or fields, or values of another type', async () => {
     const caller = door.market.caller(door.fixture);
     const { sub_id: subId } = await caller.createSession('ill-typed');
     for (const id of [undefined, null, 5, true, [subId], { id: subId }]) {

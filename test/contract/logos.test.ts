@@ -206,7 +206,7 @@ onEveryEngine('a logo', ({ running }) => {
 });
 
 for (const engine of engines) {
-  describe(`logos beside a catalog file, on ${engine}`, () => {
+  describe(`logos in the folder of a catalog file, on ${engine}`, () => {
     const start = async (t: TestContext, logos: Readonly<Record<string, string>> = {}) => {
       const catalogs = new ChangeableCatalogs(fixture);
       afterwards(t, () => catalogs.remove());

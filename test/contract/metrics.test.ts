@@ -103,7 +103,7 @@ for (const engine of engines) {
           samples.length > 0 || /^marketplace_(log_troubles|widget_events)_total$/.test(name),
           `${name} is empty`,
         );
-        // Label values come from a fixed list.
+        // Label values must come from a fixed list.
         assert.ok(samples.length <= 300, `${name} has ${samples.length} samples`);
       }
     });

@@ -100,7 +100,7 @@ onEveryEngine('keys of the operations API', ({ running }) => {
     assertRefused(answer, 'INVALID_REQUEST', 'vertical');
   });
 
-  test('rejects an unknown member', async () => {
+  test('rejects an unknown member of a request', async () => {
     const answer = await ask(running(), { method: 'POST', path: '/keys', json: { ...wish, exipres: '2999-12-31' } });
     assertRefused(answer, 'INVALID_REQUEST', 'body');
   });

@@ -16,7 +16,7 @@ onPersonalLoans('order of checks:', (door) => {
   const send = (caller: ApiCaller, method: string, path: string, headers = {}, body = '') =>
     caller.http.send({ method, path: `${caller.basePath}/${path}`, headers, body });
 
-  /** Creates an expired and a live session. */
+  /** Creates an expired session and a live session. */
   const sessions = async (caller: ApiCaller) => {
     const expired = await caller.sessionWith('order', door.fixture.complete);
     door.market.clock.advance(4 * 60 * 60 * 1000);

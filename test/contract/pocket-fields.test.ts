@@ -19,7 +19,7 @@ atEveryDoor('pocket field', (door) => {
       }
     });
 
-    test(`${name} rejects invalid values with the reason`, async () => {
+    test(`${name} rejects invalid values with the expected reason`, async () => {
       const caller = door.market.caller(door.fixture);
       const { sub_id: subId } = await caller.createSession('invalid');
       for (const [value, code] of invalid) {
@@ -36,7 +36,7 @@ atEveryDoor('pocket field', (door) => {
     });
   }
 
-  test('accepts an integer with an exponent', async () => {
+  test('accepts an integer in exponential notation', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('spellings');

@@ -27,7 +27,7 @@ atEveryDoor('readiness', (door) => {
     });
   }
 
-  test('lists missing fields in a fixed order', async () => {
+  test('lists the names of missing fields in a fixed order', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('missing-order');

@@ -27,7 +27,7 @@ atEveryDoor('POST /session', (door) => {
     assert.equal(assertTimestamp(session.expires_at), createdMs + fourHoursMs);
   });
 
-  test('returns unique ids that are safe in a URL', async () => {
+  test('returns unique session ids that are safe in a URL', async () => {
     const caller = door.market.caller(door.fixture);
     const ids = new Set<string>();
     for (let count = 0; count < 20; count++) ids.add((await caller.createSession('ids')).sub_id);
@@ -48,7 +48,7 @@ atEveryDoor('POST /session', (door) => {
     }
   });
 
-  test('rejects other tags', async () => {
+  test('rejects tags of other lengths or with other characters', async () => {
     const caller = door.market.caller(door.fixture);
     const texts = ['', 'ab', 'a'.repeat(65), `${marker}A`, `${marker} b`, ` ${marker}`, `${marker}\n`, `${marker}.b`];
     const others = [undefined, null, 123, true, ['abc'], { tag: 'abc' }];
@@ -72,7 +72,7 @@ atEveryDoor('POST /session', (door) => {
     }
   });
 
-  test('accepts metadata of 10 keys and 256 code points each', async () => {
+  test('accepts metadata with 10 keys and 256 code points per text', async () => {
     const caller = door.market.caller(door.fixture);
     const tenKeys = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`key${at}`, at]));
     const valid = [

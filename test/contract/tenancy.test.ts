@@ -5,7 +5,7 @@ import { atEveryDoor } from '../support/doors.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 atEveryDoor('tenancy', (door) => {
-  /** The owner, another key of the owner, and callers of another account and of the other mode. */
+  /** Returns callers: the owner, another key of the same account, another account, and the other mode. */
   const createCallers = () => {
     const { market, fixture } = door;
     const account = `owner ${fixture.vertical.segment}`;

@@ -28,7 +28,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     assert.equal(src.searchParams.get('max_offers'), '5');
   });
 
-  test('returns a container and its script for format=js', async () => {
+  test('returns a container element and a script element for format=js', async () => {
     const { caller, subId } = await readySession();
     const query = { sub_id: subId, format: 'js', sort: 'lowest_apr', max_offers: 3 };
     const { text, headers } = await caller.get('marketplace', query);
@@ -59,7 +59,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     assert.equal(twenty, five);
   });
 
-  test('generates a different container id each time', async () => {
+  test('generates a different container id for each response', async () => {
     const { caller, subId } = await readySession();
     const one = await caller.embed(subId, 'js');
     const other = await caller.embed(subId, 'js');
@@ -95,7 +95,7 @@ onPersonalLoans('GET /marketplace for a widget', (door) => {
     }
   });
 
-  test('makes the same checks as format=json', async () => {
+  test('makes the same checks for an embed code as for format=json', async () => {
     const { caller, subId } = await readySession();
     const { sub_id: empty } = await caller.createSession('nothing-told');
     const stranger = door.market.caller(door.fixture);

@@ -128,7 +128,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assertRefused(await widget.report(' '.repeat(bounds.requestBodyBytesMax + 1)), 'PAYLOAD_TOO_LARGE');
   });
 
-  test('limits the recorded events of a session', async () => {
+  test('limits the number of recorded widget events per session', async () => {
     const market = running();
     const widget = await widgetOf(market.caller(fixture, { mode: 'test' }));
     const all = async () => {
@@ -142,7 +142,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
     assert.equal(await takenBy(all), bounds.widgetEventsPerSessionMax);
   });
 
-  test('accepts the token of the session until the session expires, within its rate limit', async () => {
+  test('accepts the token of a session until the session expires, within the rate limit of the session', async () => {
     const market = running();
     const caller = market.caller(fixture, { mode: 'test' });
     const widget = await widgetOf(caller);

@@ -48,7 +48,7 @@ onPersonalLoans('GET /w/offers', (door) => {
     assert.equal((await caller.summary({ sub_id_list: widget.subId })).marketplace_views, 1);
   });
 
-  test('returns offers whose clicks count, also after a change of the sort order', async () => {
+  test('returns offers with links whose clicks are counted, also after a change of the sort order', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('clicks', door.fixture.complete);
     const { offers: first } = await widget.offers(loadId(1), { max_offers: 2 });
@@ -75,7 +75,7 @@ onPersonalLoans('GET /w/offers', (door) => {
     assertRefused(twice, 'INVALID_REQUEST', 'load');
   });
 
-  test('accepts the token of the session until the session expires', async () => {
+  test('accepts the token of a session until the session expires', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('opens', door.fixture.complete);
     const other = await caller.widgetWith('opens', door.fixture.complete);
@@ -148,7 +148,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     assertRefused(await live.get('/offers', { load }, { Origin: home }), 'ORIGIN_NOT_ALLOWED');
   });
 
-  test('counts no view for a page that is not allowed', async () => {
+  test('counts no view for a page whose origin is not allowed', async () => {
     const account = 'robbed';
     const caller = running().caller(fixture, { account });
     const widget = await caller.widgetWith('robbed', fixture.complete);
@@ -185,7 +185,7 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     }
   });
 
-  test('limits the requests of a session per minute', async () => {
+  test('limits the requests of a widget session per minute', async () => {
     const market = running();
     const caller = market.caller(fixture, { mode: 'test' });
     const widget = await caller.widgetWith('greedy', fixture.complete);

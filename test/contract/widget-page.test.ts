@@ -56,7 +56,7 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
     assert.equal(nonces.size, 3);
   });
 
-  test('allows framing by the origins of the account; without origins by any page for test keys and by none for live keys', async () => {
+  test('allows framing by allowed origins; without allowed origins by any page for test keys and by no page for live keys', async () => {
     const market = running();
     const origins = ['https://one.example', 'http://127.0.0.1:3000'];
     for (const [mode, allowed, ancestors] of [
@@ -101,7 +101,7 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
     assert.equal((await http.send({ path: `/w/?sub=${subId}&token=${token}` })).status, 200);
   });
 
-  test('rejects a token in which any one character differs', async () => {
+  test('rejects a token with any single changed character', async () => {
     const market = running();
     const { http, subId, token } = await market.caller(fixture, { mode: 'test' }).widgetWith('token', fixture.complete);
     for (let at = 0; at < token.length; at++) {

@@ -28,7 +28,7 @@ onEveryEngine("the widget's script", ({ running }) => {
     assert.equal(url.searchParams.get('v'), hash);
     assert.equal(headers.get('etag'), `"${hash}"`);
     const packed = await get(url, { 'Accept-Encoding': 'br' });
-    // Each encoding has its own entity tag.
+    // Each content encoding has a separate entity tag.
     assert.equal(packed.headers.get('etag'), `"${hash}-br"`);
     assert.equal(
       (await get(url, { 'Accept-Encoding': 'br', 'If-None-Match': packed.headers.get('etag')! })).status,

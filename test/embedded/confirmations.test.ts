@@ -28,7 +28,7 @@ test('includes confirmations in the analytics, also after a rebuild from the led
   const { offers } = ok(await partner.getMarketplace({ sub_id }));
   const click = await first.followClick(offers[0]!.click_url);
   assert.ok(click.kind === 'redirect');
-  // A click without a record in the ledger.
+  // Click for which the ledger has no record.
   const lost = { offerId: offers[1]!.svc_offer_id, clickedMs: clock.wallMs(), valueMicros: 1_000_000 };
   const unrecorded = lostClickIds(dataDir)(sub_id, lost);
   clock.advance(20 * 24 * 60 * 60 * 1000);

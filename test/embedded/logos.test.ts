@@ -38,7 +38,7 @@ function starting(t: TestContext) {
   return { catalogs, start, warned };
 }
 
-test('warns once per reload about missing logos', async (t) => {
+test('warns once per catalog reload about missing logos', async (t) => {
   const { catalogs, start, warned } = starting(t);
   const { lenders } = catalogs.first;
   const marketplace = await start();

@@ -45,7 +45,7 @@ async function frameAncestors(page: string): Promise<string | undefined> {
   return /frame-ancestors ([^;]*)/.exec(answer.headers.get('content-security-policy') ?? '')?.[1];
 }
 
-test('allows, lists and removes origins idempotently', async (t) => {
+test('adds, lists and removes allowed origins idempotently', async (t) => {
   const { origins } = (await started(t)).marketplace;
   assert.deepEqual(origins.list(), []);
   assert.equal(origins.allow('acme', shop), 'allowed');

@@ -129,7 +129,7 @@ test('expires sessions four hours after their creation, not after the restart', 
   assert.equal(refusal(await partner.submitInputs({ sub_id: subId, fields: {} })), 'SUB_ID_EXPIRED');
 });
 
-test('reports sessions that expired during the downtime as expired', async (t) => {
+test('reports sessions that expired while the service was down as expired', async (t) => {
   const { partner, subId } = await afterRestart(t, 4 * 60 * 60 * 1000);
   assert.equal(refusal(await partner.getMarketplace({ sub_id: subId })), 'SUB_ID_EXPIRED');
 });

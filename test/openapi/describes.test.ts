@@ -19,7 +19,7 @@ test('schemaFor returns its schema, and does not compile with a schema that diff
   schemaFor<View>()(Type.Object({ name, sizes }));
   // @ts-expect-error an optional member is required
   schemaFor<View>()(Type.Object({ name, sizes, note: name }));
-  // @ts-expect-error there is a member too many
+  // @ts-expect-error there is an additional member
   schemaFor<View>()(Type.Object({ name, sizes, note: Type.Optional(name), more: name }));
   // @ts-expect-error an item has another type
   schemaFor<View>()(Type.Object({ name, sizes: Type.Array(name), note: Type.Optional(name) }));

@@ -20,7 +20,7 @@ const apart = {
 
 for (const { vertical } of allFixtures) {
   for (const [where, addresses] of Object.entries({ 'one host': urls, 'hosts of their own': apart })) {
-    test(`the document of ${vertical.segment} on ${where} passes a linter's recommended rules`, async () => {
+    test(`the document of ${vertical.segment} on ${where} conforms to the recommended rules of a linter`, async () => {
       const problems = await lintFromString({
         source: openApiText(vertical, addresses),
         absoluteRef: 'openapi.json',

@@ -17,7 +17,7 @@ import { findTraces } from './traces.ts';
 const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const faults = new URL('programs/faulty.ts', import.meta.url).href;
 
-/** Submitted values. Each is used once, so that a trace identifies its source. */
+/** Texts to submit. Each text is used once, so that a trace identifies its source. */
 const texts = [
   'tag', 'metadata name', 'metadata value', 'user agent in a body', 'user agent header', 'referer', 'cookie', 'forwarded address',
   'Idempotency-Key', 'unknown API key', 'malformed API key', 'basic credentials', 'field name', 'field value', 'unknown field value',
@@ -31,7 +31,7 @@ type Place = (typeof texts)[number];
 
 const text = (place: Place): string => `zq7x${String(texts.indexOf(place)).padStart(3, '0')}x`;
 
-/** Numbers of the borrower, recognizable in any format. */
+/** Numbers to submit for the borrower, which a search can recognize in any encoding. */
 const numbers = {
   'loan amount': 73_429,
   income: 7_318_529,
@@ -74,7 +74,7 @@ const mayBeKept: readonly { readonly what: string; readonly where: RegExp; reado
   { what: 'allowed origin', where: /^keys\.sqlite/, why: 'as the other origin' },
 ];
 
-/** Values that the server logs on purpose: callers and changes of the operator. */
+/** Values that the server logs intentionally: names of callers and changes by the operator. */
 const mayBeLogged: readonly string[] = ['account', 'issued account'];
 
 /** Commands of the operator and the values that each command must print. `FILE` is a file of payouts. */
@@ -161,7 +161,7 @@ interface RecordedResponse {
   readonly text: string;
 }
 
-/** Sends requests and records error responses. */
+/** Sends requests and records the error responses. */
 class RecordingClient {
   readonly errors: RecordedResponse[] = [];
   ports: VerboseServer['ports'];
@@ -205,7 +205,7 @@ class RecordingClient {
 
 const api = '/v1/personal-loans';
 
-/** Requests every path, with a recognizable value in every input. */
+/** Sends requests to every path, with a recognizable value in every input. */
 async function driveEveryPath(
   client: RecordingClient,
   key: string,
@@ -225,7 +225,7 @@ async function driveEveryPath(
     return told;
   };
 
-  // A session with every optional input.
+  // Creates a session with every optional input.
   const created = await ok(
     post(
       'session',
@@ -325,7 +325,7 @@ async function driveEveryPath(
     await ok(client.ask(`${path}?${text('query name')}=${text('query value')}`, { operations: true }));
   }
 
-  // Changes of the operator, valid and invalid.
+  // Sends valid and invalid changes of the operator.
   const manage = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = operator) =>
     client.ask(path, {
       operations: true,
@@ -379,7 +379,7 @@ async function driveEveryPath(
   await client.ask(`/docs/${text('path')}`);
   await client.ask(`/v1/${text('path')}/openapi.json`);
 
-  // Every kind of error, together with others.
+  // Sends requests with every kind of error.
   const wrongFields = Object.fromEntries(Object.keys(fields).map((name) => [name, text('field value')]));
   await post('inputs', {
     sub_id: subId,
@@ -446,14 +446,14 @@ async function driveEveryPath(
   await confirm(`[{"sub_id":"${text('confirmed session')}",`);
   await client.ask(`/${text('path')}`, { operations: true });
 
-  // Bugs whose error messages contain values.
+  // Triggers bugs whose error messages contain submitted values.
   const faulty = { 'User-Agent': `${text('fault')} with-fault` };
   assert.equal((await client.ask(click.pathname + click.search, { headers: faulty })).status, 500);
   assert.equal((await post('session', { referrer_tag: 'abc', user_agent: `${text('fault')} with-fault` })).status, 500);
   return { subId, token, issuedKey };
 }
 
-/** Runs the commands of the operator and returns their other output. */
+/** Runs the commands of the operator. Asserts that each command prints only the expected values. */
 async function assertOnlyShownByCommands(
   folder: string,
   ports: VerboseServer['ports'],
@@ -495,7 +495,7 @@ async function assertOnlyShownByCommands(
         .replace('ACCOUNT', `--account ${text('account')} --tag ${text('tag')}`)
         .split(' ');
       const { code, stdout, stderr } = await runMarketplace(args, settings);
-      // Exit code 4: some rows were rejected.
+      // Exit code 4 means that some rows were rejected.
       assert.equal(code, words.startsWith('confirm') ? 4 : 0, `${words}: ${stderr}`);
       assert.notEqual(stdout, '', words);
       found.push([words, findTraces(all, Buffer.from(stdout + stderr)).sort()]);
@@ -516,7 +516,7 @@ interface LogLine {
   readonly leftOut?: Readonly<Record<string, number>>;
 }
 
-/** Number of rejected requests that a log line reports. */
+/** Returns the number of rejected requests in a log line. */
 function refusalsIn({ code, leftOut = {} }: LogLine): number {
   const counted = Object.entries(leftOut).filter(([kind]) => /^[A-Z_]+$/.test(kind));
   return counted.reduce((count, [, more]) => count + more, code === undefined ? 0 : 1);
@@ -547,7 +547,7 @@ function temporaryFolder(t: TestContext): string {
 }
 
 describe('personal data', () => {
-  test('leaves no trace in output, logs, files and errors', async (t) => {
+  test('personal data leaves no trace in output, logs, files and error responses', async (t) => {
     const folder = temporaryFolder(t);
     const settings = { SVC_DATA_DIR: folder };
     const wanted = ['--account', text('account'), '--vertical', 'personal-loans', '--mode', 'live', '--raw'];
@@ -563,7 +563,7 @@ describe('personal data', () => {
     const { subId, token, issuedKey } = await driveEveryPath(client, key, operatorToken);
     const metrics = await client.ask('/metrics', { operations: true });
 
-    // A bug outside of a request ends the server. The next start restores everything and is killed.
+    // A bug outside of a request ends the server. The next server restores all data and is killed.
     const dying = client.ask(`${api}/session`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
@@ -593,7 +593,7 @@ describe('personal data', () => {
     await third.ended;
     assertOnlyKeptInFiles(folder, secrets);
 
-    // Every value that may be stored is stored; otherwise the list is too long.
+    // Every value in the list must occur in its file; otherwise the list is too long.
     for (const { what, where } of mayBeKept) {
       const value = new Map([[what, submitted.get(what) as string]]);
       const kept = filesIn(folder).filter(
@@ -609,7 +609,7 @@ describe('personal data', () => {
       assert.deepEqual(findTraces(all, Buffer.from(head + body)), [], `${status} ${head} ${body}`);
     }
 
-    // Checks that all requests were logged: a test without requests would find no traces.
+    // All requests must be in the log, because a test without requests would find no traces.
     const lines = printed
       .split('\n')
       .filter((line) => line.startsWith('{'))

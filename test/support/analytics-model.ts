@@ -40,7 +40,7 @@ interface ModelPayout {
   reversedMicros: number | null;
 }
 
-/** Independent, simple implementation of docs/contract.md#counting-clicks and docs/contract.md#cohorts, in memory. */
+/** In-memory implementation of docs/contract.md#counting-clicks and docs/contract.md#cohorts, independent of the service. */
 export class AnalyticsModel {
   readonly #sessions = new Map<string, ModelSession>();
   #asOfMs: number | null = null;
@@ -104,7 +104,7 @@ export class AnalyticsModel {
       click = { lender, micros: value ?? 0, atMs: evidenceMs };
     }
     if (click === undefined || !session.shown.has(offer)) return;
-    // Allows 5 seconds of clock skew in both directions.
+    // Accepts times up to 5 seconds early or late, for clock skew.
     if (occurredMs < click.atMs - 5_000 || occurredMs > wallMs + 5_000 || wallMs - click.atMs > 90 * dayMs) return;
     if (kind === 5) {
       if (payout === undefined || payout.reversedMicros !== null || micros > payout.micros) return;

@@ -28,7 +28,7 @@ const sub = fc
   })
   .map(({ serial, account, mode, age }) => subOf({ createdMs: noon - age * dayMs, serial, account, mode }));
 
-/** Even fewer sub_ids, because a payout needs a session, a view and a click. */
+/** Even fewer sub_ids for payouts, because a payout requires a session, a view and a click of the same sub_id. */
 const earner = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom(0, 46).map((age) => subOf({ createdMs: noon - age * dayMs, serial: 0 })) },
   { weight: 1, arbitrary: sub },
@@ -68,7 +68,7 @@ const clicked = fc
     clickedRecord(sub, offer, {
       valueMicros,
       wallMs: sub.readUIntBE(0, 6) + afterMs,
-      // Two offers share a lender.
+      // Two offers have the same lender.
       lender: lenderOf(offer),
     }),
   );
@@ -138,7 +138,7 @@ export const arbitraryRecords: fc.Arbitrary<LedgerRecord[]> = fc.oneof(
   { weight: 3, arbitrary: fc.array(arbitraryRecord, { minLength: 1, maxLength: 8 }) },
 );
 
-/** Queries for all figures of `arbitraryRecords`. */
+/** Returns the analytics queries for all figures of `arbitraryRecords`. */
 export function everyQuery(records: readonly LedgerRecord[]): SummaryQuery[] {
   const today = arbitraryToday;
   const subs = [...new Map(records.map((record) => [Buffer.from(record[2]).toString('hex'), record[2]])).values()];

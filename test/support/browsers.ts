@@ -28,7 +28,7 @@ export const browsers: readonly { device: 'desktop' | 'mobile' | 'tablet'; userA
   },
   { device: 'desktop', userAgent: 'Mozilla/5.0 (X11; Ubuntu; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0' },
   { device: 'desktop', userAgent: 'Mozilla/5.0 (Windows NT 10.0; WOW64; Trident/7.0; rv:11.0) like Gecko' },
-  // Phones
+  // Browsers on phones
   { device: 'mobile', userAgent: `${iphone} Version/17.4.1 Mobile/15E148 Safari/604.1` },
   { device: 'mobile', userAgent: `${iphone} CriOS/124.0.6367.71 Mobile/15E148 Safari/604.1` },
   { device: 'mobile', userAgent: `${iphone} FxiOS/125.0 Mobile/15E148 Safari/605.1.15` },
@@ -53,7 +53,7 @@ export const browsers: readonly { device: 'desktop' | 'mobile' | 'tablet'; userA
   { device: 'mobile', userAgent: `${iphone} Mobile/15E148 [LinkedInApp]/9.29.7300` },
   { device: 'mobile', userAgent: `${iphone} Version/17.4 Mobile/15E148 DuckDuckGo/7 Safari/605.1.15` },
   { device: 'mobile', userAgent: `${iphone} GSA/310.0.622 Mobile/15E148 Safari/604.1` },
-  // Tablets
+  // Browsers on tablets
   {
     device: 'tablet',
     userAgent:

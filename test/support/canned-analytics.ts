@@ -15,7 +15,7 @@ export const noWidgetEvents: WidgetCounts = [0, 0, 0, 0, 0, 0, 0];
 
 export const noFigures: CohortMetrics = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
 
-/** Returns preset figures and records the last query, so that tests need no ledger with confirmations and matured sessions. */
+/** Returns preset figures and records the last query. Tests need no ledger with confirmations and old sessions. */
 export class CannedAnalytics implements Analytics {
   readonly projectedPosition = 0;
   readonly healthy = true;

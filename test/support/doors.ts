@@ -12,12 +12,12 @@ export interface Door {
   readonly market: RunningMarketplace;
 }
 
-/** Declares the same tests for every vertical, on one service. */
+/** Declares the same tests for every vertical. All verticals use one service. */
 export function atEveryDoor(subject: string, declare: (door: Door) => void, options: StartOptions = {}): void {
   declareFor(allFixtures, subject, declare, options);
 }
 
-/** Declares tests for personal loans, of behaviour that does not depend on the vertical. */
+/** Declares tests for personal loans only, for behavior that does not depend on the vertical. */
 export function onPersonalLoans(subject: string, declare: (door: Door) => void, options: StartOptions = {}): void {
   declareFor([personalLoansFixture], subject, declare, options);
 }
@@ -47,7 +47,7 @@ function declareFor(
   );
 }
 
-/** Declares tests on one service, without a vertical. */
+/** Declares tests that use one service and no particular vertical. */
 export function onEveryEngine(
   subject: string,
   declare: (on: { readonly engine: Engine; readonly running: () => RunningMarketplace }) => void,

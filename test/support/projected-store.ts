@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 
-/** An analytics store in a temporary folder, to which records are applied without a ledger. */
+/** An analytics store in a temporary folder. Tests apply records without a ledger. */
 export class ProjectedStore {
   readonly #folder = mkdtempSync(join(tmpdir(), 'projected-store-'));
   store = this.#open();
   #position = 0;
 
-  /** Applies the records in one batch. */
+  /** Applies the records as one batch. */
   apply(...records: readonly unknown[]): void {
     this.store.applyBatch((batch) => {
       for (const record of records) batch.apply(++this.#position, record, 1);
@@ -17,7 +17,7 @@ export class ProjectedStore {
     });
   }
 
-  /** Closes and opens the store, so that later queries use only the file. */
+  /** Closes and reopens the store, so that later queries use only the file. */
   reopen(): void {
     this.store.close();
     this.store = this.#open();

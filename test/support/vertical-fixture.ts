@@ -17,7 +17,7 @@ export interface VerticalFixture {
   readonly vertical: Vertical;
   readonly catalogs: readonly CatalogSource[];
   readonly catalogFiles: Readonly<Record<Mode, LoanCatalog>>;
-  /** Required and conditional fields, in the order of `missing_required`; more than 20 live offers match. */
+  /** Values of all required and conditional fields, in the order of `missing_required`. More than 20 live offers match. */
   readonly complete: Fields;
   /** As `complete`, but no live offer matches. */
   readonly unmatched: Fields;

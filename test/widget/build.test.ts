@@ -19,7 +19,7 @@ test('the widget script is one small file without URLs of other hosts', (t) => {
   // The size includes the styles.
   assert.ok(gzipSync(script).length < 12_000, `${gzipSync(script).length} bytes with gzip`);
   assert.ok(brotliCompressSync(script).length < 12_000, `${brotliCompressSync(script).length} bytes with brotli`);
-  // The compressed files have the same content.
+  // The compressed files contain the same script.
   assert.deepEqual(gunzipSync(readFileSync(join(folder, 'widget.js.gz'))), script);
   assert.deepEqual(brotliDecompressSync(readFileSync(join(folder, 'widget.js.br'))), script);
   const text = script.toString();

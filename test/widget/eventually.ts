@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Polls until `read` returns the expected value, for a minute at most. */
+/** Polls until `read` returns the expected value, for at most a minute. */
 export async function eventually<Value>(read: () => Promise<Value>, expected: Value): Promise<void> {
   const endMs = performance.now() + 60_000;
   for (;;) {

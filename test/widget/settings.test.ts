@@ -18,7 +18,7 @@ test('a script element without optional attributes has the defaults of the API',
   });
 });
 
-test('a script element sets sort order, number of offers, embedding and theme', () => {
+test('a script element configures sort order, number of offers, embedding and theme', () => {
   const more = { ...dataset, sort: 'svc_revenue', maxOffers: '20', embed: 'iframe', theme: 'dark' };
   assert.deepEqual(readSettings({ src: 'http://127.0.0.1:8080/w/widget.js', dataset: more }), {
     base: 'http://127.0.0.1:8080/w',

@@ -49,7 +49,7 @@ ${widgets}
 </html>`;
 }
 
-/** The service, a server of partner pages, and a browser. */
+/** Runs the service, a server for the pages of a partner, and a browser. */
 class WidgetTestPages {
   readonly market: RunningMarketplace;
   readonly pages: PartnerPages;
@@ -107,7 +107,7 @@ class WidgetTestPages {
 /** Declares a group of tests. `pages` is available only while a test runs. */
 export type WidgetSuite = (pages: () => WidgetTestPages) => void;
 
-/** Declares the suites of a test file, which share one service and one browser. */
+/** Declares the suites of a test file. The suites share one service and one browser. */
 export function declareSuites(...suites: readonly WidgetSuite[]): void {
   let pages: WidgetTestPages | undefined;
   before(async () => {

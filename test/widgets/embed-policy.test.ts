@@ -5,7 +5,7 @@ import { createEmbedPolicy } from '../../src/widgets/embed-policy.ts';
 const own = 'https://widget.example';
 const home = 'https://shop.example';
 
-describe('embedPolicy', () => {
+describe('createEmbedPolicy', () => {
   it('allows the listed origins to embed a widget, and the widget host to send requests', () => {
     for (const mode of ['live', 'test'] as const) {
       const policy = createEmbedPolicy(mode, [home, 'http://localhost:3000'], own);

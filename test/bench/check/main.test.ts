@@ -32,7 +32,7 @@ async function resultFile(name: string, medianNs: number): Promise<string> {
   return file;
 }
 
-test('exits with 2 without a baseline and prints how to store one', () => {
+test('exits with 2 without a baseline, and prints how to store a baseline', () => {
   const { status, stdout, stderr } = run('--baseline', join(folder, 'none.json'));
   assert.deepEqual({ status, stdout }, { status: 2, stdout: '' });
   assert.match(stderr, /no baseline; .*bench\/check\/main\.ts --store/);
@@ -69,7 +69,7 @@ test('exits with 2 if runs and baseline have no ratio in common', async () => {
   assert.match(stderr, /the baseline has none of the measured ratios/);
 });
 
-test('warns about noisy runs', async () => {
+test('warns about runs with noisy results', async () => {
   const runs = ['--from', await resultFile('7.json', 500), '--from', await resultFile('8.json', 5_000)];
   const { status, stderr } = run('--store', '--baseline', join(folder, 'noisy.json'), ...runs);
   assert.equal(status, 0);
@@ -87,7 +87,7 @@ test('exits with 2 for an invalid baseline or option', async () => {
   assert.equal(run('--fast').status, 2);
 });
 
-test('prints every option in the help', () => {
+test('prints every option in the help text', () => {
   const { status, stdout } = run('--help');
   assert.equal(status, 0);
   for (const option of ['--store', '--repeat', '--client', '--baseline', '--from']) assert.ok(stdout.includes(option));

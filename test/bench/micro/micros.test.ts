@@ -9,7 +9,7 @@ import { listMicroBenchmarks } from '../../../bench/micro/micro-part.ts';
 
 const micros = listMicroBenchmarks({ quick: true, liveSessions: 1_000 });
 
-test('micro benchmarks have unique names that start with their file', () => {
+test('micro benchmarks have unique names that start with the path of their source file', () => {
   const all = listMicroBenchmarks({ quick: false, liveSessions: 1_000_000 });
   assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
   for (const { name, call } of all) {
@@ -21,13 +21,13 @@ test('micro benchmarks have unique names that start with their file', () => {
   }
 });
 
-test('limits the size of the session store', () => {
+test('limits the live sessions in the micro benchmark of the session store', () => {
   const full = listMicroBenchmarks({ quick: false, liveSessions: 10_000 }).map(({ name }) => name);
   assert.ok(full.some((name) => name.endsWith('get, 10,000 sessions')));
   assert.ok(!full.some((name) => name.includes('100,000 sessions')));
 });
 
-test('runs every micro benchmark repeatedly and cleans up', async (t) => {
+test('runs every micro benchmark repeatedly and deletes its files', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-micro-'));
   t.after(() => rm(folder, { recursive: true }));
   const place = { folder, quick: true };

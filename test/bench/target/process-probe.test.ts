@@ -5,7 +5,7 @@ import { spawnChild } from '../../../bench/target/owned-resources.ts';
 import { environmentWithProbe, ProcessProbe } from '../../../bench/target/process-probe.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 
-/** Starts a program the way the service is started: by a launcher that replaces itself with Node.js. */
+/** Starts a program as the benchmark starts the service: with a launcher that replaces itself with Node.js. */
 function start(program: string, env = environmentWithProbe(plainEnvironment())) {
   const child = spawnChild('sh', ['-c', 'exec "$0" --input-type=module -e "$1"', process.execPath, program], {
     env,

@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import type { WidgetSuite } from '../widget-test-pages.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Screenshots for manual review. */
+/** Folder of screenshots for manual review. */
 const artefacts = fileURLToPath(new URL('../../../test-artefacts/widget/', import.meta.url));
 const widths = [280, 1200];
 
@@ -19,7 +19,7 @@ interface Violation {
 
 export const accessibility: WidgetSuite = (pages) =>
   describe('accessibility of the widget', () => {
-    /** Violations that axe-core finds on the whole page, including the rule for target sizes (WCAG 2.2). */
+    /** Returns the violations that axe-core finds on the whole page, including the rule for target sizes (WCAG 2.2). */
     async function violations(page: Page): Promise<string[]> {
       const found = await page.evaluate<Violation[]>(
         `${axe}; axe.run(document, { rules: { 'target-size': { enabled: true } } }).then(({ violations }) => violations)`,

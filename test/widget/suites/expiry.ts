@@ -12,7 +12,7 @@ export const expiry: WidgetSuite = (pages) =>
     const expired = (page: Page) =>
       page.locator('.message').getByRole('heading', { name: 'These offers have expired' });
 
-    /** Opens a page with offers, whose clock the test controls. */
+    /** Opens a page with offers. The test controls the clock of the page. */
     async function openPage({ html }: TestWidget, time?: string): Promise<Page> {
       const page = await (await pages().context()).newPage();
       await page.clock.install(time === undefined ? {} : { time });

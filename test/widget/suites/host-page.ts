@@ -5,7 +5,7 @@ import type { WidgetSuite } from '../widget-test-pages.ts';
 
 declare const getComputedStyle: (element: unknown) => Readonly<Record<string, string>>;
 
-/** Page styles that would break the widget if they applied to it. */
+/** Styles of a page that would break a widget without style isolation. */
 const hostileStyle = `
 html { font-size: 60px !important; line-height: 9 }
 body { color: red; font: 900 40px/3 cursive; text-align: right; text-transform: uppercase; letter-spacing: 9px; direction: rtl }

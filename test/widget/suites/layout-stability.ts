@@ -5,7 +5,7 @@ import { startChromium } from '../../support/chromium.ts';
 import type { WidgetSuite } from '../widget-test-pages.ts';
 import { partnerPage } from '../widget-test-pages.ts';
 
-/** Sums up the browser's layout shift scores. */
+/** Computes the sum of the browser's layout shift scores. */
 const scoreShifts = `
   globalThis.totalShift = 0;
   new PerformanceObserver((list) => {
@@ -13,14 +13,14 @@ const scoreShifts = `
   }).observe({ type: 'layout-shift', buffered: true });
 `;
 
-/** Waits for two frames, after which earlier changes are painted and scored. */
+/** Waits for two frames, so that the browser has painted and scored earlier changes. */
 const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
 export const layoutStability: WidgetSuite = (pages) =>
   describe('a loading widget', () => {
     const offer = (page: Page) => page.locator('.card .go').first();
 
-    /** Total layout shift of a page whose widget script loads last. */
+    /** Returns the total layout shift score of a page whose widget script loads last. */
     async function totalShift(address: string, viewport: { width: number; height: number }): Promise<number> {
       const page = await (await pages().context({ viewport })).newPage();
       await page.addInitScript(scoreShifts);

@@ -13,7 +13,7 @@ export const noOffers: WidgetSuite = (pages) =>
     const retry = (page: Page) => page.getByRole('button', { name: /^Try again/ });
     const offersAddress = '**/w/offers?*';
 
-    /** Collects the errors that the widget logs. */
+    /** Collects the errors that the widget writes to the console. */
     function collectConsoleErrors(page: Page): string[] {
       const consoleErrors: string[] = [];
       page.on('console', (message) => {
@@ -67,7 +67,7 @@ export const noOffers: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('logs that data-token was not issued for data-sub', async () => {
+    test('logs an error if data-token was not issued for data-sub', async () => {
       const [one, other] = [await pages().widget(), await pages().widget()];
       const page = await blank();
       const consoleErrors = collectConsoleErrors(page);
@@ -110,7 +110,7 @@ export const noOffers: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('counts down a long Retry-After before a retry', async () => {
+    test('shows a countdown for a long Retry-After before a retry', async () => {
       const { html } = await pages().widget();
       const page = await blank();
       await page.clock.install();
@@ -141,7 +141,7 @@ export const noOffers: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('times out after 10 seconds', async () => {
+    test('a request for offers times out after 10 seconds', async () => {
       const { html } = await pages().widget();
       const page = await blank();
       await page.clock.install();

@@ -68,7 +68,7 @@ export const offersShown: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('the title shows the number of offers, and the disclosure of the catalog is above them', async () => {
+    test('the title shows the number of offers, and the disclosure of the catalog is above the offers', async () => {
       const { caller, subId, html } = await pages().widget({ maxOffers: 3 });
       const page = await pages().open(html, { viewport: { width: 375, height: 680 } });
       await firstCard(page).waitFor();
@@ -91,7 +91,7 @@ export const offersShown: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('changing the sort order keeps the focus and is announced', async () => {
+    test('a change of the sort order keeps the keyboard focus and is announced to screen readers', async () => {
       const { html } = await pages().widget();
       const page = await pages().open(html);
       await firstCard(page).waitFor();
@@ -127,7 +127,7 @@ export const offersShown: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('the last of two quickly chosen sort orders is shown', async () => {
+    test('the widget shows the last of two quickly selected sort orders', async () => {
       const { html } = await pages().widget();
       const page = await pages().open(html);
       await firstCard(page).waitFor();
@@ -167,7 +167,7 @@ export const offersShown: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('the widget fills the page of an iframe, and its title is the heading', async () => {
+    test('the widget fills the page of an iframe and uses its title as the heading', async () => {
       const { caller, subId } = await pages().widget();
       const { html } = await caller.embed(subId, 'iframe');
       const page = await pages().open(html, { viewport: { width: 800, height: 900 } });
@@ -183,7 +183,7 @@ export const offersShown: WidgetSuite = (pages) =>
       await page.context().close();
     });
 
-    test('data-theme sets a light or dark widget', async () => {
+    test('data-theme selects a light or dark widget', async () => {
       for (const [theme, colorScheme, ground] of [
         ['light', 'dark', 'rgb(255, 255, 255)'],
         ['dark', 'light', 'rgb(18, 23, 30)'],
