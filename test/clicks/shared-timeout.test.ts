@@ -72,7 +72,7 @@ describe('SharedTimeout', () => {
     await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('closes repeatedly and clears all timers', () => {
+  it('clears all timers on close, and accepts a second close', () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();
     const patience = new SharedTimeout(60_000, 1_000);
@@ -83,7 +83,7 @@ describe('SharedTimeout', () => {
     assert.equal(timers(), before);
   });
 
-  it('settles with the promise after close', async () => {
+  it('still settles with the promise after close', async () => {
     const patience = new SharedTimeout(60_000, 1_000);
     const { promise, resolve } = Promise.withResolvers<string>();
     const waited = patience.wait(promise);

@@ -87,7 +87,7 @@ atEveryDoor('confirmed revenue', (door) => {
     assert.equal(summary.by_device.unknown?.rev_confirmed, 42.35);
   });
 
-  test('counts a repeated confirmation once and does not overwrite it', async () => {
+  test('counts a repeated confirmation once, and does not overwrite the first one', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { clickIds } = await createClicks(caller, 'once');

@@ -15,7 +15,7 @@ onPersonalLoans('hostile JSON:', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'hostile' })).sessions_total, sessionsTotal);
   };
 
-  test('rejects deep nesting in known members and ignores it in unknown ones', () =>
+  test('rejects deep nesting in known JSON members, and ignores deep nesting in unknown members', () =>
     attacking(async (caller) => {
       const { sub_id: subId } = await caller.createSession('hostile');
       const depth = 30_000;

@@ -24,7 +24,7 @@ function advanceToMidnight(clock: ManualClock, msBefore: number): number {
 }
 
 onPersonalLoans('limits per minute', (door) => {
-  test('admits 50 analytics queries in any 60 seconds, also across UTC midnight', async () => {
+  test('admits at most 50 analytics queries in any 60 seconds, also across UTC midnight', async () => {
     const { market, fixture } = door;
     const { clock } = market;
     const caller = market.caller(fixture);

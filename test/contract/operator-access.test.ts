@@ -105,7 +105,7 @@ onEveryEngine('keys of the operations API', ({ running }) => {
     assertRefused(answer, 'INVALID_REQUEST', 'body');
   });
 
-  test('names the invalid member of a request', async () => {
+  test('returns the name of an invalid member', async () => {
     const market = running();
     const count = async () => assertOk<ShownKey[]>(await ask(market, { path: '/keys' })).length;
     const before = await count();

@@ -20,7 +20,7 @@ onPersonalLoans('the OpenAPI document', (door) => {
     assert.equal(bytes.toString(), openApiText(door.fixture.vertical, door.market.marketplace.urls));
   });
 
-  test('compresses the OpenAPI document if the client accepts compression, and returns 304 if the client has it', async () => {
+  test('compresses the OpenAPI document for clients that accept compression, and returns 304 for an unchanged document', async () => {
     const { bytes: plain } = await get();
     const packed = await get({ 'Accept-Encoding': 'gzip, br' });
     assert.deepEqual([packed.headers.get('content-encoding'), packed.headers.get('vary')], ['br', 'Accept-Encoding']);

@@ -25,7 +25,7 @@ export async function visitEverything(market: RunningMarketplace): Promise<void>
   await widget.offers(loadId(1));
   await widget.report({ load: loadId(1), events: [{ event_id: 'e1', type: 'widget_loaded' }] });
 
-  // Rejected requests, each by another check.
+  // Sends requests that different checks reject.
   await caller.post('session', { referrer_tag: 'X' });
   await http.send({ path: `${caller.basePath}/session` });
   await market.callerWith(fixture, 'nobody').post('session', {});

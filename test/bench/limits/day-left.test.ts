@@ -4,7 +4,7 @@ import { msUntilDayFits } from '../../../bench/limits/limits-part.ts';
 
 const midnight = Date.UTC(2026, 0, 2);
 
-test('starts a load at once if it ends before UTC midnight', () => {
+test('starts a load immediately if the load ends before UTC midnight', () => {
   assert.equal(msUntilDayFits(60_000, midnight), 0);
   assert.equal(msUntilDayFits(60_000, midnight - 60_000), 0);
 });

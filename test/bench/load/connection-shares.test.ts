@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { splitConnections } from '../../../bench/load/load-client.ts';
 
-test('assigns every connection to one thread, and numbers of connections that differ by at most 1', () => {
+test('assigns every connection to one thread, and almost the same number of connections to every thread', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 40 }), (connections, threads) => {
       const shares = splitConnections(connections, threads);

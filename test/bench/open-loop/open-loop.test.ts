@@ -44,7 +44,7 @@ test('includes a stall of the server in the latency of every request that was du
   assert.ok(result.latencyMs.p99 >= 0.95 * stallMs, `p99 ${result.latencyMs.p99}`);
 });
 
-test('measures the latency of a request that waits for a connection from its scheduled time', async (t) => {
+test('includes the wait for a free connection in the latency of a request', async (t) => {
   // One connection with 10 ms per response handles 100 of 200 requests per second: the last request waits for half a second.
   const { result } = await scriptedLoad(t, { connections: 1 }, { answerTo: () => at(200, 10) });
   assert.equal(result.expected, 100);

@@ -67,7 +67,7 @@ test('fills in every required field', () => {
   for (const person of people) for (const name of personalLoans.required) assert.ok(name in person, name);
 });
 
-test('fills in conditional fields whose condition is true for most borrowers, and omits them for some', () => {
+test('fills in conditional fields for most borrowers whose condition is true, and omits the fields for some', () => {
   for (const { field, when } of personalLoans.conditional) {
     const concerned = people.filter((person) => person[when.field as keyof Borrower] === when.is);
     const share = concerned.filter((person) => field in person).length / concerned.length;
@@ -90,7 +90,7 @@ test('uses only allowed values in every table', () => {
   }
 });
 
-test('matches the tables for credit bands, purposes, terms, housing, citizenship and education', () => {
+test('generated borrowers match the tables for credit bands, purposes, terms, housing, citizenship and education', () => {
   assertShares(tables.creditBands, filled('credit_score_range'), 0.01);
   assertShares(tables.loanPurposes, filled('loan_purpose'), 0.01);
   assertShares(tables.loanTerms, filled('loan_term_months'), 0.015);
@@ -117,7 +117,7 @@ test('uses the residents of the 2020 Census for the fifty states and the Distric
   );
 });
 
-test('matches every published point of the income distribution', () => {
+test('generated incomes match every published point of the income distribution', () => {
   for (const [share, usd] of tables.incomeQuantiles) {
     const below = people.filter((person) => person.annual_income <= usd).length / people.length;
     assert.ok(Math.abs(below - share) < 0.012, `${usd}: ${below} instead of ${share}`);
@@ -146,7 +146,7 @@ test('generates about a fifth of retired borrowers, and mostly employed borrower
   );
 });
 
-test('matches the published means of requested amounts', () => {
+test('requested amounts have the published means', () => {
   for (const [purpose, published] of [
     ['debt_consolidation', tables.meanLoanAmountUsd.debt_consolidation],
     ['home_improvement', tables.meanLoanAmountUsd.home_improvement],

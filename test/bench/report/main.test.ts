@@ -24,7 +24,7 @@ test('writes a page beside the result file and tables to standard output', async
   }
 });
 
-test('rejects a file that is not a result with one line', () => {
+test('rejects an invalid result file with a single line of output', () => {
   const refused = (text: string) =>
     spawnSync(process.execPath, [main, '/dev/stdin'], { encoding: 'utf8', input: text });
   for (const text of ['', '[]', 'null', '{"format":1}']) {

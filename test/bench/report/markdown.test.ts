@@ -39,7 +39,7 @@ test('marks a missed target as missed, and a limit that admits one request too m
   assert.match(markdown, /\| 501 +\| no +\|/);
 });
 
-test('marks a limit with unexpected responses as not exact, whatever number of requests it admits', () => {
+test('marks a limit with unexpected responses as not exact, whatever the number of admitted requests', () => {
   const limit = { ...smallResult.limits[0]!, other: 1 };
   assert.match(toMarkdown({ ...empty, limits: [limit] }), /\| 500 +\| no +\|/);
 });
@@ -49,7 +49,7 @@ test('names a client that was saturated first, and warns the reader', () => {
   assert.match(markdown, /client gave first .* `session` \(wrk\): .* too high/);
 });
 
-test('omits the plot of CPU times if the system does not provide them', () => {
+test('omits the plot of CPU times if the system does not provide CPU times', () => {
   const crossover = [crossoverCell(40, 1, null, 1), crossoverCell(50, 1, 1, 1)];
   const markdown = toMarkdown({ ...empty, crossover });
   assert.ok(markdown.includes('| 40 ') && !markdown.includes('mermaid'));

@@ -100,7 +100,7 @@ test('shows a table with the same figures for every plot', async () => {
   await page.close();
 });
 
-test('has an accessible page in light and dark colors, without horizontal scrolling on narrow screens', async () => {
+test('the page is accessible in light and dark colors, without horizontal scrolling on narrow screens', async () => {
   const { page } = await open({ width: 390 });
   assert.deepEqual(await accessibilityFaults(page), []);
   const [content, window] = (await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')) as [

@@ -11,12 +11,12 @@ test('inverts the ratio of CPU time, because less CPU time is better', () => {
   assert.deepEqual(cpuRatios(sessionRoute, 'bare'), { median: 0.25, lowest: 0.1, highest: 0.5 });
 });
 
-test('has no CPU ratio without CPU times', () => {
+test('computes no CPU ratio without CPU times', () => {
   const servers = sessionRoute.servers.map(({ kind }) => ({ kind, rounds: [measurement(1, null)] }));
   assert.equal(cpuRatios({ servers }, 'bare'), null);
 });
 
-test('has no ratio for a baseline without a measurement, and no result for its target', () => {
+test('computes no ratio for a baseline that was not measured, and no result for the target of that baseline', () => {
   assert.equal(throughputRatios(sessionRoute, 'fastify'), null);
   assert.deepEqual(evaluateTargets([{ ...sessionRoute, targets: [{ over: 'fastify', ratio: 1 }] }]), []);
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { linearTicks, logarithmicTicks } from '../../../bench/report/browser/ticks.ts';
 import { formatShort } from '../../../bench/report/formatting.ts';
 
-test('generates axis labels in ascending order within the range, neither none nor too many', () => {
+test('generates a few axis labels in ascending order within the range of the axis', () => {
   const ends = fc.tuple(fc.double({ min: 1e-3, max: 1e6, noNaN: true }), fc.double({ min: 5, max: 1e6, noNaN: true }));
   fc.assert(
     fc.property(ends, ([low, factor]) => {

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
 import { ResultFile } from '../../../bench/result/result-file.ts';
 
-test('writes a run to its own file from its first part on, and marks it as the latest at its end', async () => {
+test('writes each run to a separate file after its first part, and marks a finished run as the latest', async () => {
   const folder = join(await mkdtemp(join(tmpdir(), 'bench-result-')), 'results');
   try {
     const file = await ResultFile.create(folder, '2026-01-02T03:04:05.678Z');

@@ -43,7 +43,7 @@ test('uses only the fastest server, because a slow server may wait for its disk'
   assert.equal(isClientSaturated([service, server('fastify', 500, 0.7, 0.8), server('bare', 1_000, 0.97, 0.8)]), false);
 });
 
-test('returns no result without measurements', () => {
+test('does not report saturation without measurements', () => {
   assert.equal(isClientSaturated([]), false);
   assert.equal(isClientSaturated([{ kind: 'bare', rounds: [] }]), false);
 });

@@ -11,7 +11,7 @@ const sessions: BorrowerSession[] = Array.from({ length: 7 }, (_, at) => ({
   borrower: drawBorrower(random),
 }));
 
-test('never sends a session the same income twice in any round, nor its initial income', () => {
+test('changes the income of a session in every request to a value that the session never had', () => {
   for (const session of sessions) {
     const sent = [0, 1, 2, 40, 9_999].flatMap((round) =>
       incomeChangeRequests(sessions, 30, round)

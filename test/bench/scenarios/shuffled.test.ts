@@ -5,7 +5,7 @@ import { shuffle } from '../../../bench/scenarios/lifecycle-scenario.ts';
 
 const items = Array.from({ length: 100 }, (_, at) => at);
 
-test('retains every item, changes the order, and returns the same order for the same seed', () => {
+test('a shuffle retains every item, and returns the same order for the same seed', () => {
   const mixed = shuffle(items, seededRandom(1));
   assert.deepEqual(
     mixed.toSorted((a, b) => a - b),

@@ -86,7 +86,7 @@ for (const kind of kinds) {
       assert.ok(status === 'none' || status === 400, `${status}`);
     });
 
-    test('reports CPU time and memory of its process', async () => {
+    test('reports CPU time and memory of the server process', async () => {
       await target.probe.start();
       await fetch(url('/c'), { redirect: 'manual' });
       const figures = await target.probe.stop();
@@ -95,7 +95,7 @@ for (const kind of kinds) {
   });
 }
 
-test('writes a record to its file before each response, also for concurrent requests', async () => {
+test('the synced server writes a record to disk before each response, also for concurrent requests', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-synced-'));
   const target = await startBaselineTarget('synced', answers, folder);
   const asked = 25;

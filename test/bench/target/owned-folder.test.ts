@@ -12,7 +12,7 @@ test('deletes a folder when it is removed', async () => {
   assert.ok(!existsSync(folder.path));
 });
 
-test('retains a folder with the keep option after its removal', async () => {
+test('does not delete a folder after a call of keep', async () => {
   const folder = await createOwnedFolder(tmpdir(), 'bench-owned-');
   folder.keep();
   await folder.remove();

@@ -56,7 +56,7 @@ test('reports nothing if a measurement ends before it begins', async () => {
   assert.equal(await probe.stop(), null);
 });
 
-test('does not keep a process alive, and does not run in its worker threads and child processes', async () => {
+test('the probe does not keep a process alive, and does not run in worker threads and child processes', async () => {
   const program = `
     import { spawnSync } from 'node:child_process';
     import { Worker } from 'node:worker_threads';

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-test('restores prewritten sessions as live sessions with their inputs', async () => {
+test('restores prewritten sessions as live sessions with inputs', async () => {
   const dataDir = await mkdtemp(join(folder, 'data-'));
   const told = await writeLiveSessions(dataDir, {
     count: 2_500,
