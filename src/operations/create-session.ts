@@ -126,7 +126,7 @@ export async function createSession(
   }
 }
 
-/** Whether an earlier request used this Idempotency-Key. If so, another request with the key creates no session, whatever its payload is. */
+/** Whether an earlier request used this Idempotency-Key. Then another request with the key creates no session, whatever its payload. */
 export function isIdempotentRepeat(
   { idempotencyKeys }: Pick<CreateSessionDeps, 'idempotencyKeys'>,
   tenant: Tenant,

@@ -19,7 +19,7 @@ export function collectIgnoredNames(names: Iterable<string>, known: readonly str
   const ignored = new Set<string>();
   for (const name of names) {
     if (ignored.size === bounds.ignoredNamesShownMax) break;
-    // Cutting the name to UTF-16 units first avoids splitting a very long name into code points.
+    // The name is first shortened in UTF-16 units, because splitting a very long name into code points would be slow.
     if (!known.includes(name)) {
       ignored.add(
         [...name.slice(0, 2 * bounds.ignoredNameCharactersShown)].slice(0, bounds.ignoredNameCharactersShown).join(''),
