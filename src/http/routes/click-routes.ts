@@ -22,10 +22,10 @@ const pageHeaders = formatHeaders({
   'X-Robots-Tag': 'noindex',
 });
 
-/** Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, and the sandbox landing page. */
+/** Creates the handler of the redirect host (docs/contract.md#click-redirect) with `/c` for clicks and the sandbox landing page. */
 export function clickRoutes(deps: FollowClickDeps): Handler {
   const click = readOnly((context) => {
-    // A prefetch gets 503 instead of a redirect, so that the browser sends the request again when the person clicks.
+    // A prefetch gets 503 instead of a redirect, so that the browser sends the request again when the person clicks the link.
     if (isPrefetch(context)) return context.reply({ status: 503, headers: retryLaterHeaders, body: '' });
     return redirect(deps, context);
   });
