@@ -450,8 +450,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * it, often before the client reads the reply. Therefore the listener discards the body until the body ends or the deadline passes, and
    * then closes the connection.
    *
-   * The engine keeps the socket open only while the reply is unfinished. Therefore the whole reply is written as a status. The engine adds a
-   * line break after the status, which counts as the last two bytes of the reply body.
+   * The engine keeps the socket open only while the reply is unfinished. Therefore the whole reply is written as a status. The engine adds
+   * a line break after the status, which counts as the last two bytes of the reply body.
    */
   private writeAndLinger(res: HttpResponse, reply: Reply, head: string): void {
     const length = isBodyless(reply.status) ? '' : `Content-Length: ${bodyByteLength(reply) + 2}\r\n`;

@@ -12,7 +12,8 @@ const clickRouteIndex = routeIndexOf('click');
 const sandboxLandingRouteIndex = routeIndexOf('sandbox_landing');
 
 const privacyHeaders = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
-// The redirect has a body, because the native engine closes some connections after a response without one (docs/contributing/native-http.md).
+// The redirect has a body, because uWebSockets.js closes some connections after a response without a body
+// (docs/contributing/native-http.md).
 const redirectHeaders = formatHeaders({ 'Content-Type': 'text/plain; charset=utf-8', ...privacyHeaders });
 const redirectBody = 'Found';
 const pageHeaders = formatHeaders({
