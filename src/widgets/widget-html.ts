@@ -3,6 +3,7 @@ import type { SortOrder } from '../matching/matcher.ts';
 
 /** Height of the title, sort order and disclosure together, at the largest width and the default font size. */
 const frameHeightPx = 138;
+/** Height of one offer, at the largest width and the default font size. */
 const offerHeightPx = 206;
 /** Minimum height. A single offer needs 350 px at the largest width and 630 px on a phone, so the layout shifts a little on both. */
 const minHeightPx = 480;
