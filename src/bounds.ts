@@ -85,7 +85,7 @@ export const bounds = {
   userAgentCharactersMax: 1024,
   /** Maximum number of user agents with a cached device class. The cache uses at most about 8 MB. */
   userAgentCacheEntriesMax: 4_096,
-  /** Default number of referrer tags per account, vertical and mode. The daily totals of each tag are kept forever. */
+  /** Default number of referrer tags per account, vertical and mode. The daily totals of a tag are never deleted. */
   referrerTagLimitDefault: 100_000,
   /** Maximum configurable number of referrer tags. An account with this many tags of maximum length uses 80 MB of memory. */
   referrerTagLimitMax: 1_000_000,
@@ -107,7 +107,7 @@ export const bounds = {
   idempotencyPayloadBytesMax: 48 * 1024,
   /** Number of shards of the session store. Growing one large hash table would block the event loop for hundreds of milliseconds. */
   sessionStoreShards: 256,
-  /** Time in which the service searches every session shard once for expired sessions. Requests reject expired sessions at once. */
+  /** Time in which the service searches every session shard once for expired sessions. Until then, requests already reject them. */
   sessionSweepIntervalMs: 60_000,
   /** Minimum interval between searches of a full store for expired sessions. */
   sessionStoreFullCheckIntervalMs: 100,
@@ -400,7 +400,7 @@ export const bounds = {
   logGroupInitialBytes: 64 * 1024,
   /** Interval at which writing to a failed log is retried. */
   logRetryIntervalMs: 1_000,
-  /** Maximum delay before records that no caller waits for are written. Analytics queries wait as long for these records. */
+  /** Maximum delay before records that no caller waits for are written. Analytics queries that need these records wait for them. */
   logLingerMs: 5,
   /** Maximum size of the appended records that are not durable yet. When it is reached, requests get 503. */
   logPendingBytesMax: 16 * 1024 * 1024,
@@ -425,7 +425,10 @@ export const bounds = {
   cohortRowSessionsMax: 30,
   /** Maximum number of expired sessions that the aggregator deletes in one transaction, between two batches. */
   sessionsPrunedPerTransaction: 500,
-  /** Maximum number of experiments in one reply of the aggregator during a start. A reply takes a few milliseconds in both threads. */
+  /**
+   * Maximum number of experiments in one reply from the aggregator thread to the main thread during a start. Each reply takes a few
+   * milliseconds in both threads.
+   */
   experimentsPerPage: 5_000,
   /** Number of 4 KiB pages in the write-ahead log of the analytics store that triggers a checkpoint. */
   analyticsStoreCheckpointPages: 4_000,

@@ -102,7 +102,7 @@ export interface Marketplace extends AsyncDisposable {
     /** Allows an origin in the form that browsers send, such as `https://www.example.com`. An account can have up to 64 origins. */
     allow(account: string, origin: string): AllowResult;
     remove(account: string, origin: string): RemoveResult;
-    /** Returns the allowed origins of one account or of all accounts. */
+    /** Returns the allowed origins of one account, or of all accounts if `account` is absent. */
     list(account?: string): readonly AllowedOrigin[];
   };
   /**

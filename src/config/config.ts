@@ -26,21 +26,21 @@ export const blockedPorts: ReadonlySet<number> = new Set([
 
 /** Validated configuration of the server. */
 export interface Config {
-  /** Address of the public listener: API, clicks, widgets and logos. */
+  /** Address of the public listener, which serves the API, clicks, widgets and logos. */
   readonly publicEndpoint: Endpoint;
-  /** Address of the operations listener: health, metrics, keys and confirmations. */
+  /** Address of the operations listener, which serves health checks, metrics, keys and confirmations. */
   readonly operationsEndpoint: Endpoint;
   /** Host names that the operations listener accepts besides its own host and `localhost`. */
   readonly operationsAllowedHosts: readonly string[];
   /** HTTP engine of both listeners. `auto` selects uws, or node with a warning if uws cannot be loaded. */
   readonly engine: EngineChoice;
-  /** TLS of the public listener; null for plain HTTP. */
+  /** TLS settings of the public listener; null for plain HTTP. */
   readonly tls: TlsSettings | null;
   /** Times of a stop. Connections are accepted for `delayMs`; then pending requests may complete within `deadlineMs`. */
   readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
   /** Configured base URLs; null for a default (see `resolveUrls`). */
   readonly urls: { readonly [Name in keyof PublicUrls]: string | null };
-  /** Absolute path of the data folder: ledger, analytics, replaced catalogs and keys. */
+  /** Absolute path of the data folder, which contains the ledger, analytics, replaced catalogs and keys. */
   readonly dataDir: string;
   /** Absolute path of the secret file (docs/contract.md#secrets). */
   readonly secretFile: string;
@@ -67,7 +67,7 @@ interface TlsSettings extends CertificateFiles {
 }
 
 export interface Endpoint {
-  /** IP address or host name. */
+  /** IP address or host name on which the listener accepts connections. */
   readonly host: string;
   /** TCP port; 0 selects a free port. */
   readonly port: number;

@@ -53,7 +53,7 @@ export function parseHostSetting(env: Env, name: SettingName): string | null {
   throw ConfigError.invalidValue(name, text, 'an IP address or a host name, without a port');
 }
 
-/** Parses host names separated by commas. */
+/** Parses a setting with host names that are separated by commas. */
 export function parseHostNamesSetting(env: Env, name: SettingName, countMax: number): readonly string[] | null {
   const text = env.values[name];
   if (text === undefined) return null;
@@ -77,7 +77,7 @@ export function parseBaseUrlSetting(env: Env, name: SettingName): string | null 
   throw ConfigError.invalidValue(name, text, baseUrlRule);
 }
 
-/** Parses origins separated by commas. */
+/** Parses a setting with origins that are separated by commas. */
 export function parseOriginsSetting(env: Env, name: SettingName, countMax: number): readonly string[] | null {
   const text = env.values[name];
   if (text === undefined) return null;

@@ -26,7 +26,7 @@ export interface MarketplaceOptions {
   readonly dataDir: string;
   /** File of the signing and encryption secrets. Default: `secrets.json` in the data folder. */
   readonly secretFile?: string;
-  /** HTTP listeners. Default: `false`. The default port 0 selects a free port. */
+  /** HTTP listeners. Default: `false`, which starts none. The default port 0 selects a free port. */
   readonly listen?:
     | false
     | {
@@ -50,9 +50,9 @@ export interface MarketplaceOptions {
    * program receives clicks and calls `followClick`.
    */
   readonly urls?: Partial<PublicUrls>;
-  /** One live and one test catalog for each vertical. Default: personal loans with fictional lenders. */
+  /** Catalog sources: one live and one test catalog for each vertical. Default: personal loans with fictional lenders. */
   readonly catalogs?: readonly CatalogSource[];
-  /** Matching threads for catalogs of more than 100 offers. Default: 0, which matches in the calling thread. */
+  /** Number of matching threads for catalogs of more than 100 offers. With the default 0, the calling thread matches offers. */
   readonly matcherThreads?: number;
   /** Durability of acknowledged records. `fsync` (default) survives a power failure; `write` survives only the end of the process. */
   readonly durability?: Durability;
@@ -62,7 +62,7 @@ export interface MarketplaceOptions {
   readonly maxSessions?: number;
   /** Maximum number of referrer tags per account, vertical and mode. Default: 100,000. When it is reached, a new tag gets 403. */
   readonly maxReferrerTags?: number;
-  /** Session lifetime. Default and maximum: four hours. */
+  /** Session lifetime in milliseconds. Default and maximum: four hours. */
   readonly sessionTtlMs?: number;
   /** Rate limits of keys that have no limits of their own. */
   readonly limits?: Partial<KeyLimits>;
@@ -70,7 +70,7 @@ export interface MarketplaceOptions {
   readonly corsOrigins?: readonly string[];
   /** Logger of the service. Default: no log. */
   readonly logger?: Logger;
-  /** Clock for tests. */
+  /** Replaces the system clock in tests. */
   readonly clock?: Clock;
 }
 
@@ -108,9 +108,9 @@ export interface ConfirmationRow {
   /** The lender's ID of the payout, up to 128 visible ASCII characters. A reversal contains the ID of the payout that it reverses. */
   readonly txid: string;
   readonly status: ConfirmationStatus;
-  /** Positive amount in USD with up to six decimals. */
+  /** Amount of the payout: a positive number in USD with up to six decimals. */
   readonly amount: number;
-  /** ISO 8601 timestamp with a UTC offset. */
+  /** Time of the payout, as an ISO 8601 timestamp with a UTC offset. */
   readonly occurred_at: string;
 }
 
@@ -215,7 +215,7 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   assertChoice('listen.tls.minVersion', listen.tls.minVersion, tlsVersions);
 }
 
-/** Returns the URL without its trailing slash, or null for an absent or invalid URL. */
+/** Returns a base URL without its trailing slash, or null for an absent or invalid URL. */
 export function normalizeBaseUrl(url: string | undefined): string | null {
   return typeof url === 'string' ? parseBaseUrl(url) : null;
 }

@@ -16,7 +16,7 @@ function optionalHeaders(headers: Headers): Headers {
 
 const secondsSchema = Type.Integer({ minimum: 1 });
 
-/** Headers of every response. */
+/** The request ID header, which every response contains. */
 export const requestIdHeader: Headers = {
   'X-Request-Id': requiredHeader(
     'Id of this request, for problem reports.',

@@ -53,7 +53,7 @@ export interface SummaryView extends MetricsView, IgnoredNames {
   readonly as_of: string | null;
 }
 
-/** One day of `granularity=daily` (docs/contract.md#daily-figures). */
+/** Figures of one day in a response with `granularity=daily` (docs/contract.md#daily-figures). */
 export interface DayView extends MetricsView {
   readonly date: string;
   readonly widget_events: WidgetEventsView;
@@ -61,7 +61,7 @@ export interface DayView extends MetricsView {
   readonly matured: boolean;
 }
 
-/** One session of `granularity=row` (docs/contract.md#rows). */
+/** Figures of one session in a response with `granularity=row` (docs/contract.md#rows). */
 export interface RowView {
   readonly sub_id: string;
   readonly referrer_tag: string;
@@ -77,7 +77,7 @@ export interface RowView {
   readonly lenders: readonly LenderView[];
 }
 
-/** One page of `daily` or `row` (docs/contract.md#pages). */
+/** One page of a response with `granularity=daily` or `granularity=row` (docs/contract.md#pages). */
 interface PageView<Granularity extends 'daily' | 'row', Item> extends IgnoredNames {
   readonly referrer_tag: string | null;
   readonly granularity: Granularity;

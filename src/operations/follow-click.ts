@@ -26,7 +26,7 @@ export interface FollowClickDeps {
   readonly devices: DeviceClassifier;
   readonly budget: ClickRecordLimiter;
   readonly patience: SharedTimeout;
-  /** Landing page of sandbox clicks, without a query. */
+  /** URL of the landing page for clicks in sandbox sessions, without a query. */
   readonly sandboxLandingUrl: string;
   /** Called when a click redirects before its record is durable, or without a record (docs/contract.md#clicks-without-a-record). */
   readonly onUnrecorded: () => void;
@@ -44,7 +44,7 @@ export interface ClickRequest {
 
 export type ClickResult =
   | { readonly kind: 'redirect'; readonly location: string; readonly clickId: string }
-  /** The click URL is not genuine, or its catalog has been deleted. */
+  /** Result for a click URL that is not genuine, or whose catalog has been deleted. */
   | { readonly kind: 'unknown' };
 
 /**

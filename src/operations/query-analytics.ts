@@ -181,7 +181,7 @@ export interface RequestedDates {
   readonly to: number | undefined;
 }
 
-/** Returns the dates, or the name of the invalid parameter. */
+/** Parses the requested dates. Returns the dates, or the name of the invalid parameter. */
 function parseDates({ date_from, date_to }: AnalyticsRequest): RequestedDates | 'date_from' | 'date_to' {
   const to = date_to === undefined ? undefined : parseIsoDate(date_to);
   if (to === null) return 'date_to';

@@ -56,7 +56,7 @@ export interface ShowOffersDeps {
 interface ShowOffersRequest {
   readonly subId: string;
   readonly borrower: Readonly<FieldVector>;
-  /** Revision of the session's fields. */
+  /** Revision of the session's fields, a number that changes when the fields change. */
   readonly revision: number;
   readonly readiness: Readiness;
   readonly sort: SortOrder;

@@ -51,7 +51,7 @@ export class DrainTimer {
     this.#startedMs = this.#clock.monotonicMs();
   }
 
-  /** Sets the delay and the remaining time to zero. */
+  /** Ends the drain immediately: sets the delay and the remaining time to zero. */
   expire(): void {
     this.#times = { delayMs: 0, deadlineMs: 0 };
   }
@@ -60,7 +60,7 @@ export class DrainTimer {
     return this.#times.delayMs;
   }
 
-  /** Time until the deadline. */
+  /** Time until the drain deadline, in milliseconds. */
   get remainingMs(): number {
     const { delayMs, deadlineMs } = this.#times;
     const elapsedMs = Math.max(0, this.#clock.monotonicMs() - this.#startedMs - delayMs);
@@ -122,7 +122,7 @@ export class ServiceLifecycle {
     return this.#options.cleanup.close();
   }
 
-  /** Stops without waiting for pending requests. */
+  /** Stops the service without waiting for pending requests. Idempotent. */
   stopNow(): Promise<void> {
     this.drain.expire();
     return this.stop();

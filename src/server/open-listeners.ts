@@ -53,7 +53,7 @@ interface ListenerDeps {
 export interface Listeners {
   readonly public: Listener;
   readonly operations: Listener;
-  /** Sets the handlers of both listeners. Before this call, both listeners reply 503. */
+  /** Sets the handlers of both listeners. Until this call, the listeners reply 503 to every request. */
   serve(handlers: { readonly public: Handler; readonly operations: Handler }): void;
 }
 

@@ -19,7 +19,7 @@ import type { DrainTimes } from './lifecycle.ts';
 export interface ServiceOptions {
   readonly dataDir: string;
   readonly secretFile: string;
-  /** One live and one test catalog for each vertical. */
+  /** Catalog sources: one live and one test catalog for each vertical. */
   readonly catalogs: readonly CatalogSource[];
   readonly durability: Durability;
   /** Number of days after which sessions and ledger records are deleted; null for never. */
@@ -35,7 +35,7 @@ export interface ServiceOptions {
     /** Host names that the operations listener accepts besides its own host and `localhost`. */
     readonly operationsAllowedHosts: readonly string[];
     readonly engine: EngineChoice;
-    /** TLS of the public listener; null for plain HTTP. The operations listener has no TLS. */
+    /** TLS settings of the public listener; null for plain HTTP. The operations listener has no TLS. */
     readonly tls: (CertificateFiles & { readonly minVersion: TlsVersion }) | null;
   } | null;
   readonly drain: DrainTimes;

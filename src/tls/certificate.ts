@@ -12,7 +12,7 @@ export interface CertificateFiles {
   readonly keyFile: string;
 }
 
-/** A valid certificate and its key, as read from their files. */
+/** A valid certificate and its key, with the contents of their files. */
 export interface Certificate extends CertificateFiles {
   readonly certificatePem: Buffer;
   readonly keyPem: Buffer;
@@ -114,7 +114,7 @@ export class CertificateStore {
   #onCertificateChange: (certificate: Certificate) => void = () => {};
   #lastReloadFailed = false;
 
-  /** @throws InvalidCertificateError */
+  /** Reads the certificate files. Throws `InvalidCertificateError` if they are invalid. */
   constructor(options: CertificateStoreOptions) {
     this.#options = options;
     this.#current = readCertificate(options.files);

@@ -114,7 +114,7 @@ export abstract class BaseRequestContext<L extends ListenerState>
   /** Calls `deliverBody` when the body is complete, unless the context has ended. */
   protected abstract collectBody(onBody: (body: Buffer) => void | Promise<void>): void;
 
-  /** Calls `markEnded` and sends the reply. Throws without doing either if the reply is invalid. */
+  /** Calls `markEnded` and sends the reply. Throws, and sends nothing, if the reply is invalid. */
   protected abstract writeReply(reply: Reply): void;
 
   /** Closes the connection of an answered context. */
@@ -162,7 +162,7 @@ export abstract class BaseRequestContext<L extends ListenerState>
     this.leaveInFlight();
   }
 
-  /** Runs the handler, or refuses a malformed request. */
+  /** Runs the handler. A malformed request is refused instead. */
   protected runHandler(): void {
     const { options, inFlightRequests } = this.listener;
     inFlightRequests.increment();

@@ -29,7 +29,7 @@ export interface RequestContext extends CancelSignal {
   routeIndex: number;
   /** The authenticated caller, for the log. Set by the route; null until then. */
   caller: CallerIds | null;
-  /** Sends the reply. Later calls, and calls after an abort or the deadline, do nothing. */
+  /** Sends the reply. Calls after a reply, a disconnect of the client or the deadline have no effect. */
   reply(reply: Reply): void;
   /** True after a reply, after the client has disconnected, or after the deadline. */
   readonly ended: boolean;
@@ -38,7 +38,7 @@ export interface RequestContext extends CancelSignal {
 /** Numbers of an account and an API key. `SqliteKeyDirectory.namesOf` returns their names. */
 export interface CallerIds {
   readonly account: number;
-  /** Absent for a request without an API key. */
+  /** Number of the API key; absent for a request without an API key. */
   readonly keyNumber?: number;
 }
 
@@ -97,7 +97,7 @@ export interface Listener {
   readonly engine: 'uws' | 'node';
   /** The build of the engine and the reason for its choice, for the operator. */
   readonly engineReason: string;
-  /** The bound port. */
+  /** TCP port to which the listener is bound. */
   readonly port: number;
   /** Number of requests whose replies are not fully sent. */
   readonly inFlightCount: number;

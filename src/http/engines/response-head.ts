@@ -14,7 +14,7 @@ export function formatHeader(name: string, value: string): HeaderText {
   return `\r\n${name}: ${value}`;
 }
 
-/** Formats constant headers. */
+/** Formats headers that never change. */
 export function formatHeaders(headers: Readonly<Record<string, string>>): HeaderText {
   return flattenString(
     Object.entries(headers)

@@ -386,8 +386,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     }
     if (listener.isDraining) {
       res.writeStatus(`${head}\r\nConnection: close`);
-      // Writes the head with one byte of the body, because build 20.69 would otherwise treat the reply as finished. The engine cannot close
-      // after `tryEnd`, so the connection is closed here when all is sent.
+      // Sends the head with one byte of the body, because build 20.69 would otherwise treat the reply as finished. The engine cannot close
+      // after `tryEnd`, so the listener closes the connection when the whole reply is sent.
       res.tryEnd(toBytes(reply.body).subarray(0, 1), bodyByteLength(reply));
     } else {
       const isCheck = isSampledForReadCheck(head.length + reply.body.length);

@@ -53,7 +53,7 @@ function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 interface FileRequest {
   readonly encodings: ReadonlyMap<string, number>;
   readonly ifNoneMatch: string;
-  /** The query parameter `v`. */
+  /** Value of the query parameter `v`, a content hash. */
   readonly version: string | undefined;
 }
 

@@ -30,7 +30,7 @@ export class EventQueue {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sending = false;
 
-  /** @param address URL that receives the events by POST */
+  /** @param address URL to which the events are sent by POST */
   constructor(address: string, load: string, endSignal: AbortSignal) {
     this.#address = address;
     this.#load = load;

@@ -35,7 +35,7 @@ export interface OffersResponse {
   readonly expires_at: string;
 }
 
-/** Resolves after a delay, or when the signal is aborted. */
+/** Resolves after a delay in milliseconds, or earlier if the signal is aborted. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, ms);

@@ -134,7 +134,7 @@ interface ViewEvents {
  */
 export class WidgetView {
   readonly headings: Headings;
-  /** The content without the background of the iframe page. */
+  /** Element with the content of the widget, without the background of the iframe page. */
   readonly frame: HTMLElement;
   readonly #events: ViewEvents;
   readonly #title: HTMLElement;
