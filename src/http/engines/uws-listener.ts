@@ -136,7 +136,7 @@ class UwsListener implements Listener, ListenerState {
   }
 }
 
-/** TLS 1.2 ciphers for a listener that permits only TLS 1.3. The engine cannot disable TLS 1.2, but no client has a pre-shared key. */
+/** TLS 1.2 ciphers of a TLS 1.3 listener. The engine cannot disable TLS 1.2, but these ciphers need a pre-shared key that no client has. */
 const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 
 /**
