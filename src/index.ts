@@ -84,59 +84,59 @@ export type {
 /** A marketplace that runs inside this process. Close it with `close` or `await using`. */
 export interface Marketplace extends AsyncDisposable {
   /**
-   * Returns the operations of the API for one API key and vertical. Default: the first configured vertical. Throws a RangeError for
-   * an unknown vertical. The key is checked by each operation.
+   * Returns the API operations for one API key and one vertical. Default vertical: the first configured one. Throws a RangeError for
+   * an unknown vertical. Each operation checks the key.
    */
   partner(apiKey: string, vertical?: string): PartnerApi;
   readonly keys: {
-    /** Creates an API key and returns its text, which cannot be read again later. Throws a RangeError for invalid properties. */
+    /** Creates an API key and returns its text, which cannot be retrieved later. Throws a RangeError for invalid properties. */
     create(properties: NewPartnerKey): { readonly key: string; readonly id: string };
     list(): readonly IssuedKey[];
     revoke(id: string): RevokeResult;
   };
   /**
-   * Origins in which the widgets of an account may be embedded. An account exists once it has an API key. These methods throw a
+   * Origins on which the widgets of an account may be embedded. An account exists once it has an API key. These methods throw a
    * RangeError for an unknown account or an invalid origin.
    */
   readonly origins: {
-    /** Allows an origin, written as browsers send it, such as `https://www.example.com`. An account can have 64. */
+    /** Allows an origin in the form that browsers send, such as `https://www.example.com`. An account can have up to 64 origins. */
     allow(account: string, origin: string): AllowResult;
     remove(account: string, origin: string): RemoveResult;
-    /** Returns the allowed origins of one account or of all accounts. */
+    /** Returns the allowed origins of one account, or of all accounts if `account` is absent. */
     list(account?: string): readonly AllowedOrigin[];
   };
   /**
-   * Records a click on a `click_url` for a program with its own HTTP server. Reply to `redirect` with status 302 and the location, to
-   * an unknown link with 404 and to `ask_again` with 503. Replies must not be cached.
+   * Records a click on a `click_url`, for a program with its own HTTP server. For the result `redirect`, reply with status 302 and the
+   * location; for an unknown link, reply with 404; for `ask_again`, reply with 503. Caches must not store these replies.
    */
   followClick(url: string | URL, visit?: ClickVisit): Promise<FollowClickOutcome>;
   readonly confirmations: {
     /**
-     * Submits up to 500 confirmations from lenders. Each row is validated by itself and durable before it is reported as accepted.
-     * Repeated rows have no effect. An error means that no row was processed; retry after a 503.
+     * Submits up to 500 confirmations from lenders. Each row is validated separately, and is durable before it is reported as accepted.
+     * Repeated rows have no effect. An error means that no row was processed. After a 503, retry.
      */
     submit(rows: readonly ConfirmationRow[]): Promise<Result<ConfirmationsView>>;
   };
-  /** Reloads the catalogs that are files. An invalid file leaves the active catalog unchanged. Returns one result per file, in order. */
+  /** Reloads the catalogs that are files. If a file is invalid, its active catalog is unchanged. Returns one result per file, in order. */
   reloadCatalogs(): Promise<readonly CatalogChange[]>;
-  /** Reloads certificate and key for new connections. An invalid pair leaves the active one unchanged. Returns null without TLS. */
+  /** Reloads certificate and key for new connections. If they are invalid, the active ones are unchanged. Returns null without TLS. */
   reloadCertificate(): CertificateReload | null;
-  /** The reasons why the marketplace does not accept requests; empty when it is ready. */
+  /** Returns the reasons why the marketplace does not accept requests; empty when the marketplace is ready. */
   notReadyReasons(): readonly string[];
   readonly urls: PublicUrls;
-  /** Bound ports; null without listeners. */
+  /** Bound ports of the listeners; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
   /**
-   * Completes pending requests, makes the logs durable and releases all resources. Idempotent. From the call on, operations are
-   * rejected with 503, `keys` and `origins` throw, and clicks are redirected without a record.
+   * Completes pending requests, makes the logs durable and releases all resources. Idempotent. As soon as `close` is called, new
+   * operations are rejected with 503, `keys` and `origins` throw errors, and clicks are redirected without a record.
    */
   close(): Promise<void>;
 }
 
 /**
- * Starts a marketplace in this process. A process can run several, each with its own data folder. Rejects with a RangeError for an
- * unknown or invalid option, `FolderInUseError`, `FolderMissingError`, `InvalidCatalogError`, `InvalidCertificateError`, or the
- * system error of a file or port, such as `EADDRINUSE`.
+ * Starts a marketplace in this process. A process can run several marketplaces, each with its own data folder. Rejects with a RangeError
+ * for an unknown or invalid option, with `FolderInUseError`, `FolderMissingError`, `InvalidCatalogError` or `InvalidCertificateError`, or
+ * with the system error of a file or port, such as `EADDRINUSE`.
  */
 export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {
   assertMarketplaceOptions(options);
@@ -187,7 +187,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       return resolveUrls({ publicEndpoint: { host, port: boundPort }, tls, urls }, boundPort).urls;
     },
     clock,
-    // An explicit destination, because the default one of pino adds a listener for the process exit.
+    // The destination is explicit, because the default destination of pino adds a listener for the process exit.
     logger: (options.logger ?? pino({ level: 'silent' }, { write: () => {} })).child(
       {},
       { serializers: errorSerializers },
@@ -201,7 +201,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     return vertical;
   };
 
-  /** The key file is closed together with the service. */
+  /** Returns the service, or throws if it is closing, because the key file is closed together with the service. */
   const openService = () => {
     if (service.isStopping()) throw new Error('this marketplace is closed');
     return service;
@@ -250,7 +250,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
   };
 }
 
-/** Returns NaN for a value that is not a date; the key registry rejects it. */
+/** Converts an expiry date to milliseconds. Returns NaN for a value that is not a date, which the key registry rejects. */
 function expiryMsOf(expiresAt: Date | undefined): number | null {
   if (expiresAt === undefined) return null;
   return isDate(expiresAt) ? expiresAt.getTime() : Number.NaN;

@@ -6,7 +6,7 @@ import type { CatalogCompileJob, CatalogCompileMessage } from '../src/catalogs/c
 import { catalogVersion } from '../src/catalogs/identifiers.ts';
 import { parseCatalog, readCatalogText } from '../src/catalogs/parse-catalog.ts';
 
-/** Entry of the thread of `compileCatalogInThread`, which compiles one catalog and exits. */
+/** Entry point of the thread that `compileCatalogInThread` starts. It compiles one catalog and exits. */
 
 if (parentPort === null) throw new Error('catalogs are compiled in a worker thread');
 const port = parentPort;
@@ -33,7 +33,7 @@ function compileJob(job: CatalogCompileJob): CompiledCatalogData | CatalogCompil
   return parts;
 }
 
-/** Sends each chunk after the main thread has confirmed the one before. */
+/** Sends the offers in chunks. Each chunk is sent after the main thread has confirmed the previous chunk. */
 function sendInChunks({ offers, ...rest }: CompiledCatalogData): void {
   sendMessage({ kind: 'compiled', rest });
   let sent = 0;

@@ -8,19 +8,19 @@ import type { MatchWorkerData, PreparedTables } from '../src/matching/match-thre
 import { prepareRanking, rankOffers } from '../src/matching/ranker.ts';
 import { productOf } from '../src/verticals/products.ts';
 
-/** Entry of a matching thread: Piscina calls the exported functions. */
+/** Entry point of a matching thread. Piscina calls the exported functions. */
 
 const { archiveFolder, verticals } = workerData as MatchWorkerData;
 const archive = new CatalogArchive(archiveFolder, verticals);
 const tablesByVersion = new LRUCache<string, MatchTables>({ max: bounds.matchWorkerCatalogsMax });
 
-/** Ranks a batch. A request that fails does not affect the others. */
+/** Ranks the offers for a batch of requests. A request that fails does not affect the other requests. */
 export default function match(batch: Uint8Array): Uint8Array {
   const { requests, unavailable } = decodeBatch(batch);
   return encodeResults(requests.map((request, index) => rankRequest(request, unavailable[index] ?? null)));
 }
 
-/** Stores the tables of a catalog version. Other versions are loaded from the archive and compiled when they are requested. */
+/** Stores the tables of a catalog version. Tables of other versions are compiled from the archived catalog at their first request. */
 export function prepare({ catalogVersion, tables }: PreparedTables): void {
   prepareRanking(tables);
   tablesByVersion.set(catalogVersion, tables);

@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import type { Config, Machine, PublicUrls } from './config.ts';
 import { isLoopbackHost, urlSettingNames } from './resolve-urls.ts';
 
-/** Returns risks of the configuration as sentences, for `check-config`. The server starts without reporting them. */
+/** Returns risks of the configuration as sentences. Only `check-config` reports them; a server start does not. */
 export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Machine, 'cores'>): string[] {
   const { operationsEndpoint, durability, limits, matcher, sessions, logLevel } = config;
   const risks: string[] = [];
@@ -37,7 +37,7 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
   return risks;
 }
 
-/** Returns the settings of public http URLs, without those whose default follows from another one in the list. */
+/** Returns the settings of public URLs that use http. A URL whose default comes from a setting in the list is not returned. */
 function unencryptedUrlSettings(urls: PublicUrls): string[] {
   const isUnencrypted = (url: string): boolean => {
     const { protocol, hostname } = new URL(url);

@@ -16,7 +16,7 @@ import {
   parseOriginsSetting,
 } from './parse-setting.ts';
 
-/** Ports that browsers and `fetch` block, from https://fetch.spec.whatwg.org/#port-blocking */
+/** Ports that browsers and `fetch` block (https://fetch.spec.whatwg.org/#port-blocking). */
 export const blockedPorts: ReadonlySet<number> = new Set([
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
   111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
@@ -26,37 +26,37 @@ export const blockedPorts: ReadonlySet<number> = new Set([
 
 /** Validated configuration of the server. */
 export interface Config {
-  /** Address of the public listener: API, clicks, widgets and logos. */
+  /** Address of the public listener, which serves the API, clicks, widgets and logos. */
   readonly publicEndpoint: Endpoint;
-  /** Address of the operations listener: health, metrics, keys and confirmations. */
+  /** Address of the operations listener, which serves health checks, metrics, keys and confirmations. */
   readonly operationsEndpoint: Endpoint;
-  /** Host names that the operations listener accepts besides its own and `localhost`. */
+  /** Host names that the operations listener accepts besides its own host and `localhost`. */
   readonly operationsAllowedHosts: readonly string[];
-  /** HTTP engine of both listeners. `auto` is uws, or node with a warning if uws cannot be loaded. */
+  /** HTTP engine of both listeners. `auto` selects uws, or node with a warning if uws cannot be loaded. */
   readonly engine: EngineChoice;
-  /** TLS of the public listener; null for plain HTTP. */
+  /** TLS settings of the public listener; null for plain HTTP. */
   readonly tls: TlsSettings | null;
-  /** Times of a stop: first connections are accepted for `delayMs`, then pending requests may complete within `deadlineMs`. */
+  /** Times of a stop. Connections are accepted for `delayMs`; then pending requests may complete within `deadlineMs`. */
   readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
-  /** Configured base URLs; null for defaults (see `resolveUrls`). */
+  /** Configured base URLs; null for a default (see `resolveUrls`). */
   readonly urls: { readonly [Name in keyof PublicUrls]: string | null };
-  /** Absolute path of the data folder: ledger, analytics, replaced catalogs and keys. */
+  /** Absolute path of the data folder, which contains the ledger, analytics, replaced catalogs and keys. */
   readonly dataDir: string;
   /** Absolute path of the secret file (docs/contract.md#secrets). */
   readonly secretFile: string;
   readonly catalog: CatalogChoice;
   readonly matcher: MatcherChoice;
   readonly durability: Durability;
-  /** Days for which sessions and ledger records are kept; null keeps them forever. */
+  /** Number of days after which sessions and ledger records are deleted; null for never. */
   readonly retentionDays: number | null;
   readonly sessions: {
-    /** Maximum number of live sessions; above it, a new session gets 503. */
+    /** Maximum number of live sessions. When it is reached, a new session gets 503. */
     readonly max: number;
     readonly ttlMs: number;
-    /** Maximum number of referrer tags per account, vertical and mode; above it, a new tag gets 403. */
+    /** Maximum number of referrer tags per account, vertical and mode. When it is reached, a new tag gets 403. */
     readonly tagsMax: number;
   };
-  /** Limits of keys without limits of their own (docs/contract.md#rate-limits). */
+  /** Rate limits of keys that have no limits of their own (docs/contract.md#rate-limits). */
   readonly limits: KeyLimits;
   readonly cors: CorsChoice;
   readonly logLevel: LogLevel;
@@ -67,15 +67,15 @@ interface TlsSettings extends CertificateFiles {
 }
 
 export interface Endpoint {
-  /** IP address or host name. */
+  /** IP address or host name on which the listener accepts connections. */
   readonly host: string;
-  /** 0 selects a free port. */
+  /** TCP port; 0 selects a free port. */
   readonly port: number;
 }
 
 /**
- * Base URLs without a trailing slash. Appended to them are: `/v1/...` (public), `/c` (click), and file names of widgets and logos
- * (widget, cdn). The defaults of the last two are the paths `/w` and `/cdn` of the public URL.
+ * Base URLs without a trailing slash. The service appends `/v1/...` to `public`, `/c` to `click`, and file names to `widget` and `cdn`.
+ * The defaults of `widget` and `cdn` are the paths `/w` and `/cdn` of the public URL.
  */
 export interface PublicUrls {
   readonly public: string;
@@ -87,7 +87,7 @@ export interface PublicUrls {
 export const engineChoices = ['auto', 'uws', 'node'] as const;
 export type EngineChoice = (typeof engineChoices)[number];
 
-/** `fsync` survives a power failure, `write` only the end of the process. */
+/** Durability of acknowledged records. `fsync` survives a power failure; `write` survives only the end of the process. */
 export const durabilityChoices = ['fsync', 'write'] as const;
 export type Durability = (typeof durabilityChoices)[number];
 
@@ -101,11 +101,11 @@ type CorsChoice = { readonly kind: 'off' } | { readonly kind: 'origins'; readonl
 /** Properties of the machine from which defaults are derived. */
 export interface Machine {
   readonly cores: number;
-  /** Heap size limit. */
+  /** Heap size limit of the process. */
   readonly heapBytes: number;
   /** Value of `--max-old-space-size` in megabytes; null if it is not set. */
   readonly heapMegabytes: number | null;
-  /** Base of relative paths. */
+  /** Folder to which relative paths refer. */
   readonly workingFolder: string;
 }
 
@@ -118,15 +118,15 @@ export function detectMachine(): Machine {
   };
 }
 
-/** The launcher passes the heap size on the command line of Node.js. The last occurrence wins. */
+/** Returns the heap size from the arguments of Node.js, where the launcher sets it. The last occurrence is valid. */
 function configuredHeapMegabytes(execArgv: readonly string[]): number | null {
   const option = execArgv.findLast((argument) => /^--max[-_]old[-_]space[-_]size=\d+$/.test(argument));
   return option === undefined ? null : Number(option.slice(option.indexOf('=') + 1));
 }
 
 /**
- * Validates the settings and applies defaults. Throws `ConfigError` for the first invalid setting. `warnings` are sentences about
- * valid settings that are probably mistakes.
+ * Validates the settings and applies defaults. Throws `ConfigError` for the first invalid setting. `warnings` contains sentences about
+ * settings that are valid but probably mistakes.
  */
 export function loadConfig(
   env: Env,
@@ -215,7 +215,7 @@ export function loadConfig(
   return { config, warnings };
 }
 
-/** Reads the data folder without validating other settings. Throws `ConfigError`. */
+/** Reads the setting of the data folder without validating other settings. Throws `ConfigError` if it is invalid. */
 export function readDataDir(
   env: Env,
   machine: Pick<Machine, 'workingFolder'> = { workingFolder: process.cwd() },
@@ -224,7 +224,7 @@ export function readDataDir(
   return resolve(machine.workingFolder, env.values.SVC_DATA_DIR ?? 'data');
 }
 
-/** Reads the operations endpoint without validating other settings. Throws `ConfigError`. */
+/** Reads the address of the operations listener without validating other settings. Throws `ConfigError` if it is invalid. */
 export function readOperationsEndpoint(env: Env): Endpoint {
   assertNoMisspelledSettings(env, ['SVC_OPS_HOST', 'SVC_OPS_PORT']);
   return {
@@ -233,7 +233,7 @@ export function readOperationsEndpoint(env: Env): Endpoint {
   };
 }
 
-/** Certificate and key must be set together. The files are validated when they are loaded. */
+/** Reads the TLS settings. Certificate and key must be set together. The files are validated later, when they are loaded. */
 function readTlsSettings(env: Env, { workingFolder }: Machine): TlsSettings | null {
   const { SVC_TLS_CERT: certificate, SVC_TLS_KEY: key } = env.values;
   const minVersion = parseChoiceSetting(env, 'SVC_TLS_MIN_VERSION', tlsVersions);
@@ -262,7 +262,7 @@ function assertNoMisspelledSettings({ misspelled }: Env, settings: readonly Sett
   if (match !== undefined) throw ConfigError.misspelledName(match.name, match.meant);
 }
 
-/** The lifetime in docs/contract.md#session-lifetime is also the maximum, because other lifetimes are derived from it. */
+/** Maximum session lifetime. It equals docs/contract.md#session-lifetime, because other lifetimes are derived from that value. */
 const ttlSecondsMax = bounds.sessionTtlMs / 1000;
 
 function endpointsCollide(one: Endpoint, other: Endpoint): boolean {

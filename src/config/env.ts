@@ -2,7 +2,7 @@ import process from 'node:process';
 import { bounds } from '../bounds.ts';
 import { escapeInvisible, nearestWord } from '../domain/text.ts';
 
-/** An invalid setting. The message is one line. */
+/** Error for an invalid setting. The message has one line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly setting: SettingName;
@@ -12,12 +12,12 @@ export class ConfigError extends Error {
     this.setting = setting;
   }
 
-  /** @param rule the allowed values, as the end of the sentence "it must be ..." */
+  /** @param rule the allowed values, as the end of the sentence "SETTING is VALUE; it must be ..." */
   static invalidValue(setting: SettingName, value: string, rule: string): ConfigError {
     return new ConfigError(setting, `${setting} is ${quoteForDisplay(value)}; it must be ${rule}`);
   }
 
-  /** A variable with almost the name of a setting. Without the error, the default would be used silently. */
+  /** Creates the error for a variable whose name resembles a setting. Without it, the default would be used silently. */
   static misspelledName(variable: string, setting: SettingName): ConfigError {
     return new ConfigError(
       setting,
@@ -70,30 +70,30 @@ export const settingNames = [
 export type SettingName = (typeof settingNames)[number];
 
 export interface Env {
-  /** Values of the settings. An empty variable counts as unset, because a Compose file cannot unset a variable. */
+  /** Values of the settings. An empty variable counts as absent, because a Compose file cannot unset a variable. */
   readonly values: { readonly [Name in SettingName]?: string };
-  /** Variables with almost the name of a setting. */
+  /** Variables whose names resemble the name of a setting. */
   readonly misspelled: readonly { readonly name: string; readonly meant: SettingName }[];
-  /** Other variables with the prefix of settings. */
+  /** Other variables that start with `SVC_` or `MARKETPLACE_`. */
   readonly unknown: readonly string[];
 }
 
-/** `MARKETPLACE_` is the prefix of settings that the launcher reads before it loads the service. */
+/** Prefixes of settings. The launcher reads settings with the prefix `MARKETPLACE_` before it loads the service. */
 const settingPrefixes = ['SVC_', 'MARKETPLACE_'] as const;
 
-/** Read by the examples of the documentation, so it may be set in the shell of the server. */
+/** API key variable of the examples in the documentation. It causes no warning, because it may be set in the shell of the server. */
 const demoApiKeyName = 'MARKETPLACE_API_KEY';
 
 /**
- * Variables that Kubernetes sets in each container for other services. They start with the service name: a service called
- * `svc-marketplace` causes `SVC_MARKETPLACE_SERVICE_HOST`.
+ * Names of variables that Kubernetes sets in each container for services in the cluster. They start with the name of a service: a
+ * service named `svc-marketplace` results in `SVC_MARKETPLACE_SERVICE_HOST`.
  */
 const kubernetesServiceName =
   /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
 
 /**
- * Reads the settings. No other code in `src/` reads environment variables. The launcher in `bin/` has validated
- * `MARKETPLACE_HEAP_MB` before.
+ * Reads the settings from the environment. No other code in `src/` reads environment variables. The launcher in `bin/` has already
+ * validated `MARKETPLACE_HEAP_MB`.
  */
 export function readEnv(environment: Readonly<Record<string, string | undefined>> = process.env): Env {
   const values: { [Name in SettingName]?: string } = {};
@@ -112,8 +112,8 @@ export function readEnv(environment: Readonly<Record<string, string | undefined>
 }
 
 /**
- * Returns the setting with almost the same name; the prefix is not compared. A setting of the launcher is also found behind `SVC_`.
- * The reverse does not hold: names like `MARKETPLACE_HOST` may belong to other programs.
+ * Returns the setting whose name resembles `name`, if any. Prefixes are not compared, so a launcher setting is also found with the prefix
+ * `SVC_`. A server setting is not found with the prefix `MARKETPLACE_`, because names like `MARKETPLACE_HOST` may belong to other programs.
  */
 function nearestSetting(name: string): SettingName | null {
   const prefix = prefixOf(name);

@@ -4,14 +4,14 @@ import { ConfigError, type Env, type SettingName } from './env.ts';
 
 export const baseUrlRule = 'an http or https URL without user, query or fragment, like https://offers.example.com';
 
-/** Returns a base URL without its trailing slash, or null if it is invalid. */
+/** Parses a base URL. Returns the URL without its trailing slash, or null if the URL is invalid. */
 export function parseBaseUrl(text: string): string | null {
   const url = parseHttpUrl(text);
   if (url === null || url.search !== '' || url.hash !== '' || /[?#]/.test(text)) return null;
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Whether the text is an origin exactly as browsers send it. IPv6 hosts and http are allowed here, unlike in `auth/web-origin.ts`. */
+/** Whether the text is an origin in the form that browsers send. Unlike `auth/web-origin.ts`, this accepts IPv6 hosts and http. */
 export function isHttpOrigin(text: string): boolean {
   return parseHttpUrl(text)?.origin === text;
 }
@@ -22,7 +22,7 @@ function parseHttpUrl(text: string): URL | null {
   return url.username === '' && url.password === '' ? url : null;
 }
 
-// The functions below return null if the setting is not set and throw `ConfigError` if it is invalid.
+// The functions below return null if the setting is absent, and throw `ConfigError` if it is invalid.
 
 export function parseIntegerSetting(env: Env, name: SettingName, min: number, max: number): number | null {
   const text = env.values[name];
@@ -53,7 +53,7 @@ export function parseHostSetting(env: Env, name: SettingName): string | null {
   throw ConfigError.invalidValue(name, text, 'an IP address or a host name, without a port');
 }
 
-/** Parses host names separated by commas. */
+/** Parses a setting with host names that are separated by commas. */
 export function parseHostNamesSetting(env: Env, name: SettingName, countMax: number): readonly string[] | null {
   const text = env.values[name];
   if (text === undefined) return null;
@@ -77,7 +77,7 @@ export function parseBaseUrlSetting(env: Env, name: SettingName): string | null 
   throw ConfigError.invalidValue(name, text, baseUrlRule);
 }
 
-/** Parses origins separated by commas. */
+/** Parses a setting with origins that are separated by commas. */
 export function parseOriginsSetting(env: Env, name: SettingName, countMax: number): readonly string[] | null {
   const text = env.values[name];
   if (text === undefined) return null;

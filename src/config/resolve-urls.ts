@@ -9,8 +9,8 @@ export const urlSettingNames = {
 } as const satisfies Record<keyof PublicUrls, string>;
 
 /**
- * Returns the base URLs for replies, given the bound port of the public listener. The default of each URL is the public URL, whose
- * default is the address of the listener. `warnings` are sentences about valid settings that are probably mistakes.
+ * Returns the base URLs for replies. `boundPort` is the port of the public listener. The default of each URL is the public URL, whose
+ * default is the address of the listener. `warnings` contains sentences about settings that are valid but probably mistakes.
  */
 export function resolveUrls(
   config: Pick<Config, 'publicEndpoint' | 'tls' | 'urls'>,
@@ -45,7 +45,7 @@ function blockedPortWarnings(urls: Config['urls']): string[] {
   return names.flatMap((name) => {
     const url = urls[name];
     if (url === null) return [];
-    // A URL without a port has the default port of its scheme, which is not blocked.
+    // For a URL without a port, the port is 0 here. Its real port is the default of its scheme, which browsers do not block.
     const port = Number(new URL(url).port);
     return blockedPorts.has(port)
       ? [`${urlSettingNames[name]} has port ${port}, which browsers and fetch block; choose another port.`]
@@ -53,7 +53,7 @@ function blockedPortWarnings(urls: Config['urls']): string[] {
   });
 }
 
-/** URL of a listener as seen from this machine. */
+/** Returns the URL at which this machine reaches the listener. */
 export function endpointUrl({ host, port }: Endpoint, scheme: 'http' | 'https' = 'http'): string {
   const reachable = isWildcardHost(host) ? '127.0.0.1' : host;
   return `${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;

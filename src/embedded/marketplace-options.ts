@@ -20,13 +20,13 @@ import { type TlsVersion, tlsVersions } from '../tls/certificate.ts';
 
 export interface MarketplaceOptions {
   /**
-   * Folder of the ledger, analytics, keys and secrets. It is created if missing and its mode is set to 0700, so use it for nothing
-   * else. Only one running marketplace can use it at a time.
+   * Folder of the ledger, analytics, keys and secrets. The folder is created if it is missing, and its mode is set to 0700, so do not
+   * use it for other files. Only one running marketplace can use a folder at a time.
    */
   readonly dataDir: string;
   /** File of the signing and encryption secrets. Default: `secrets.json` in the data folder. */
   readonly secretFile?: string;
-  /** HTTP listeners. Default: `false`. The default port 0 selects a free port. */
+  /** HTTP listeners. Default: `false`, which starts none. The default port 0 selects a free port. */
   readonly listen?:
     | false
     | {
@@ -34,10 +34,10 @@ export interface MarketplaceOptions {
         readonly port?: number;
         readonly operationsHost?: string;
         readonly operationsPort?: number;
-        /** Host names that the operations listener accepts besides `operationsHost`, `localhost` and IP addresses. */
+        /** Host names that the operations listener accepts in addition to `operationsHost`, `localhost` and IP addresses. */
         readonly operationsAllowedHosts?: readonly string[];
         readonly engine?: EngineChoice;
-        /** Serves HTTPS on the public listener. Paths of PEM files; the key has no passphrase. Default: plain HTTP. */
+        /** HTTPS settings of the public listener, with paths of PEM files. The key must have no passphrase. Default: plain HTTP. */
         readonly tls?: {
           readonly certificateFile: string;
           readonly keyFile: string;
@@ -47,30 +47,30 @@ export interface MarketplaceOptions {
       };
   /**
    * Base URLs in replies. Default: the address of the listener. Without a listener, set at least `click` to the URL at which your
-   * program calls `followClick`.
+   * program receives clicks and calls `followClick`.
    */
   readonly urls?: Partial<PublicUrls>;
-  /** One live and one test catalog for each vertical. Default: personal loans with fictional lenders. */
+  /** Catalog sources: one live and one test catalog for each vertical. Default: personal loans with fictional lenders. */
   readonly catalogs?: readonly CatalogSource[];
-  /** Matching threads for catalogs of more than 100 offers. Default: 0, which matches in the calling thread. */
+  /** Number of matching threads for catalogs of more than 100 offers. With the default 0, the calling thread matches offers. */
   readonly matcherThreads?: number;
-  /** `fsync` (default) survives a power failure, `write` only the end of the process. */
+  /** Durability of acknowledged records. `fsync` (default) survives a power failure; `write` survives only the end of the process. */
   readonly durability?: Durability;
-  /** Days for which sessions and ledger records are kept, at least 140. Default: forever. Daily totals are always kept. */
+  /** Number of days, at least 140, after which sessions and ledger records are deleted. Default: never. Daily totals are never deleted. */
   readonly retentionDays?: number;
-  /** Maximum number of live sessions. Default: 100,000. Above it, a new session is rejected with 503. */
+  /** Maximum number of live sessions. Default: 100,000. When it is reached, a new session is rejected with 503. */
   readonly maxSessions?: number;
-  /** Maximum number of referrer tags per account, vertical and mode. Default: 100,000. Above it, a new tag is rejected with 403. */
+  /** Maximum number of referrer tags per account, vertical and mode. Default: 100,000. When it is reached, a new tag gets 403. */
   readonly maxReferrerTags?: number;
-  /** Session lifetime. Default and maximum: four hours. */
+  /** Session lifetime in milliseconds. Default and maximum: four hours. */
   readonly sessionTtlMs?: number;
-  /** Limits of keys without limits of their own. */
+  /** Rate limits of keys that have no limits of their own. */
   readonly limits?: Partial<KeyLimits>;
   /** Origins that may call the API from a browser. Default: none. */
   readonly corsOrigins?: readonly string[];
-  /** Default: no log. */
+  /** Logger of the service. Default: no log. */
   readonly logger?: Logger;
-  /** Clock for tests. */
+  /** Replaces the system clock in tests. */
   readonly clock?: Clock;
 }
 
@@ -80,38 +80,41 @@ export interface NewPartnerKey {
   /** Path segment of a configured vertical, such as `personal-loans`. */
   readonly vertical: string;
   readonly mode: Mode;
-  /** Expiry in the future. Default: never. */
+  /** Expiry of the key, which must be in the future. Default: never. */
   readonly expiresAt?: Date;
   readonly limits?: Partial<KeyLimits>;
 }
 
-/** Properties of the HTTP request for a click URL. */
+/** Properties of the HTTP request that opened a click URL. */
 export interface ClickVisit {
-  /** HTTP method. Default: `GET`. Other methods are redirected and not recorded as clicks. */
+  /** HTTP method. Default: `GET`. Requests with other methods are redirected but not recorded as clicks. */
   readonly method?: string | undefined;
   readonly userAgent?: string | undefined;
-  /** Headers `Sec-Purpose`, `Purpose` and `X-Moz`, joined by commas. Browsers send them with prefetch requests. */
+  /** Values of the headers `Sec-Purpose`, `Purpose` and `X-Moz`, joined by commas. Browsers send these headers with prefetch requests. */
   readonly purpose?: string | undefined;
 }
 
-/** Result of `followClick`. A prefetch request gets `ask_again`, so that the browser repeats it for the click itself. */
+/** Result of `followClick`. A prefetch request gets `ask_again`, so that the browser repeats the request when the person clicks. */
 export type FollowClickOutcome = ClickResult | { readonly kind: 'ask_again'; readonly retryAfterSeconds: number };
 
-/** A confirmation of a click, identified by `click_id`, by `sub_id` and `svc_offer_id`, or by all three (docs/contract.md#confirmation-rows). */
+/**
+ * A confirmation of a click. `click_id`, or `sub_id` and `svc_offer_id`, or all three members identify the click
+ * (docs/contract.md#confirmation-rows).
+ */
 export interface ConfirmationRow {
   readonly click_id?: string;
   readonly sub_id?: string;
   readonly svc_offer_id?: string;
-  /** The lender's ID of the payout, up to 128 visible ASCII characters. A reversal has the ID of the payout that it reverses. */
+  /** The lender's ID of the payout, up to 128 visible ASCII characters. A reversal contains the ID of the payout that it reverses. */
   readonly txid: string;
   readonly status: ConfirmationStatus;
-  /** Positive amount in USD with up to six decimals. */
+  /** Amount of the payout: a positive number in USD with up to six decimals. */
   readonly amount: number;
-  /** ISO 8601 timestamp with a UTC offset. */
+  /** Time of the payout, as an ISO 8601 timestamp with a UTC offset. */
   readonly occurred_at: string;
 }
 
-/** Has every member of a type, so that the compiler reports a missing name. */
+/** An object type with every member name of `Options`, so that the compiler reports a missing name. */
 type MemberNames<Options> = Readonly<Record<keyof Options, true>>;
 type ListenOptions = Exclude<MarketplaceOptions['listen'], false | undefined>;
 
@@ -160,8 +163,8 @@ export const newKeyOptionNames = Object.keys({
 } satisfies MemberNames<NewPartnerKey>);
 
 /**
- * Throws a RangeError for an unknown option name and for an invalid path, number, URL or choice. The contents of files and catalogs
- * are validated when they are loaded.
+ * Validates the options. Throws a RangeError for an unknown option name and for an invalid path, number, URL or choice. The contents
+ * of files and catalogs are validated later, when they are loaded.
  */
 export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   assertObject('the argument of createMarketplace', argument);
@@ -212,7 +215,7 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   assertChoice('listen.tls.minVersion', listen.tls.minVersion, tlsVersions);
 }
 
-/** Returns the URL without its trailing slash, or null for an absent or invalid URL. */
+/** Returns a base URL without its trailing slash, or null for an absent or invalid URL. */
 export function normalizeBaseUrl(url: string | undefined): string | null {
   return typeof url === 'string' ? parseBaseUrl(url) : null;
 }

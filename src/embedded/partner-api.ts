@@ -19,10 +19,10 @@ import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analyt
 import type { InputsView } from '../operations/submit-inputs.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 
-/** An error of the API: its HTTP status and the members of its body. */
+/** An error of the API, with its HTTP status and the members of its JSON body. */
 export interface ApiError extends ErrorBody {
   readonly status: number;
-  /** Seconds to wait before a retry (429, 503). */
+  /** Seconds to wait before a retry; present for status 429 and 503. */
   readonly retry_after?: number;
 }
 
@@ -42,9 +42,9 @@ export interface WidgetQuery extends OffersQuery {
   readonly format: 'iframe' | 'js';
 }
 
-/** Parameters of GET /marketplace; `format` is `json` here. */
+/** Parameters of GET /marketplace for a JSON response; `format` is always `json`. */
 export interface MarketplaceQuery extends OffersQuery {
-  /** Whether to explain why offers do not match; test keys only. */
+  /** Whether to explain why offers do not match. Allowed with test keys only. */
   readonly explain?: boolean;
 }
 
@@ -55,7 +55,7 @@ interface AnalyticsFilters {
   readonly date_to?: string;
 }
 
-/** Parameters of GET /analytics for a summary; dates are `YYYY-MM-DD`. */
+/** Parameters of GET /analytics for a summary. Dates have the format `YYYY-MM-DD`. */
 export interface AnalyticsQuery extends AnalyticsFilters {
   readonly granularity?: 'summary';
 }
@@ -63,9 +63,9 @@ export interface AnalyticsQuery extends AnalyticsFilters {
 /** Parameters of GET /analytics for a page of days or of sessions. */
 export interface AnalyticsPageQuery<Granularity extends 'daily' | 'row'> extends AnalyticsFilters {
   readonly granularity: Granularity;
-  /** 1 to 100; default 100. */
+  /** Number of items on a page, from 1 to 100. Default: 100. */
   readonly limit?: number;
-  /** The `next_cursor` of the previous page with the same filters. */
+  /** Value of `next_cursor` on the previous page with the same filters. */
   readonly cursor?: string;
 }
 
@@ -73,14 +73,14 @@ interface PartnerApiDeps {
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
   readonly urls: Pick<PublicUrls, 'click'>;
-  /** Whether the service is closing or closed, so that no operation may start. */
+  /** Whether the service is closing or closed. If so, no operation may start. */
   isStopping(): boolean;
 }
 
 /**
- * The API for the program that embeds the service: the operations as async functions for one API key and vertical, with the same checks
- * and limits as over HTTP. An argument of the wrong type is an error (INVALID_REQUEST with its `param`) and not an exception, because
- * programs without types call it too.
+ * The API for the program that embeds the service: the operations as async functions for one API key and one vertical. Checks and limits
+ * are the same as over HTTP. An argument of the wrong type results in an INVALID_REQUEST error with its `param`, and not in an exception,
+ * because JavaScript programs without type checks call it too.
  */
 export class PartnerApi {
   readonly #deps: PartnerApiDeps;
@@ -94,8 +94,9 @@ export class PartnerApi {
   }
 
   /**
-   * POST /session (docs/contract.md#idempotency). With an idempotency key, a retry gets the first response and creates no second session.
-   * An empty key counts as none. Throws a RangeError for an unknown option, because a misspelt key would make no retry safe.
+   * POST /session (docs/contract.md#idempotency). With an idempotency key, a retry returns the first response and creates no second
+   * session. An empty key counts as absent. Throws a RangeError for an unknown option, because with a misspelt `idempotencyKey` a retry
+   * would create a second session.
    */
   async createSession(
     body: {
@@ -147,8 +148,8 @@ export class PartnerApi {
   }
 
   /**
-   * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code): the HTML for the page that shows this session's
-   * offers. The widget then loads its offers from the public listener at `urls.widget`, which counts the view.
+   * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code). Returns the HTML that shows the offers of this
+   * session on a page. The widget loads its offers from the public listener at `urls.widget`. That request counts the view.
    */
   async getWidget(query: WidgetQuery): Promise<Result<WidgetEmbedView>> {
     const admission = this.#admit('get_marketplace');
@@ -160,7 +161,7 @@ export class PartnerApi {
     return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, 'get_marketplace', query)) };
   }
 
-  /** GET /analytics (docs/contract.md#analytics). The granularity selects the result; the default is the summary. */
+  /** GET /analytics (docs/contract.md#analytics). The granularity determines the type of the result. Default: `summary`. */
   async queryAnalytics(query: AnalyticsQuery): Promise<Result<SummaryView>>;
   async queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<Result<DailyView>>;
   async queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<Result<RowsView>>;
@@ -196,12 +197,12 @@ function toErrorResult(refusal: Refusal): { readonly ok: false; readonly error: 
   };
 }
 
-/** Unknown members of an argument; empty for live keys. */
+/** Returns the names of unknown members of an argument; empty for live keys. */
 function ignoredMembers({ caller }: Admission, operation: Operation, argument: object): readonly string[] {
   return caller.mode === 'live' ? [] : collectIgnoredNames(Object.keys(argument), knownRequestNames[operation]);
 }
 
-/** Picks the known members of a session request, because other members of a JavaScript object may have no JSON text. */
+/** Copies the known members of a session request. Other members of a JavaScript object may have no JSON text. */
 function pickKnownSessionMembers(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   return Object.fromEntries(
@@ -211,7 +212,7 @@ function pickKnownSessionMembers(body: unknown): unknown {
   );
 }
 
-/** Converts the arguments to text, as a query string holds them, and checks their types. */
+/** Checks the types of the arguments and converts their values to text, as in a query string. */
 function toMarketplaceRequest(query: unknown, format: string | undefined): Outcome<MarketplaceRequest> {
   const { sub_id, max_offers, sort, explain } = (query ?? {}) as Record<keyof MarketplaceQuery, unknown>;
   if (typeof sub_id !== 'string') return invalidRequest('sub_id');

@@ -1,19 +1,19 @@
-/** Loggable description of an exception. */
+/** Description of an exception for the log. */
 interface ErrorDescription {
   /** Class name, such as `TypeError`. */
   readonly type: string;
   /** Error code of the system, Node.js or SQLite, such as `ENOSPC`. */
   readonly code?: string;
-  /** Present only if the message cannot contain submitted data. */
+  /** Error message; present only if it cannot contain submitted data. */
   readonly message?: string;
   /** Stack frames, such as `at function (file:line:column)`, innermost first. */
   readonly stack?: readonly string[];
   readonly cause?: ErrorDescription;
-  /** First errors of an AggregateError. */
+  /** The first errors of an AggregateError. */
   readonly errors?: readonly ErrorDescription[];
 }
 
-/** Serializers of a pino logger that writes the result of `describeError` unchanged; the default one expects an Error. */
+/** Pino serializers that write the result of `describeError` unchanged. The default serializer expects an Error. */
 export const errorSerializers = { err: (description: unknown): unknown => description };
 
 const framesMax = 12;
@@ -22,9 +22,9 @@ const errorsMax = 4;
 const charactersMax = 300;
 
 /**
- * Describes any thrown value for the log. Messages of JavaScript and Node.js can quote their input, such as the text given to
- * `JSON.parse`. So only messages of the operating system, of SQLite and of this project's code are included. Other properties of
- * the error are ignored.
+ * Describes any thrown value for the log. The description contains only messages of the operating system, of SQLite and of this project's
+ * code. Messages of JavaScript and Node.js can quote their input, such as the argument of `JSON.parse`. Other properties of the error are
+ * ignored.
  */
 export function describeError(error: unknown): ErrorDescription {
   return describeAtDepth(error, 0);
@@ -60,17 +60,17 @@ function isMessageSafe(error: Error, stack: readonly string[]): boolean {
     readonly errno?: unknown;
     readonly syscall?: unknown;
   };
-  // File system errors consist of a call, an error and a path of this project.
+  // The message of a file system error consists of a system call, an error and a path of this project.
   if (typeof errno === 'number' && typeof syscall === 'string') return true;
   if (error.constructor.name === 'SqliteError') return true;
-  // A plain `Error` thrown by this project. `TypeError` and others come from JavaScript, ERR_* from Node.js.
+  // A plain `Error` is thrown by this project. `TypeError` and other classes come from JavaScript, and `ERR_*` codes from Node.js.
   const isNodeError = typeof code === 'string' && code.startsWith('ERR_');
   return (
     error.constructor === Error && !isNodeError && stack[0] !== undefined && !/\bnode:|\/node_modules\//.test(stack[0])
   );
 }
 
-/** Reads the frames after the message, because the message can contain lines that look like frames. */
+/** Returns the stack frames after the message. The message is skipped, because it can contain lines that look like frames. */
 function stackFrames({ stack, message }: Error): string[] {
   if (typeof stack !== 'string' || typeof message !== 'string') return [];
   const start = stack.indexOf(message);

@@ -6,7 +6,7 @@ import type { Refusal } from '../domain/outcome.ts';
 import type { CallerIds, LoggedRequest, Reply } from '../http/engines/listener.ts';
 import { describeError } from './describe-error.ts';
 
-/** Limits the log lines of one kind to `burst` at once and `perSecond` in the long run. */
+/** Limits the log lines of one kind to `burst` lines at once and `perSecond` lines on average. */
 export class TokenBucket {
   readonly #perMs: number;
   readonly #burst: number;
@@ -20,7 +20,7 @@ export class TokenBucket {
     this.#refilledMs = nowMs;
   }
 
-  /** Takes one token; returns false if none is left. `nowMs` is monotonic. */
+  /** Takes one token. Returns false if no token is left. `nowMs` is the monotonic time in milliseconds. */
   take(nowMs: number): boolean {
     this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#refilledMs) * this.#perMs);
     this.#refilledMs = nowMs;
@@ -33,30 +33,30 @@ export class TokenBucket {
 export interface RequestLoggerOptions {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Route names by `RequestContext.routeIndex`. They are logged instead of paths, which can contain submitted data. */
+  /** Route names by `RequestContext.routeIndex`. The log contains them instead of paths, which can contain submitted data. */
   readonly routeNames: readonly string[];
-  /** Returns the key ID and account name of a caller, as in `marketplace keys list`. */
+  /** Returns the key ID and account name of a caller, as `marketplace keys list` shows them. */
   readonly callerNames: (caller: CallerIds) => {
     readonly key?: string | undefined;
     readonly account?: string | undefined;
   };
 }
 
-/** Methods that are logged by name. Other method texts come from the client and are logged as `other`. */
+/** Methods that are logged by name. Any other method text comes from the client and is logged as `other`. */
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']);
 
-/** Levels of errors caused by the service. All other errors are `info`. */
+/** Log levels of errors that the service causes. All other errors have the level `info`. */
 const levelsByCode: Partial<Record<ErrorCode, Level>> = { INTERNAL_ERROR: 'error', SERVICE_UNAVAILABLE: 'warn' };
 
 /**
- * Logs one line for each rejected or failed request, and at `debug` one line for each successful request. A line contains the request
- * ID, route, method, outcome, key ID and account name, but no submitted data.
+ * Logs one line for each rejected or failed request. At level `debug`, also logs one line for each successful request. A line contains the
+ * request ID, route, method, outcome, key ID and account name, but no submitted data.
  *
- * The number of lines per kind of error is limited. Lines above the limit are counted and reported once a second. At `debug`, there
- * is no limit.
+ * The number of lines per kind of error is limited. Lines above the limit are dropped, and their number is logged once a second. At level
+ * `debug`, there is no limit.
  */
 export class RequestLogger {
-  /** Logs a reply with a status below 400. Undefined above level `debug`. */
+  /** Logs a reply with a status below 400. Undefined if lines of level `debug` are not logged. */
   readonly logSuccess: ((request: LoggedRequest, reply: Reply) => void) | undefined;
   readonly #options: RequestLoggerOptions;
   readonly #buckets = new Map<string, TokenBucket>();
@@ -76,14 +76,14 @@ export class RequestLogger {
     const code = refusal?.code;
     if (code === 'INTERNAL_ERROR') return;
     const level = refusalLevel(code, status);
-    // Kind of error: the code, or the status of a page without a code. Both have few values.
+    // The kind of an error is its code, or the status of a page without a code. Both have few different values.
     if (this.#mayLog(level, code ?? `status ${status}`)) {
       const reason = code === undefined ? `status ${status}` : errorTable[code].phrase;
       this.#options.logger[level](this.#fields(request, status, refusal), `request rejected: ${reason}`);
     }
   };
 
-  /** Logs an exception of a handler. The client gets 500 unless the request was answered before. */
+  /** Logs an exception of a request handler. The client receives 500 unless the request was answered before. */
   readonly logError = (error: unknown, request: LoggedRequest): void => {
     if (!this.#mayLog('error', 'INTERNAL_ERROR')) return;
     const line = this.#fields(request, 500, { code: 'INTERNAL_ERROR' });
@@ -128,7 +128,7 @@ export class RequestLogger {
     };
   }
 
-  /** Repeats every second until no line was dropped for a second. */
+  /** Logs the number of dropped lines. Repeats every second until no line was dropped for a second. */
   #logSummary(): void {
     if (this.#droppedLines.size === 0) {
       this.#summaryTimer = undefined;
@@ -147,7 +147,7 @@ export class RequestLogger {
   }
 }
 
-/** Replies without an error code are HTML pages, health checks and replies to prefetch requests. */
+/** Returns the log level of a refusal. Replies without an error code are HTML pages, health checks and replies to prefetch requests. */
 function refusalLevel(code: ErrorCode | undefined, status: number): Level {
   if (code === undefined) return status < 500 ? 'info' : 'debug';
   return levelsByCode[code] ?? 'info';

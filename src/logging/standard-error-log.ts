@@ -6,16 +6,16 @@ import { errorSerializers } from './describe-error.ts';
 
 interface ProcessLog {
   readonly logger: Logger;
-  /** Waits until all lines are written. Returns false after `bounds.loggerFlushTimeoutMs`. */
+  /** Waits until all lines are written. Returns false if this takes longer than `bounds.loggerFlushTimeoutMs`. */
   flush(): Promise<boolean>;
 }
 
 /**
- * Creates a log of JSON lines on standard error. Timestamps are ISO 8601 on a terminal and Unix milliseconds elsewhere.
+ * Creates a log of JSON lines on standard error. Timestamps have the ISO 8601 format on a terminal, and are Unix milliseconds otherwise.
  *
- * A slow reader cannot block the service. Lines for a pipe or socket are buffered up to a limit, and further lines are dropped and
- * counted. If the reader exits, the log ends and the process continues. A file is written synchronously; lines that do not fit on
- * the disk are dropped.
+ * A slow reader cannot block the service. Lines for a pipe or socket are buffered up to a limit; further lines are dropped and counted. If
+ * the reader exits, the log stops and the process continues. Lines for a file are written synchronously, and are dropped if the disk is
+ * full.
  */
 export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
   const timestamp = process.stderr.isTTY ? pino.stdTimeFunctions.isoTime : pino.stdTimeFunctions.epochTime;
@@ -29,18 +29,18 @@ export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
   };
 }
 
-/** Files are not written through `process.stderr`, because that stream stops for good after one error. */
+/** Whether lines are written through `process.stderr`. Files are not, because that stream stops permanently after one error. */
 function isStandardErrorStream(): boolean {
   const stats = fstatSync(2);
   return stats.isFIFO() || stats.isSocket() || process.stderr.isTTY === true;
 }
 
-/** Counts dropped lines and reports them with the next line that is written. */
+/** Counts dropped lines, and reports their number with the next line that is written. */
 class DroppedLines {
   readonly #timestamp: () => string;
   #lines = 0;
 
-  /** @param timestamp returns `,"time":...` */
+  /** @param timestamp returns the text `,"time":...` for a log line */
   constructor(timestamp: () => string) {
     this.#timestamp = timestamp;
   }
@@ -53,7 +53,7 @@ class DroppedLines {
     this.#lines += lines;
   }
 
-  /** Returns the report line and resets the count; empty if no line was dropped. */
+  /** Returns the report line and resets the count. Returns an empty string if no line was dropped. */
   takeReport(): string {
     if (this.#lines === 0) return '';
     const line = { lines: this.#lines, msg: 'log lines dropped: standard error was not writable' };
@@ -69,7 +69,7 @@ class StreamDestination {
   constructor(stream: NodeJS.WriteStream, dropped: DroppedLines) {
     this.#stream = stream;
     this.#dropped = dropped;
-    // Without a listener, the error of a closed pipe would end the process.
+    // Without an error listener, the error of a closed pipe would terminate the process.
     stream.on('error', () => {});
   }
 
@@ -114,7 +114,7 @@ class FileDestination {
   }
 }
 
-/** Repeats partial writes, which happen on a nearly full disk. */
+/** Writes the whole text. A partial write, which happens on a nearly full disk, is continued with the rest. */
 function writeFully(text: string): void {
   const bytes = Buffer.from(text);
   for (let written = 0; written < bytes.length; ) written += writeSync(2, bytes, written);

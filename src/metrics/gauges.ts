@@ -7,8 +7,8 @@ export const logNames = ['ledger', 'journal'] as const;
 export type LogName = (typeof logNames)[number];
 
 /**
- * Incidents of a log. The journal alone reports `maintenance-failed` (an epoch could not be started or deleted) and `maintenance-recovered` (the
- * maintenance succeeded again).
+ * Kinds of log incidents. Only the journal reports `maintenance-failed` (an epoch could not be started or deleted) and
+ * `maintenance-recovered` (the maintenance succeeded again).
  */
 export const logIncidentKinds = [
   'torn-tail-removed',
@@ -26,9 +26,9 @@ export interface CatalogStatus {
   readonly mode: string;
   readonly version: string;
   readonly offers: number;
-  /** Wall time of the activation in this process. */
+  /** Time at which this process activated the catalog, in milliseconds since the Unix epoch. */
   readonly activatedMs: number;
-  /** Whether the last reload of the file failed. */
+  /** Whether the last reload of the catalog file failed. */
   readonly reloadFailed: boolean;
 }
 
@@ -53,10 +53,10 @@ export interface GaugeSources {
   readonly ledgerAppendedPosition: () => number;
   readonly ledgerDurablePosition: () => number;
   readonly analyticsAppliedPosition: () => number;
-  /** Seconds since the oldest record that the analytics do not count yet became durable. */
+  /** Age in seconds of the oldest durable record that the analytics do not include yet. */
   readonly analyticsLagSeconds: () => number;
   readonly aggregatorUp: () => boolean;
-  /** Ledger records that the analytics skipped, by reason. Rejects while the aggregator is not available. */
+  /** Number of ledger records that the analytics skipped, by reason. Rejects while the aggregator is unavailable. */
   readonly analyticsSkippedRecords: () => Promise<Readonly<Record<string, number>>>;
 }
 
@@ -173,14 +173,14 @@ function registerCertificateGauges(
 }
 
 function registerSkippedRecords(registry: MetricRegistry, read: GaugeSources['analyticsSkippedRecords']): void {
-  // Shows the last known counts while the aggregator does not answer. Concurrent scrapes share one query.
+  // While the aggregator does not reply, the metric shows the last known counts. Concurrent scrapes share one query.
   let counts: Readonly<Record<string, number>> = {};
   let query: Promise<void> | null = null;
   const refresh = async (): Promise<void> => {
     try {
       counts = await read();
     } catch {
-      // The next scrape queries again.
+      // The error is ignored, because the next scrape queries again.
     } finally {
       query = null;
     }

@@ -1,11 +1,11 @@
 export interface BucketBounds {
-  /** Inclusive upper bounds in ascending order, as integers in the unit of the observations. */
+  /** Inclusive upper bounds of the buckets in ascending order, as integers in the unit of the observations. */
   readonly upperBounds: readonly number[];
-  /** Conversion of units: 1,000,000 if microseconds are observed and seconds are published. */
+  /** Divisor from the observed to the published unit, such as 1,000,000 for microseconds that are published as seconds. */
   readonly unitsPerPublishedUnit: number;
 }
 
-/** Count, sum and cumulative buckets of one series, in the published unit. */
+/** Count, sum and cumulative bucket counts of one series, in the published unit. */
 interface HistogramSnapshot {
   readonly count: number;
   readonly sum: number;
@@ -13,13 +13,13 @@ interface HistogramSnapshot {
 }
 
 /**
- * Histogram of a fixed number of series. All memory is allocated by the constructor, so an observation costs a short search and two
+ * Histogram with a fixed number of series. The constructor allocates all memory, so an observation requires only a short search and two
  * additions.
  */
 export class BucketHistogram {
   readonly #bounds: BucketBounds;
   readonly #upperBounds: Int32Array;
-  /** For each series one count per bucket, and one for values above the last bound. */
+  /** Bucket counts of all series. Each series has one count per bucket, and one for values above the last bound. */
   readonly #counts: Float64Array;
   readonly #sums: Float64Array;
 
@@ -30,7 +30,11 @@ export class BucketHistogram {
     this.#sums = new Float64Array(series);
   }
 
-  /** @param value integer from 0 to 2^31 - 1 */
+  /**
+   * Adds a value to a series.
+   *
+   * @param value integer from 0 to 2^31 - 1
+   */
   observe(value: number, series = 0): void {
     const upperBounds = this.#upperBounds;
     let bucket = 0;
@@ -57,7 +61,7 @@ export class BucketHistogram {
 
 const microsPerSecond = 1e6;
 
-/** From below the fastest requests, about 100 us, to above the request deadline of two seconds. */
+/** Buckets for request durations, from less than the fastest requests (about 100 us) to more than the request deadline (2 s). */
 export const requestDurationBuckets: BucketBounds = {
   upperBounds: [
     50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
@@ -66,7 +70,7 @@ export const requestDurationBuckets: BucketBounds = {
   unitsPerPublishedUnit: microsPerSecond,
 };
 
-/** A write to the kernel takes about 20 us, a sync at least 100 us and seconds on a failing disk. */
+/** Buckets for log writes. A write to the kernel takes about 20 us. A sync takes at least 100 us, and seconds on a failing disk. */
 export const logWriteDurationBuckets: BucketBounds = {
   upperBounds: [
     20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 5_000_000,
@@ -74,7 +78,7 @@ export const logWriteDurationBuckets: BucketBounds = {
   unitsPerPublishedUnit: microsPerSecond,
 };
 
-/** On an idle loop, a timer is up to two milliseconds late. */
+/** Buckets for the event loop delay. On an idle event loop, a timer is up to two milliseconds late. */
 export const loopDelayBuckets: BucketBounds = {
   upperBounds: [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000],
   unitsPerPublishedUnit: microsPerSecond,
@@ -90,5 +94,5 @@ export const groupBytesBuckets: BucketBounds = {
   unitsPerPublishedUnit: 1,
 };
 
-/** Up to `bounds.matchBatchRequestsMax`. */
+/** Buckets for the number of requests in a matching batch, up to `bounds.matchBatchRequestsMax`. */
 export const batchRequestsBuckets: BucketBounds = { upperBounds: [1, 2, 4, 8, 16, 32, 64], unitsPerPublishedUnit: 1 };

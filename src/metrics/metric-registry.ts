@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import { bounds } from '../bounds.ts';
 import type { BucketHistogram } from './histogram.ts';
 
-/** Returns the value, or null if the promise rejects or exceeds `bounds.scrapeReadTimeoutMs`. */
+/** Returns the resolved value, or null if the promise rejects or takes longer than `bounds.scrapeReadTimeoutMs`. */
 export async function withinScrapeTimeout<Value>(value: Promise<Value>): Promise<Value | null> {
   const timeout = Promise.withResolvers<null>();
   const timer = setTimeout(() => timeout.resolve(null), bounds.scrapeReadTimeoutMs);
@@ -15,7 +15,7 @@ export async function withinScrapeTimeout<Value>(value: Promise<Value>): Promise
   }
 }
 
-/** The label that distinguishes the series of a histogram, with its values in the order of the series. */
+/** The label that distinguishes the series of a histogram. Its values have the same order as the series. */
 interface SeriesLabel {
   readonly label: string;
   readonly values: readonly string[];
@@ -42,7 +42,7 @@ class PublishedHistogram extends Histogram {
     this.#series = series;
   }
 
-  /** Overrides the method by which the registry reads the values. */
+  /** Returns the values for the Prometheus text. Overrides the method that the registry calls. */
   async getForPromString() {
     const values = (this.#series?.values ?? [null]).flatMap((value, index) => {
       const labels = value === null ? {} : { [this.#series!.label]: value };
@@ -67,26 +67,26 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Reads a metric. Null means that the value is unknown: the scrape then contains no sample. */
+/** Reads the value of a metric. Null means that the value is unknown, so the scrape contains no sample of the metric. */
 type ReadMetric<Value> = () => Value | null | Promise<Value | null>;
 
-/** Metrics of one service. A process can run several services. */
+/** Metrics of one service. Each service of a process has its own registry. */
 export class MetricRegistry {
   readonly #registry = new Registry();
 
   readonly contentType = this.#registry.contentType;
 
-  /** All metrics in the Prometheus text format. */
+  /** Returns all metrics in the Prometheus text format. */
   render(): Promise<string> {
     return this.#registry.metrics();
   }
 
-  /** Creates a counter for rare events; each increment is slow. */
+  /** Creates a counter for rare events, because each increment is slow. */
   counter(name: string, help: string, labelNames: readonly string[] = []): Counter {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
 
-  /** Publishes a counter that is stored elsewhere. */
+  /** Publishes a counter whose value is stored elsewhere. */
   counterFrom(name: string, help: string, labelNames: readonly string[], read: ReadMetric<readonly Sample[]>): void {
     new Counter({
       name,
@@ -130,8 +130,8 @@ export class MetricRegistry {
 }
 
 /**
- * Replaces the samples of a metric. The code from `reset` on is synchronous, because two scrapes that fill the same counter at the
- * same time would double it.
+ * Replaces the samples of a metric. The code after the call of `reset` is synchronous, because otherwise two simultaneous scrapes could
+ * both add their samples to the same counter and double its value.
  */
 async function replaceSamples(
   metric: Metric,
@@ -141,7 +141,7 @@ async function replaceSamples(
   const value = read();
   const samples = value instanceof Promise ? await withinScrapeTimeout(value) : value;
   metric.reset();
-  // `reset` leaves a sample of 0 in a metric without labels.
+  // `reset` adds a sample with value 0 to a metric without labels, so the metric without samples is removed.
   if (samples === null) metric.remove();
   else for (const sample of samples) add(sample);
 }

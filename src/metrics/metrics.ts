@@ -21,15 +21,15 @@ const lowestStatus = 100;
 const statusCount = 500;
 
 /**
- * Counts replies by route and status, and their durations by route. It runs for every request, so it only adds to preallocated
- * arrays.
+ * Counts replies by route and status, and measures their durations by route. Every request is counted, so counting only increments
+ * values in preallocated arrays.
  */
 export class RequestCounter {
   readonly routes: readonly string[];
   readonly durations: BucketHistogram;
   readonly #replies: Float64Array;
 
-  /** @param routes route names; few and fixed, never text from a request */
+  /** @param routes a short, fixed list of route names that never contains text from a request */
   constructor(routes: readonly string[]) {
     this.routes = routes;
     this.durations = new BucketHistogram(requestDurationBuckets, routes.length);
@@ -42,7 +42,7 @@ export class RequestCounter {
     this.durations.observe(elapsedUs, route);
   };
 
-  /** Counts above zero by route and status. */
+  /** Returns all counts above zero, by route and status. */
   *counts(): Generator<{ readonly route: string; readonly status: number; readonly count: number }> {
     for (const [index, route] of this.routes.entries()) {
       for (let status = lowestStatus; status < lowestStatus + statusCount; status++) {
@@ -59,8 +59,8 @@ const unauthorizedKinds = ['unauthorized', 'vertical_mismatch'] as const;
 type AuthRefusal = (typeof rateLimitKinds)[number] | (typeof unauthorizedKinds)[number];
 
 /**
- * Metrics of one service. Frequent events are counted in arrays that are read at a scrape; only rare events use the slower counters
- * of prom-client.
+ * Metrics of one service. Frequent events are counted in arrays, which are read at a scrape. Only rare events use the slower counters of
+ * prom-client.
  */
 export class Metrics {
   readonly requests: RequestCounter;
@@ -115,7 +115,7 @@ export class Metrics {
     'Rebuilds of the analytics store from the ledger.',
   );
 
-  /** @param routes see `RequestCounter` */
+  /** @param routes route names of `RequestCounter` */
   constructor(routes: readonly string[]) {
     this.requests = new RequestCounter(routes);
     this.#registerRequestMetrics(routes);
@@ -128,7 +128,7 @@ export class Metrics {
     registerProcessMetrics(this.#registry);
   }
 
-  /** Call once. */
+  /** Registers the metrics that are read at each scrape. Call this method once. */
   registerGauges(sources: GaugeSources): void {
     registerGauges(this.#registry, sources);
   }
@@ -153,7 +153,7 @@ export class Metrics {
     this.#logIncidents.inc({ log, kind });
   }
 
-  /** Returns the `onStored` callback of a log. */
+  /** Returns the `onStored` callback of a log, which counts the written groups of records. */
   logGroupObserver(log: LogName): (records: number, bytes: number, elapsedUs: number) => void {
     const series = logNames.indexOf(log);
     return (records, bytes, elapsedUs) => {
@@ -165,7 +165,7 @@ export class Metrics {
 
   readonly contentType = this.#registry.contentType;
 
-  /** All metrics in the Prometheus text format. */
+  /** Returns all metrics in the Prometheus text format. */
   render(): Promise<string> {
     return this.#registry.render();
   }
@@ -218,7 +218,7 @@ export class Metrics {
       this.#logWriteDurations,
       series,
     );
-    // Prometheus sees no increase if a counter first appears with its first event.
+    // Every counter starts at 0, because Prometheus detects no increase if a counter first appears with its first event.
     for (const log of logNames) for (const kind of logIncidentKinds) this.#logIncidents.inc({ log, kind }, 0);
   }
 }

@@ -8,8 +8,8 @@ import { BucketHistogram, loopDelayBuckets } from './histogram.ts';
 import type { MetricRegistry } from './metric-registry.ts';
 
 /**
- * Measures the delay of timers in a cumulative histogram. `monitorEventLoopDelay` of Node.js is no alternative: its percentiles cover
- * the time since its last reset, so two Prometheus servers that scrape it would disturb each other.
+ * Measures the delay of timers in a cumulative histogram. `monitorEventLoopDelay` of Node.js is unsuitable, because its percentiles cover
+ * only the time since its last reset. If two Prometheus servers scraped it, each reset would change the values of the other server.
  */
 export class EventLoopMonitor {
   readonly delays = new BucketHistogram(loopDelayBuckets);
@@ -20,12 +20,12 @@ export class EventLoopMonitor {
     this.#timer = this.#scheduleSample();
   }
 
-  /** Active and idle milliseconds of the event loop since the start. */
+  /** Returns the active and idle time of the event loop since the process started, in milliseconds. */
   utilization(): EventLoopUtilization {
     return performance.eventLoopUtilization();
   }
 
-  /** Idempotent. */
+  /** Stops the measurement. Idempotent. */
   close(): void {
     clearTimeout(this.#timer);
   }
@@ -40,8 +40,8 @@ export class EventLoopMonitor {
 }
 
 /**
- * Registers the usual process metrics. `collectDefaultMetrics` of prom-client is not used: it starts observers that cannot be stopped,
- * and it resets the event loop delay at every scrape.
+ * Registers the usual process metrics. `collectDefaultMetrics` of prom-client is unsuitable, because it starts observers that cannot be
+ * stopped, and resets the event loop delay at every scrape.
  */
 export function registerProcessMetrics(registry: MetricRegistry): void {
   registry.counterFrom('process_cpu_seconds_total', 'CPU time of all threads in user and system mode.', [], () => {
@@ -78,10 +78,10 @@ export function registerProcessMetrics(registry: MetricRegistry): void {
   );
 }
 
-/** Linux only, like `descriptorLimit`. */
+/** Returns the number of open file descriptors. Works only on Linux, like `descriptorLimit`. */
 async function openDescriptorCount(): Promise<number> {
   const names = await readdir('/proc/self/fd');
-  // Reading the folder opens one more.
+  // One descriptor is subtracted, because reading the folder opens a descriptor too.
   return names.length - 1;
 }
 

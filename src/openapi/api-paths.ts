@@ -10,7 +10,7 @@ import { inputsRequestSchema, inputsSchema, sessionRequestSchema, sessionSchema 
 
 type Samples = RecordedExamples | null;
 
-/** The operations of the API by their paths below `/v1/<vertical>`. */
+/** Returns the operations of the API by their path below `/v1/<vertical>`. */
 export function apiPaths(vertical: Vertical, samples: Samples): Readonly<Record<string, PathItem>> {
   return {
     '/session': createSession(samples),

@@ -26,7 +26,7 @@ import {
 } from './responses.ts';
 import { urlSchema } from './schema-parts.ts';
 
-/** The host of the widget, and its path below it. */
+/** Returns the host of the widget URL as a server of the OpenAPI document, and the path of the widget URL. */
 function widgetServer({ widget }: Pick<PublicUrls, 'widget'>): {
   /** Path of the widget URL, without a trailing slash. */
   readonly path: string;
@@ -53,7 +53,7 @@ function browserResponse(description: string, headers: Headers, content?: Conten
   return { description, headers: { ...requestIdHeader, ...headers }, ...(content && { content }) };
 }
 
-/** URLs that a visitor's browser opens. A partner gets them in responses and does not call them itself. */
+/** Returns the paths of URLs that a visitor's browser opens. A partner receives these URLs in responses and does not call them itself. */
 export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readonly<Record<string, PathItem>> {
   const { path: widgetPath, servers: widgetServers } = widgetServer(urls);
   return {
@@ -142,7 +142,7 @@ const widgetTags = ['Widget script'];
 const linkCheckDescription =
   'An invalid link gets 404, and a page whose origin the account does not allow gets 403, also for `OPTIONS`. No key is charged.';
 
-/** Without a key, so without rate limit headers of a key. */
+/** Error statuses of the widget routes. The widget sends no API key, so these responses have no rate limit headers of a key. */
 const widgetStatuses: StatusDescriptions = {
   400: { when: 'The request is invalid, or the session has expired.', headers: allowOriginHeader },
   403: {
@@ -162,7 +162,7 @@ const widgetStatuses: StatusDescriptions = {
   },
 };
 
-/** Requests of the widget's own script, which comes from the same release as the service. */
+/** Returns the paths that the widget script requests. The script is part of the same release as the service. */
 export function widgetApiPaths(
   urls: Pick<PublicUrls, 'widget'>,
   samples: RecordedExamples | null,
@@ -207,7 +207,7 @@ function getWidgetOffers(samples: RecordedExamples | null): PathItem {
   };
 }
 
-/** A prefetch gets this status without a body. */
+/** The 503 response of the widget routes. A prefetch gets this status without a body. */
 const unavailableResponse: Response = {
   description: '`SERVICE_UNAVAILABLE`: the service cannot answer now. A prefetch gets this status without a body.',
   headers: { ...requestIdHeader, ...noStoreHeader, ...widgetStatuses[503]!.headers },

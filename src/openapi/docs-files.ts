@@ -12,14 +12,14 @@ import { openApiPath, openApiText, verticalTitle } from './openapi-document.ts';
 const gzipAsync = promisify(gzip);
 const brotliAsync = promisify(brotliCompress);
 
-/** The best quality would take seconds for the renderer and save a tenth of its size. */
+/** Brotli quality. The best quality would take seconds for Swagger UI and make its files only a tenth smaller. */
 const brotliQuality = 6;
 
-/** Compresses a file in the thread pool, so that it does not block requests. */
+/** Compresses a file in the thread pool, so that the compression does not block requests. */
 async function compressFile(content: string | Uint8Array): Promise<CompressedFile> {
   const plain = typeof content === 'string' ? Buffer.from(content) : content;
   const params = { [constants.BROTLI_PARAM_QUALITY]: brotliQuality };
-  // In sequence, because the thread pool also writes the ledger.
+  // The encodings are compressed one after the other, because the thread pool also writes the ledger.
   return {
     hash: contentHash(plain),
     plain,
@@ -28,21 +28,22 @@ async function compressFile(content: string | Uint8Array): Promise<CompressedFil
   };
 }
 
-/** Path of the first vertical's page; those of all verticals are below it. */
+/** Path of the documentation page of the first vertical. The pages of all verticals have paths below it. */
 const docsPath = '/docs';
 
 function docsPathOf({ segment }: Pick<Vertical, 'segment'>): string {
   return `${docsPath}/${segment}`;
 }
 
-/** Paths of a page's files. */
+/** Paths of the style sheets and scripts of a page. */
 interface PageAssets {
   readonly styles: readonly string[];
   readonly scripts: readonly string[];
 }
 
 /**
- * Returns the documentation page of one vertical, with links to those of the others. Swagger UI renders the OpenAPI document into it.
+ * Returns the documentation page of one vertical, with links to the pages of the other verticals. Swagger UI displays the OpenAPI
+ * document on this page.
  *
  * @param base path of the public URL without a trailing slash; usually empty
  */
@@ -87,7 +88,7 @@ function docsAsset(kind: DocsAsset['kind'], name: string, place: string): DocsAs
   return { path: `${docsPath}/${name}`, kind, load };
 }
 
-/** The documentation of these verticals: OpenAPI documents, pages, and the pages' files. Each file is created at its first request. */
+/** Returns the OpenAPI documents, pages and assets of the documentation of these verticals. Each file is created at its first request. */
 export function docsFiles(verticals: readonly Vertical[], urls: PublicUrls): readonly DocsFile[] {
   const parts = [
     docsAsset('style', 'swagger-ui.css', 'swagger-ui-dist/swagger-ui.css'),
@@ -96,7 +97,7 @@ export function docsFiles(verticals: readonly Vertical[], urls: PublicUrls): rea
     docsAsset('script', 'reference.js', './start-reference.js'),
   ];
   const base = new URL(urls.public).pathname.replace(/\/$/, '');
-  /** Paths with the hash of the content. */
+  /** Returns the paths of all assets of a kind, with the hash of the content as a parameter. */
   const pathsOf = (kind: DocsAsset['kind']) =>
     Promise.all(
       parts.filter((each) => each.kind === kind).map(async ({ path, load }) => `${path}?v=${(await load()).hash}`),

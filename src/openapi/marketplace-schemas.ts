@@ -83,7 +83,7 @@ const explanationSchema = schemaFor<Explanation>()(
   ),
 );
 
-/** Members of every response with offers. */
+/** Schemas of the members that every response with offers has. */
 const offersProperties = {
   sub_id: subIdSchema,
   match_quality: stringEnum(['high', 'partial', 'none'], {

@@ -8,7 +8,7 @@ import type { OpenApiDocument } from './openapi-types.ts';
 import { readRecordedExamples } from './recorded-examples.ts';
 import { sharedErrorResponses } from './responses.ts';
 
-/** Replaces every schema that has a title with a reference, and returns these schemas by title. Keeps JSON values only. */
+/** Replaces every schema that has a title with a reference, and returns these schemas by title. Values that JSON lacks are removed. */
 export function extractComponents<Parts extends object>(
   parts: Parts,
 ): { readonly described: Parts; readonly schemas: Readonly<Record<string, unknown>> } {
@@ -18,7 +18,7 @@ export function extractComponents<Parts extends object>(
     if (typeof value !== 'object' || value === null) return value;
     const { title } = value as { readonly title?: unknown };
     if (typeof title !== 'string') return visitMembers(value);
-    if (!Object.hasOwn(schemas, title)) schemas[title] = null; // Reserves its position before the schemas that it refers to.
+    if (!Object.hasOwn(schemas, title)) schemas[title] = null; // Null reserves the position before referenced schemas.
     const schema = visitMembers(value);
     if (schemas[title] === null) schemas[title] = schema;
     else if (!isDeepStrictEqual(schemas[title], schema)) throw new Error(`two schemas have the title ${title}`);
@@ -35,13 +35,13 @@ export function openApiPath({ segment }: Pick<Vertical, 'segment'>): string {
   return `/v1/${segment}/openapi.json`;
 }
 
-/** The display name of a vertical: `Personal loans`. */
+/** Returns the display name of a vertical, such as `Personal loans`. */
 export function verticalTitle({ segment }: Pick<Vertical, 'segment'>): string {
   const words = segment.replaceAll('-', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The OpenAPI 3.1 document of one vertical, as JSON values. */
+/** Creates the OpenAPI 3.1 document of one vertical, as JSON values. */
 export function openApiDocument(vertical: Vertical, urls: PublicUrls): OpenApiDocument {
   const samples = readRecordedExamples(vertical.segment, urls);
   const paths = { ...apiPaths(vertical, samples), ...browserPaths(urls), ...widgetApiPaths(urls, samples) };

@@ -46,13 +46,13 @@ export interface Parameter {
   readonly required?: boolean;
   readonly description: string;
   readonly schema: TSchema;
-  /** With `explode` false, a list is one value separated by commas. */
+  /** Serialization of the parameter. With `explode` false, a list is one value with commas as separators. */
   readonly style?: 'form';
   readonly explode?: boolean;
   readonly example?: unknown;
 }
 
-/** By status, or `default`. */
+/** Responses by status code, or `default`. */
 export type Responses = Readonly<Record<string, Response | Reference>>;
 
 export interface Reference {
@@ -73,7 +73,7 @@ export interface Header {
   readonly schema: TSchema;
 }
 
-/** By media type. */
+/** Content by media type. */
 export type Content = Readonly<Record<string, MediaType>>;
 
 export interface MediaType {

@@ -47,7 +47,7 @@ export const analyticsParameters = queryParameters({
   },
   sub_id_list: {
     description: 'Ids of sessions, also of expired ones. Ids of other accounts are ignored.',
-    // Invalid ids are ignored, and an empty parameter is a list with one empty string.
+    // The service ignores invalid IDs, so the items can be any string. An empty parameter is a list with one empty string.
     schema: Type.Array(Type.String(), { maxItems: bounds.subIdListMax }),
     style: 'form',
     explode: false,

@@ -7,7 +7,7 @@ export interface RecordedExamples {
   readonly session: unknown;
   readonly inputsRequest: unknown;
   readonly inputs: unknown;
-  /** The body of an `INVALID_FIELD_VALUE`. */
+  /** Response body of an `INVALID_FIELD_VALUE` error. */
   readonly invalidFields: unknown;
   readonly offers: unknown;
   readonly explained: unknown;
@@ -21,7 +21,7 @@ export interface RecordedExamples {
   readonly rows: unknown;
 }
 
-/** URLs of the service during recording; the document replaces them with those of its service. */
+/** URLs of the service during the recording. The OpenAPI document of a service contains the service's own URLs instead. */
 export const recordedUrls: PublicUrls = {
   public: 'http://public.invalid',
   click: 'http://click.invalid',
@@ -33,7 +33,7 @@ export function recordedExamplesUrl(segment: string): URL {
   return new URL(`./examples/${segment}.json`, import.meta.url);
 }
 
-/** Returns the examples of a vertical with these URLs; null if none were recorded. */
+/** Returns the recorded examples of a vertical with the given URLs inserted; null if no examples were recorded. */
 export function readRecordedExamples(segment: string, urls: PublicUrls): RecordedExamples | null {
   const file = recordedExamplesUrl(segment);
   if (!existsSync(file)) return null;

@@ -16,7 +16,7 @@ function optionalHeaders(headers: Headers): Headers {
 
 const secondsSchema = Type.Integer({ minimum: 1 });
 
-/** Headers of every response. */
+/** The request ID header, which every response contains. */
 export const requestIdHeader: Headers = {
   'X-Request-Id': requiredHeader(
     'Id of this request, for problem reports.',
@@ -39,7 +39,7 @@ export const allowOriginHeader: Headers = {
   },
 };
 
-/** Headers of every response to a valid key (docs/contract.md#limit-headers). */
+/** Rate limit headers of every response to a request with a valid key (docs/contract.md#limit-headers). */
 export const limitHeaders: Headers = {
   'X-RateLimit-Limit': requiredHeader(
     'The limit of the operation with the fewest requests left.',
@@ -60,7 +60,7 @@ export const limitHeaders: Headers = {
   ),
 };
 
-/** For responses that may be sent before the key is checked. */
+/** Rate limit headers of responses that may be sent before the key is checked. */
 const optionalLimitHeaders = optionalHeaders(limitHeaders);
 
 export const retryAfterHeader: Headers = {
@@ -133,10 +133,10 @@ export const errorSchema = schemaFor<ErrorBody>()(
   ),
 );
 
-/** The reason for each error status, and its headers in addition to those of every response. */
+/** The reason for each error status, and its headers in addition to those that every response has. */
 export type StatusDescriptions = Readonly<Record<number, { readonly when: string; readonly headers: Headers }>>;
 
-/** For operations that need a key. */
+/** Reasons and headers of the error statuses of operations that need a key. */
 const statuses: StatusDescriptions = {
   400: { when: 'The request is invalid, or the session has expired.', headers: optionalLimitHeaders },
   401: { when: 'No valid API key.', headers: authenticateHeader },
@@ -155,18 +155,18 @@ const statuses: StatusDescriptions = {
 };
 
 interface ErrorExamples {
-  /** `param` of INVALID_REQUEST. */
+  /** Value of `param` in the example of an INVALID_REQUEST error. */
   readonly invalidParam?: RequestParam;
   readonly missingRequired?: readonly string[];
-  /** A recorded body of INVALID_FIELD_VALUE. */
+  /** Recorded response body of an INVALID_FIELD_VALUE error. */
   readonly invalidFields?: unknown;
 }
 
 const sampleRequestId = 'pC7ZkX0wQm2s-4f';
 
 /**
- * The error responses of an operation by status (docs/contract.md#error-codes). A status with a single error code is a reference to the
- * shared response of that code.
+ * Returns the error responses of an operation by status (docs/contract.md#error-codes). A status with a single error code refers to the
+ * shared response of this code.
  */
 export function errorResponses(codes: readonly ErrorCode[], samples: ErrorExamples = {}): Responses {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
@@ -178,7 +178,7 @@ export function errorResponses(codes: readonly ErrorCode[], samples: ErrorExampl
   );
 }
 
-/** The same for operations with other reasons and headers. */
+/** Returns error responses like `errorResponses`, for operations with their own reasons and headers. */
 export function customErrorResponses(
   own: StatusDescriptions,
   codes: readonly ErrorCode[],
@@ -201,7 +201,7 @@ const sharedCodes: readonly ErrorCode[] = [
   'SERVICE_UNAVAILABLE',
 ];
 
-/** The components that {@link errorResponses} refers to. */
+/** The shared responses to which {@link errorResponses} refers. */
 export const sharedErrorResponses: Readonly<Record<string, Response>> = Object.fromEntries(
   sharedCodes.map((code) => [code, errorResponse(statuses, errorTable[code].status, [code], {})]),
 );

@@ -84,7 +84,7 @@ export const inputsSchema = schemaFor<InputsView>()(
   ),
 );
 
-/** The body of POST /inputs, whose fields depend on the vertical (docs/contract.md#verticals). */
+/** Returns the schema of the body of POST /inputs. Its fields depend on the vertical (docs/contract.md#verticals). */
 export function inputsRequestSchema(vertical: Vertical): TSchema {
   return Type.Object({ sub_id: subIdSchema, fields: pocketFieldsSchema(vertical) }, { title: 'InputsRequest' });
 }
@@ -109,7 +109,7 @@ function pocketFieldSchema(vertical: Vertical, field: PocketField): TSchema {
   return nullable(fieldValueSchema(field, description));
 }
 
-/** The allowed values of a field (docs/contract.md#field-values). JSON Schema requires null among the choices of a nullable field. */
+/** Returns the schema of a field's values (docs/contract.md#field-values). Every field allows null, so every `enum` must contain null. */
 function fieldValueSchema(field: PocketField, description: string): TSchema {
   switch (field.kind) {
     case 'integer':

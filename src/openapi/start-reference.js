@@ -1,5 +1,5 @@
-// Runs in the browser, after the renderer: shows the document that the page names. Nothing can be tried out from here, since an
-// API key has no place in a browser.
+// Runs in the browser after Swagger UI is loaded, and displays the document that the page names. "Try it out" is disabled, because an
+// API key must not be entered in a browser.
 const place = document.querySelector('#reference');
 globalThis.SwaggerUIBundle({
   domNode: place,

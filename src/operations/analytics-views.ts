@@ -29,7 +29,7 @@ interface LenderView {
   readonly rev_confirmed: number;
 }
 
-/** Number of widget events by type (docs/contract.md#widget-events). `offer_click` is not a counted click. */
+/** Number of widget events by type (docs/contract.md#widget-events). An `offer_click` event is not a counted click. */
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
 /** The summary record (docs/contract.md#summary). */
@@ -40,7 +40,7 @@ export interface SummaryView extends MetricsView, IgnoredNames {
   readonly date_from: string;
   readonly date_to: string;
   readonly ids_outside_dates: number;
-  /** First and last cohort day of the next three members; null if no day of the window is matured. */
+  /** First and last day of the matured sessions in the next three members; null if no day of the window is matured. */
   readonly matured_from: string | null;
   readonly matured_to: string | null;
   readonly sessions_matured: number;
@@ -48,12 +48,12 @@ export interface SummaryView extends MetricsView, IgnoredNames {
   readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
   readonly by_device: Readonly<Record<string, MetricsView>>;
   readonly widget_events: WidgetEventsView;
-  /** Earlier sessions are included in the figures of a tag, but not in rows or figures of listed sub_ids. */
+  /** First day with retained sessions. Figures of a tag include earlier sessions; rows and figures of listed sub_ids do not. */
   readonly sessions_kept_from: string | null;
   readonly as_of: string | null;
 }
 
-/** One day of `granularity=daily` (docs/contract.md#daily-figures). */
+/** Figures of one day in a response with `granularity=daily` (docs/contract.md#daily-figures). */
 export interface DayView extends MetricsView {
   readonly date: string;
   readonly widget_events: WidgetEventsView;
@@ -61,7 +61,7 @@ export interface DayView extends MetricsView {
   readonly matured: boolean;
 }
 
-/** One session of `granularity=row` (docs/contract.md#rows). */
+/** Figures of one session in a response with `granularity=row` (docs/contract.md#rows). */
 export interface RowView {
   readonly sub_id: string;
   readonly referrer_tag: string;
@@ -77,7 +77,7 @@ export interface RowView {
   readonly lenders: readonly LenderView[];
 }
 
-/** One page of `daily` or `row` (docs/contract.md#pages). */
+/** One page of a response with `granularity=daily` or `granularity=row` (docs/contract.md#pages). */
 interface PageView<Granularity extends 'daily' | 'row', Item> extends IgnoredNames {
   readonly referrer_tag: string | null;
   readonly granularity: Granularity;
@@ -92,7 +92,7 @@ interface PageView<Granularity extends 'daily' | 'row', Item> extends IgnoredNam
 export type DailyView = PageView<'daily', DayView>;
 export type RowsView = PageView<'row', RowView>;
 
-/** First and last day (day numbers), inclusive. */
+/** Range of days from the first to the last day number, both inclusive. */
 export interface DayRange {
   readonly fromDay: number;
   readonly toDay: number;
@@ -203,7 +203,7 @@ function deviceName(device: number): string {
   return deviceClasses[device] ?? 'unknown';
 }
 
-/** Returns null for a text that is not a JSON object: a corrupt ledger record must not break the page. */
+/** Parses metadata. Returns null for text that is not a JSON object, so that one corrupt ledger record does not fail the whole page. */
 function parseMetadata(json: string): RowView['metadata'] {
   try {
     const value: unknown = JSON.parse(json);
@@ -213,12 +213,15 @@ function parseMetadata(json: string): RowView['metadata'] {
   }
 }
 
-/** Rounded to six decimals; 0 if `whole` is 0. */
+/** Returns `part / whole`, rounded to six decimals; 0 if `whole` is 0. */
 function ratio(part: number, whole: number): number {
   return whole === 0 ? 0 : roundHalfUp(part / whole, 6);
 }
 
-/** 95 % interval of the mean confirmed revenue per matured session (docs/contract.md#matured-figures); null for few sessions. */
+/**
+ * Returns the 95 % confidence interval of the mean confirmed revenue per matured session (docs/contract.md#matured-figures). Returns
+ * null for few sessions.
+ */
 function confidenceInterval({
   sessions,
   confirmedMicros,

@@ -23,8 +23,9 @@ type ApiOperationsDeps = CreateSessionDeps &
   QueryAnalyticsDeps;
 
 /**
- * The operations of the API for a caller that the authenticator admitted, shared by the HTTP routes and the embedded API. A request that
- * creates no session releases the place that it reserved in the day's limit (docs/contract.md#sessions-per-day).
+ * The operations of the API for an authenticated caller that is within its rate limits. HTTP routes and the embedded API share this
+ * class. If a request creates no session, its reservation in the daily session limit is released
+ * (docs/contract.md#sessions-per-day).
  */
 export class ApiOperations {
   readonly #deps: ApiOperationsDeps;
@@ -33,7 +34,7 @@ export class ApiOperations {
     this.#deps = deps;
   }
 
-  /** The check that `Authenticator.admit` needs for a request with an Idempotency-Key. */
+  /** Returns the check for repeated requests that `Authenticator.admit` needs; undefined without an Idempotency-Key. */
   repeatCheckFor(idempotencyKey: string | null): ((caller: Caller) => boolean) | undefined {
     return idempotencyKey === null ? undefined : (caller) => isIdempotentRepeat(this.#deps, caller, idempotencyKey);
   }
@@ -71,7 +72,7 @@ export class ApiOperations {
     return queryAnalytics(this.#deps, admission.caller, request, signal);
   }
 
-  /** Refuses a request after its admission, before an operation. */
+  /** Refuses an admitted request before any operation runs, and releases its reservation. */
   refuseAdmitted(admission: Admission, refusal: Refusal): Refused {
     admission.quotaReservation?.release();
     return refused(refusal);

@@ -4,8 +4,8 @@ import { type AppendedRecord, LogUnavailableError } from '../event-log/event-log
 import type { Ledger } from '../ledger/ledger.ts';
 
 /**
- * Waits until a record is durable. Refuses, with an unknown outcome, if the ledger could not write the record in time; a later
- * call for the same record succeeds once the record has been written.
+ * Waits until a record is durable. If the ledger cannot write the record in time, returns a refusal, and the record may still become
+ * durable later. A later call for the same record succeeds once the record is durable.
  */
 export async function awaitDurable(
   ledger: Pick<Ledger, 'durablePosition'>,

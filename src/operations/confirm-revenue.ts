@@ -26,15 +26,15 @@ export interface ConfirmRevenueDeps {
   readonly queue: SerialQueue;
 }
 
-/** Outcome of one row. `index` counts the rows of the request from 0. */
+/** Outcome of one row. `index` is the position of the row in the request, from 0. */
 export interface ConfirmationResult {
   readonly index: number;
   readonly outcome: ConfirmationOutcome;
-  /** Only for a rejected row. */
+  /** Reason for the rejection; absent for other outcomes. */
   readonly reason?: RejectionReason;
 }
 
-/** `unknown`: the row may or may not be recorded. Sending it again is harmless and gives its outcome. */
+/** Outcome of a row. `unknown` means that the row may or may not be recorded. Sending the row again is harmless and returns its outcome. */
 export type ConfirmationOutcome = 'accepted' | 'repeated' | 'rejected' | 'unknown';
 
 /** Number of rows by outcome, and the result of each row. */
@@ -43,13 +43,13 @@ export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & 
 };
 
 /**
- * Checks and records one confirmation or an array of them (docs/contract.md#confirmations). Each row has its own outcome.
- * Accepted rows are durable before the response. Repeating a row gives the same outcome.
+ * Validates and records one confirmation or an array of confirmations (docs/contract.md#confirmations). Each row has its own outcome.
+ * Accepted rows are durable before the response. A repeated row has no effect and its outcome is `repeated`.
  *
- * Batches run one after the other, each on the state after the batches before it, so the projection accepts the same rows and
- * no two batches fund one payout twice. A batch that is cancelled before its turn has no effect.
+ * Batches run one after the other, so each batch sees the rows that earlier batches recorded. Therefore the analytics accept the same
+ * rows, and no two batches confirm one payout twice. A batch that is cancelled before it runs has no effect.
  *
- * @param text JSON text that `body` was parsed from, if any. Rows with a repeated member are rejected.
+ * @param text JSON text from which `body` was parsed, if any. Rows with a repeated member are rejected.
  */
 export async function confirmRevenue(
   deps: ConfirmRevenueDeps,
@@ -80,7 +80,7 @@ export async function confirmRevenue(
 
 type RowResult = Omit<ConfirmationResult, 'index'>;
 
-/** Returns null while the ledger cannot be written. */
+/** Validates and records one batch. Returns null while the ledger cannot be written. */
 async function processBatch(
   { clock, ledger, history, catalogs }: ConfirmRevenueDeps,
   rows: readonly (Confirmation | RejectionReason)[],
@@ -88,7 +88,7 @@ async function processBatch(
 ): Promise<readonly RowResult[] | null> {
   const confirmations = rows.filter((row) => typeof row !== 'string');
   if (confirmations.length === 0) return rows.map((row) => rejectedRow(row as RejectionReason));
-  // Its records that are not durable yet are missing in the history.
+  // While the ledger is unhealthy, the history lacks the records that are not durable yet.
   if (!ledger.healthy) return null;
   const payoutStates = new PendingPayoutStates(confirmations, await history.findPayoutStates(confirmations, signal));
   const nowMs = clock.wallMs();
@@ -112,16 +112,16 @@ async function processBatch(
       continue;
     }
     const appended = ledger.append(toLedgerRecord(row, lenderName, nowMs));
-    // Later rows may depend on this one: a reversal needs its funding.
+    // Processing stops here, because later rows may depend on this row: a reversal needs the payout that it reverses.
     if (appended === null) break;
     lastRecord = appended;
     payoutStates.applyAccepted(row, lenderName);
     results.push({ outcome: 'accepted' });
   }
   while (results.length < rows.length) results.push(unknownRow);
-  // When the last record is durable, so are those before it.
+  // Records become durable in order, so all records are durable when the last one is.
   if (lastRecord === null || (await awaitDurable(ledger, lastRecord)).ok) return results;
-  // A repeated row may repeat an accepted one of this batch.
+  // The outcome `repeated` is unknown too, because the first occurrence of the row may be in this batch.
   return results.map((result) => (result.outcome === 'rejected' ? result : unknownRow));
 }
 
@@ -141,7 +141,7 @@ function toLedgerRecord(
   return [ledgerRecordKind.revenueConfirmed, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];
 }
 
-/** Lender of an offer, for a click without a record. */
+/** Finds the name of the lender of an offer, for a click that has no record. */
 function findLenderName(catalogs: Pick<CatalogStore, 'findLenderName'>, { sub, offerId }: Confirmation): string | null {
   const { vertical, mode } = decodeSubId(sub);
   return catalogs.findLenderName(vertical, mode, offerId);

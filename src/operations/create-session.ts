@@ -38,23 +38,23 @@ export interface SessionView extends IgnoredNames {
   readonly sandbox: boolean;
 }
 
-/** Types of the optional members (docs/contract.md#session-members). Sizes are checked below, in code points. */
+/** Types of the optional members (docs/contract.md#session-members). Other checks below limit their sizes in code points. */
 const optionalMembersSchema = Type.Object({
   user_agent: Type.Optional(Type.String()),
-  // Type.Record skips names with a line break, whatever their value.
+  // Type.Record accepts any value for a name with a line break, so additionalProperties is used instead.
   metadata: Type.Optional(
     Type.Object({}, { additionalProperties: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]) }),
   ),
 });
 const optionalMembersValidator = Compile(optionalMembersSchema);
 
-/** A valid request body. */
+/** A valid request body of POST /session. */
 export type SessionBody = { readonly referrer_tag: string } & Static<typeof optionalMembersSchema>;
 
 interface SessionRequest {
   readonly referrerTag: string;
   readonly userAgent: string | undefined;
-  /** JSON text, or null when there is none. */
+  /** JSON text of the metadata; null without metadata. */
   readonly metadata: string | null;
 }
 
@@ -70,16 +70,16 @@ interface PendingSession {
   readonly record: AppendedRecord;
 }
 
-/** A reserved session of the key's daily quota (docs/contract.md#sessions-per-day). */
+/** Reservation of one session in the daily quota of a key (docs/contract.md#sessions-per-day). */
 interface SessionQuotaReservation {
   release(): void;
 }
 
 /**
  * POST /session. A request that repeats an Idempotency-Key (docs/contract.md#idempotency) creates no session and returns the
- * session of the first request, unless that one was refused.
+ * session of the first request, unless the first request was refused.
  *
- * @param quota released before the response if no session was created; null if `isIdempotentRepeat` returned true
+ * @param quota reservation that is released before the response if no session was created; null if `isIdempotentRepeat` returned true
  */
 export async function createSession(
   deps: CreateSessionDeps,
@@ -105,7 +105,7 @@ export async function createSession(
       if (!deps.idempotencyKeys.makeRoom()) return unavailable(bounds.retryAfterSeconds);
       digests = found.digests;
     }
-    // The first request has expired or failed since `isIdempotentRepeat`. A retry is checked against the daily quota again.
+    // The key of the first request was removed after `isIdempotentRepeat` found it. The retry is checked against the quota again.
     if (quota === null) return unavailable(bounds.retryAfterSeconds);
 
     tagReservation = deps.referrerTags.reserve(tenant, request.referrerTag);
@@ -126,7 +126,7 @@ export async function createSession(
   }
 }
 
-/** Whether an earlier request used this Idempotency-Key. Then another one creates no session, whatever its payload. */
+/** Whether an earlier request used this Idempotency-Key. Then another request with the key creates no session, whatever its payload. */
 export function isIdempotentRepeat(
   { idempotencyKeys }: Pick<CreateSessionDeps, 'idempotencyKeys'>,
   tenant: Tenant,
@@ -139,14 +139,14 @@ function isIdempotencyKey(text: string): boolean {
   return isVisibleAscii(text, bounds.idempotencyKeyCharactersMax);
 }
 
-/** Different tenants may use the same key. */
+/** Returns the idempotency key with its tenant as prefix, because different tenants may use the same key. */
 function tenantScopedKey({ account, vertical, mode }: Tenant, idempotencyKey: string): string {
   return `${account} ${vertical.number} ${mode} ${idempotencyKey}`;
 }
 
 /**
- * Returns the session of the first request once its record is durable, even if the first response was 503. The referrer tag is
- * that of the repeat: the payloads are equal.
+ * Returns the session of the first request once its record is durable, even if the first response was 503. The referrer tag comes
+ * from the repeated request, whose payload equals that of the first request.
  */
 async function replaySession(
   { ledger, sessionTtlMs }: CreateSessionDeps,
@@ -192,7 +192,7 @@ function parseSessionRequest(body: unknown): Outcome<SessionRequest> {
   return succeeded({ referrerTag, userAgent, metadata: metadata === undefined ? null : JSON.stringify(metadata) });
 }
 
-/** Stores a session and appends its record. Returns null if the store is full or the ledger refuses the record. */
+/** Stores a session and appends its record to the ledger. Returns null if the session store is full or the ledger refuses the record. */
 function addSession(
   { clock, subIds, sessions, ledger, devices, sessionTtlMs }: CreateSessionDeps,
   tenant: Tenant,
@@ -226,7 +226,7 @@ function isUserAgentTypeValid(body: object): boolean {
   return userAgent === undefined || typeof userAgent === 'string';
 }
 
-/** Checks the sizes of names and values (docs/contract.md#session-members). Values other than strings are measured as JSON text. */
+/** Checks the sizes of metadata names and values (docs/contract.md#session-members). Values that are not strings count as JSON text. */
 function isMetadataWithinBounds(metadata: object): boolean {
   const entries: [string, unknown][] = Object.entries(metadata);
   if (entries.length > bounds.metadataKeysMax) return false;

@@ -15,7 +15,7 @@ const embedFormats = ['iframe', 'js'] as const;
 export interface EmbedWidgetDeps extends FindSessionDeps {
   readonly tokens: WidgetTokens;
   readonly random: RandomPool;
-  /** URL of the iframe's page without its query. */
+  /** URL of the iframe page, without its query. */
   readonly widgetUrl: string;
   readonly widgetScriptUrl: string;
 }
@@ -24,19 +24,19 @@ export interface EmbedWidgetDeps extends FindSessionDeps {
 export interface WidgetEmbedView extends IgnoredNames {
   readonly sub_id: string;
   readonly format: 'iframe' | 'js';
-  /** HTML to put on the page. */
+  /** HTML that the partner adds to its page. */
   readonly html: string;
-  /** URL of the iframe's page, or of the script. */
+  /** URL of the iframe page for `format=iframe`, URL of the script for `format=js`. */
   readonly src: string;
-  /** Widget token, which gives access to this session's widget only. */
+  /** Widget token, which permits access to the widget of this session only. */
   readonly token: string;
-  /** When session and token expire. */
+  /** Expiry time of the session and the token. */
   readonly expires_at: string;
 }
 
 /**
- * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code): builds the HTML that a partner puts on its page. It is
- * no view, because the widget's own request for offers is.
+ * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code): builds the HTML that a partner adds to its page.
+ * This request is not recorded as a view. The view is recorded when the widget requests its offers.
  */
 export function embedWidget(
   deps: EmbedWidgetDeps,
@@ -55,7 +55,7 @@ export function embedWidget(
   return succeeded({ sub_id: subId, format, html, src, token, expires_at: isoTimestamp(expiresMs) });
 }
 
-/** The id is random because two widgets on one page must not share a container. */
+/** Creates a random ID for a container element, because two widgets on one page must not share a container. */
 function createContainerId(random: RandomPool): string {
   return `svc-offers-${random.randomBytes(bounds.widgetMountIdBytes).toString('hex')}`;
 }

@@ -26,33 +26,34 @@ export interface FollowClickDeps {
   readonly devices: DeviceClassifier;
   readonly budget: ClickRecordLimiter;
   readonly patience: SharedTimeout;
-  /** Landing page of sandbox clicks, without a query. */
+  /** URL of the landing page for clicks in sandbox sessions, without a query. */
   readonly sandboxLandingUrl: string;
   /** Called when a click redirects before its record is durable, or without a record (docs/contract.md#clicks-without-a-record). */
   readonly onUnrecorded: () => void;
 }
 
 export interface ClickRequest {
-  /** Query parameters of the click URL, empty when absent. */
+  /** Value of the query parameter `sub` of the click URL; empty when absent. */
   readonly sub: string;
   readonly offer: string;
   readonly v: string;
   readonly userAgent: string;
-  /** HEAD, or another request that is not a person's click: it redirects, is not recorded, and cannot be confirmed. */
+  /** True for HEAD and other requests that are not a person's click: they redirect, but are not recorded and cannot be confirmed. */
   readonly isHead: boolean;
 }
 
 export type ClickResult =
   | { readonly kind: 'redirect'; readonly location: string; readonly clickId: string }
-  /** The click URL is not genuine, or its catalog has been deleted. */
+  /** Result for a click URL that is not genuine, or whose catalog has been deleted. */
   | { readonly kind: 'unknown' };
 
 /**
  * GET /c (docs/contract.md#click-redirect): redirects a click once its record is durable. The landing URL comes from the catalog
- * that the offer was shown from. The borrower never waits long: if the ledger cannot store the record in time, the click
- * redirects anyway, and a confirmation with its click_id restores it.
+ * version that contained the shown offer. If the ledger cannot store the record in time, the click redirects anyway, and a later
+ * confirmation with its click_id recreates the record.
  *
- * The check of the daily cap (docs/contract.md#daily-caps) and the append run in one turn, so two clicks cannot take one place.
+ * The check of the daily cap (docs/contract.md#daily-caps) and the append run in the same turn of the event loop, so that two
+ * simultaneous clicks cannot both count as the last click of a cap.
  */
 export async function followClick(deps: FollowClickDeps, request: ClickRequest): Promise<ClickResult> {
   const link = verifyClickLink(deps, request);
@@ -93,8 +94,8 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
 }
 
 /**
- * Verifies a click URL and returns its contents, or null if it is not genuine. Most clicks need no cryptography: the store holds
- * only genuine sessions, with the click token of their last ranking.
+ * Verifies a click URL and returns its contents, or null if the URL is not genuine. Most clicks need no cryptography, because the
+ * session store contains only genuine sessions, and the click token of the last ranking of each session.
  */
 function verifyClickLink(
   deps: FollowClickDeps,
@@ -112,11 +113,11 @@ function verifyClickLink(
   return payload === null ? null : { subBytes, payload };
 }
 
-/** Returns whether the click became durable in time. If not, it stays queued as far as the ledger has room. */
+/** Returns whether the click became durable in time. If not, its record stays in the queue of the ledger if there is space. */
 async function recordClick({ ledger, patience }: FollowClickDeps, click: OfferClicked): Promise<boolean> {
   const appended = ledger.append(click);
   if (appended === null) {
-    // An unavailable ledger still queues records that no caller waits for.
+    // An unavailable ledger still queues records that are appended without waiting.
     if (!ledger.healthy) ledger.appendWithoutWaiting(click);
     return false;
   }

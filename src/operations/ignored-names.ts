@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 
-/** An extra member of responses to test keys, which helps developers notice misspelt names. */
+/** Additional member of responses to test keys. It lists unknown names, so that developers notice misspelt ones. */
 export interface IgnoredNames {
   /** Unknown members and query parameters of the request: at most 64, each cut to 64 characters. Absent if there are none. */
   readonly ignored?: readonly string[];
@@ -14,12 +14,12 @@ export const knownRequestNames = {
   query_analytics: ['referrer_tag', 'sub_id_list', 'date_from', 'date_to', 'granularity', 'limit', 'cursor'],
 } as const;
 
-/** Lists the names that are not `known`, each once and in order, within the limits of {@link IgnoredNames}. */
+/** Lists the names that are not in `known`, without repeats, in their original order, and within the limits of {@link IgnoredNames}. */
 export function collectIgnoredNames(names: Iterable<string>, known: readonly string[]): readonly string[] {
   const ignored = new Set<string>();
   for (const name of names) {
     if (ignored.size === bounds.ignoredNamesShownMax) break;
-    // The first slice avoids splitting a very long name into characters.
+    // The name is first shortened in UTF-16 units, because splitting a very long name into code points would be slow.
     if (!known.includes(name)) {
       ignored.add(
         [...name.slice(0, 2 * bounds.ignoredNameCharactersShown)].slice(0, bounds.ignoredNameCharactersShown).join(''),
@@ -29,7 +29,7 @@ export function collectIgnoredNames(names: Iterable<string>, known: readonly str
   return [...ignored];
 }
 
-/** Adds `ignored` to a response if there are unknown names. */
+/** Adds `ignored` to a response if the request contained unknown names. */
 export function withIgnoredNames<View extends object>(view: View, names: readonly string[]): View & IgnoredNames {
   return names.length === 0 ? view : { ...view, ignored: names };
 }

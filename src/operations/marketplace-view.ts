@@ -5,7 +5,7 @@ import { type OfferView, toOfferViews } from '../verticals/personal-loans/offer-
 import type { IgnoredNames } from './ignored-names.ts';
 import type { OffersResult } from './show-offers.ts';
 
-/** The marketplace envelope (docs/contract.md#envelope). */
+/** The JSON response with offers, called envelope (docs/contract.md#envelope). */
 export interface MarketplaceView extends IgnoredNames {
   readonly sub_id: string;
   readonly match_quality: 'high' | 'partial' | 'none';
@@ -15,14 +15,14 @@ export interface MarketplaceView extends IgnoredNames {
   readonly sort: SortOrder;
   readonly catalog_version: string;
   readonly disclosure: string;
-  /** Only if the request asked for it. */
+  /** Explanation of the ranking; present only if the request asked for it. */
   readonly explain?: Explanation;
 }
 
 /**
- * Builds the envelope as an object. `renderMarketplaceJson` of the HTTP routes renders the same members as text.
+ * Builds the response with offers as an object. `renderMarketplaceJson` of the HTTP routes renders the same members as JSON text.
  *
- * @param clickUrlPrefix click URLs up to the sub_id
+ * @param clickUrlPrefix start of each click URL, up to the sub_id
  */
 export function toMarketplaceView(result: OffersResult, clickUrlPrefix: string): MarketplaceView {
   const { catalog, explanation } = result;

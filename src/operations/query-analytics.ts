@@ -44,8 +44,8 @@ export interface AnalyticsRequest {
 export type AnalyticsView = SummaryView | DailyView | RowsView;
 
 /**
- * GET /analytics (docs/contract.md#analytics): figures of a tag, of listed sessions, or of their intersection, as one summary or
- * as pages of days or sessions.
+ * GET /analytics (docs/contract.md#analytics): returns the figures of a tag, of listed sessions, or of the listed sessions with that
+ * tag. The result is one summary, or a page of days or sessions.
  */
 export async function queryAnalytics(
   deps: QueryAnalyticsDeps,
@@ -73,7 +73,7 @@ export async function queryAnalytics(
   };
 
   if (granularity === 'summary') {
-    // Rejected, because the caller expects only a part of the figures.
+    // A summary has no pages. These parameters are rejected, because the caller expects only a part of the figures.
     if (request.limit !== undefined) return invalidRequest('limit');
     if (request.cursor !== undefined) return invalidRequest('cursor');
     const window = resolveDayRange(dates, today);
@@ -112,7 +112,7 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
   return toPageView(granularity, filter.referrerTag, { ...position, retainedFromDay }, items, cursor);
 }
 
-/** Reads the summary of the sessions created in a range of days; without requested dates, matured figures cover more days. */
+/** Reads the summary of the sessions created in a range of days. Without requested dates, its matured figures cover more days. */
 export async function readSummary(
   analytics: Pick<Analytics, 'getSummary'>,
   filter: CohortFilter,
@@ -132,14 +132,14 @@ export interface PageRequest {
   readonly signal: CancelSignal | null;
 }
 
-/** One page, and the `after` of the next page; null on the last one. */
+/** One page, and the `after` position of the next page; null on the last page. */
 export interface AnalyticsPage<Item> {
   readonly items: readonly Item[];
   readonly retainedFromDay: number;
   readonly nextAfter: number | null;
 }
 
-/** Reads one page of days. Queries only the days of the page, however long the window is. */
+/** Reads one page of days. The query covers only the days of the page, even if the requested range is longer. */
 export async function readDaysPage(
   analytics: Pick<Analytics, 'listDays'>,
   { filter, position, limit, signal }: PageRequest,
@@ -175,13 +175,13 @@ async function refuseIfUnavailable<View>(query: () => Promise<View>): Promise<Ou
   }
 }
 
-/** Day numbers of the dates given, undefined where one was left out. */
+/** Day numbers of the requested dates; undefined for an absent date. */
 export interface RequestedDates {
   readonly from: number | undefined;
   readonly to: number | undefined;
 }
 
-/** Returns the dates, or the name of the invalid parameter. */
+/** Parses the requested dates. Returns the dates, or the name of the invalid parameter. */
 function parseDates({ date_from, date_to }: AnalyticsRequest): RequestedDates | 'date_from' | 'date_to' {
   const to = date_to === undefined ? undefined : parseIsoDate(date_to);
   if (to === null) return 'date_to';
@@ -190,19 +190,19 @@ function parseDates({ date_from, date_to }: AnalyticsRequest): RequestedDates | 
   return { from, to };
 }
 
-/** The dates with their defaults; null when the first would be after the last. */
+/** Returns the requested range of days, with defaults for absent dates; null if the first day would be after the last one. */
 export function resolveDayRange({ from, to }: RequestedDates, today: number): DayRange | null {
   const toDay = to ?? today;
   const fromDay = from ?? toDay - bounds.analyticsDefaultDays;
   return fromDay > toDay ? null : { fromDay, toDay };
 }
 
-/** Whether the dates equal those of the cursor; an absent date is valid. */
+/** Whether the requested dates equal those of the cursor. An absent date matches every cursor. */
 function datesMatchCursor({ from, to }: RequestedDates, { fromDay, toDay }: DayRange): boolean {
   return (from === undefined || from === fromDay) && (to === undefined || to === toDay);
 }
 
-/** Returns null for a text that is not an integer from 1 to `bounds.analyticsPageItemsMax`. */
+/** Parses the page size. Returns null for a text that is not an integer from 1 to `bounds.analyticsPageItemsMax`. */
 function parseLimit(text: string | undefined): number | null {
   if (text === undefined) return bounds.analyticsPageItemsMax;
   if (!/^[1-9]\d{0,2}$/.test(text)) return null;
@@ -210,7 +210,7 @@ function parseLimit(text: string | undefined): number | null {
   return limit <= bounds.analyticsPageItemsMax ? limit : null;
 }
 
-/** Returns the verified sub_ids of this tenant as bytes, without repeats, and ignores all other texts. */
+/** Returns the genuine sub_ids of this tenant as bytes, without repeats. All other texts are ignored. */
 function selectOwnSubIds(subIds: SubIds, tenant: Tenant, listed: readonly string[]): Uint8Array[] {
   const own: Uint8Array[] = [];
   for (const text of new Set(listed)) {

@@ -12,13 +12,13 @@ export interface RecordWidgetEventsDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly ledger: Ledger;
-  /** Called with the types of the recorded events, for a metric. */
+  /** Called with the types of the recorded events, to count them in a metric. */
   readonly onWidgetEvents: (types: readonly WidgetEventType[]) => void;
 }
 
 /**
- * Records widget events (docs/contract.md#widget-events). They are durable before the response. Events with a repeated event id
- * are skipped, also after a restart; the response waits until their first record is durable. Only the redirect books revenue.
+ * Records widget events (docs/contract.md#widget-events), which are durable before the response. Events with a repeated event ID are
+ * skipped, even after a restart; the response then waits until the first record is durable. Only click redirects count as revenue.
  */
 export async function recordWidgetEvents(
   deps: RecordWidgetEventsDeps,
@@ -29,10 +29,10 @@ export async function recordWidgetEvents(
   const beacon = parseWidgetBeacon(body);
   if (!beacon.ok) return beacon;
   const usage = session.widgetUsage;
-  // Claimed before the first await, so that one of two simultaneous requests records an event.
+  // Event IDs are claimed before the first await, so that only one of two simultaneous requests records an event.
   const events = beacon.value.events.filter(({ digest }) => usage.claimEvent(digest));
   const { ledger } = deps;
-  // Records become durable in order, so the earlier reports are durable when the last one is.
+  // Records become durable in order, so all earlier records are durable when the last one is.
   if (events.length === 0) return usage.lastReport === null ? succeeded(null) : awaitDurable(ledger, usage.lastReport);
   const types = events.map(({ type }) => type);
   const report = ledger.append([

@@ -27,14 +27,14 @@ import { type FieldVector, fieldIndex } from '../verticals/field-vector.ts';
 import { type OfferList, priceRankedOffers } from '../verticals/personal-loans/offer-view.ts';
 import type { Readiness } from '../verticals/readiness.ts';
 
-/** The offers of one response, chosen and priced. Routes render it as JSON; the embedded API turns it into objects. */
+/** The selected and priced offers of one response. HTTP routes render it as JSON; the embedded API converts it to objects. */
 export interface OffersResult extends OfferList {
   readonly sort: SortOrder;
   readonly matchQuality: 'high' | 'partial' | 'none';
-  /** Number of matching offers, shown or not. */
+  /** Number of matching offers, including those that are not shown. */
   readonly totalOffers: number;
   readonly generatedMs: number;
-  /** Null unless the request asked for it. */
+  /** Explanation of the ranking; null unless the request asked for it. */
   readonly explanation: Explanation | null;
 }
 
@@ -46,41 +46,41 @@ export interface ShowOffersDeps {
   readonly seal: ClickTokenCipher;
   readonly caps: Pick<DailyCaps, 'unavailableOffers'>;
   readonly ledger: Ledger;
-  /** Runs one explanation at a time, so that requests with `explain` slow down only each other. */
+  /** Queue that runs one explanation at a time, so that requests with `explain` slow down only each other. */
   readonly explanations: SerialQueue;
-  /** Called for a view that the log could not take: clicks on it will not count. Raises an alert. */
+  /** Called for a view that the log could not accept. Clicks on this view will not be counted. Raises an alert. */
   readonly onViewLost: () => void;
 }
 
-/** A validated request for offers, with the borrower's fields as they were when it came. */
+/** A validated request for offers, with the borrower's fields at the time of its arrival. */
 interface ShowOffersRequest {
   readonly subId: string;
   readonly borrower: Readonly<FieldVector>;
-  /** Revision of the session's fields. */
+  /** Revision of the session's fields, a number that changes when the fields change. */
   readonly revision: number;
   readonly readiness: Readiness;
   readonly sort: SortOrder;
   readonly maxOffers: number;
   readonly explain: boolean;
-  /** Whether the response is a view, which goes into the ledger (docs/contract.md#views). */
+  /** Whether the response counts as a view, which is recorded in the ledger (docs/contract.md#views). */
   readonly countsAsView: boolean;
-  /** The widget load of the request, which counts one view; null outside widgets, where each response is a view. */
+  /** Widget load of the request; each load counts one view. Null outside widgets, where each response counts as a view. */
   readonly load: WidgetLoad | null;
-  /** Null for a caller that cannot cancel. */
+  /** Signal that cancels the request; null if the caller cannot cancel. */
   readonly signal: CancelSignal | null;
 }
 
 export interface WidgetLoad {
-  /** 8 bytes. */
+  /** ID of the widget load, 8 bytes. */
   readonly id: Uint8Array;
   readonly usage: WidgetUsage;
 }
 
 /**
- * Chooses and prices the offers of a session (docs/contract.md#envelope), and records the view.
+ * Selects and prices the offers of a session (docs/contract.md#envelope), and records the view.
  *
- * Returns a value if the session has a usable ranking, and a promise otherwise. A route that replies before it returns needs no abort
- * handler and no deadline. A request that is cancelled while it waits is neither ranked nor explained, and is no view.
+ * Returns a value if the session has a usable cached ranking, and a promise otherwise. A route that replies synchronously needs no
+ * abort handler and no deadline. A request that is cancelled while it waits is neither ranked nor explained, and records no view.
  */
 export function showOffers(
   deps: ShowOffersDeps,
@@ -102,7 +102,7 @@ export function showOffers(
   return rankAndAnswer(deps, request, session, context);
 }
 
-/** Everything besides the borrower that a ranking depends on. */
+/** The inputs of a ranking other than the borrower's fields. */
 interface RankingContext {
   readonly nowMs: number;
   readonly catalog: CompiledCatalog;
@@ -117,7 +117,7 @@ function currentContext({ clock, catalogs, caps }: ShowOffersDeps, { tenant }: S
   return { nowMs, catalog, today, unavailableOffers: caps.unavailableOffers(catalog, nowMs) };
 }
 
-/** Returns the best available offers in order, or null if the ranking has fewer of them than the response must show. */
+/** Returns the best available offers in order, or null if the ranking has fewer available offers than the response must show. */
 function selectOffers(
   { ranking, unavailableOffers: { bits } }: CachedRanking,
   { sort, maxOffers }: ShowOffersRequest,
@@ -134,7 +134,7 @@ function selectOffers(
   return indexes.length === count ? indexes : null;
 }
 
-/** Returns the ranking with the total for these unavailable offers; null if the borrower must be ranked again. */
+/** Returns the ranking with its total recounted for the unavailable offers; null if the offers must be ranked again. */
 function withUpdatedTotal(
   { tables }: CompiledCatalog,
   borrower: Readonly<FieldVector>,
@@ -147,7 +147,7 @@ function withUpdatedTotal(
   return total === null ? null : { ...ranked, unavailableOffers, ranking: { ...ranking, total } };
 }
 
-/** Prices the selected offers before it records the view, so that a pricing bug counts no view. */
+/** Prices the selected offers before the view is recorded, so that a failure of pricing records no view. */
 function createResult(
   deps: ShowOffersDeps,
   request: ShowOffersRequest,
@@ -173,7 +173,7 @@ function createResult(
   });
 }
 
-/** Explains before it ranks, so that a request whose explanation fails counts no view. */
+/** Explains the offers before they are ranked, so that a request whose explanation fails records no view. */
 function rankAndAnswer(
   deps: ShowOffersDeps,
   request: ShowOffersRequest,
@@ -220,8 +220,9 @@ function requestRanking(
 }
 
 /**
- * Caches the ranking unless the fields changed meanwhile, and answers with the offers that are available now. If offers became
- * available or unavailable during the ranking, it starts again where the ranking is no longer usable, and always for an explanation.
+ * Caches the ranking unless the session's fields changed meanwhile, and returns the offers that are available now. If offers became
+ * available or unavailable during the ranking, the offers are ranked again when the ranking is no longer usable, and always for a
+ * request with an explanation.
  */
 function cacheAndAnswer(
   deps: ShowOffersDeps,
@@ -254,7 +255,7 @@ function cacheAndAnswer(
   return createResult(deps, request, catalog, ranked, indexes, current.nowMs, explanation);
 }
 
-/** Appends the view to the ledger (docs/contract.md#views) without waiting for the disk. */
+/** Appends the view to the ledger (docs/contract.md#views) without waiting until it is durable. */
 function recordView(
   deps: ShowOffersDeps,
   { subId, load }: ShowOffersRequest,

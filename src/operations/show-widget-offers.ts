@@ -9,28 +9,28 @@ import type { MarketplaceView } from './marketplace-view.ts';
 import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
 
 interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offers' | 'sort'> {
-  /** Id of the widget load: 16 lower-case hex digits. */
+  /** ID of the widget load: 16 lower-case hex digits. */
   readonly load?: string | undefined;
 }
 
-/** The response of `GET /w/offers`: the envelope of the API without an explanation, and two members about the session. */
+/** The response of `GET /w/offers`: the members of an API response with offers except `explain`, and two members about the session. */
 export interface WidgetOffersView extends Omit<MarketplaceView, 'explain' | 'ignored'> {
-  /** The requested loan amount in USD, which every payment is for. */
+  /** Requested loan amount in USD. All payments are calculated for this amount. */
   readonly loan_amount: number;
-  /** When session and token expire. */
+  /** Expiry time of the session and the token. */
   readonly expires_at: string;
 }
 
 export interface WidgetOffers {
   readonly result: OffersResult;
-  /** USD. */
+  /** Requested loan amount in USD. */
   readonly loanAmount: number;
   readonly expiresMs: number;
 }
 
 /**
- * Chooses the offers of a widget (docs/contract.md#widget-views). The first response to a widget load is its view; later ones count
- * none. Returns a value or a promise, as `showOffers` does.
+ * Selects the offers of a widget (docs/contract.md#widget-views). The first response to a widget load counts as one view; later
+ * responses count none. Returns a value or a promise, as `showOffers` does.
  */
 export function showWidgetOffers(
   deps: ShowOffersDeps,

@@ -6,7 +6,7 @@ import { type FindSessionDeps, requireLiveSession, resolveSubId } from '../sessi
 import type { Session } from '../sessions/session-store.ts';
 import { createEmbedPolicy, type EmbedPolicy } from '../widgets/embed-policy.ts';
 
-/** Charges a widget request to its session, whatever the outcome, and never to a key (docs/contract.md#widget-limits). */
+/** Counts a widget request, whatever its outcome, towards the limit of its session and not of a key (docs/contract.md#widget-limits). */
 export function checkWidgetRateLimit({ clock }: { readonly clock: Clock }, session: Session): Outcome<null> {
   const retryAfterSeconds = session.widgetUsage.admitRequest(clock.monotonicMs());
   return retryAfterSeconds === 0 ? succeeded(null) : refused({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
@@ -14,9 +14,9 @@ export function checkWidgetRateLimit({ clock }: { readonly clock: Clock }, sessi
 
 export interface VerifyWidgetLinkDeps extends FindSessionDeps {
   readonly tokens: WidgetTokens;
-  /** Origins whose pages may show the widgets of an account. */
+  /** Returns the origins of the pages that may embed the widgets of an account. */
   readonly originsOf: (account: number) => readonly string[];
-  /** Origin of the iframe's page. */
+  /** Origin of the iframe page. */
   readonly ownOrigin: string;
 }
 
@@ -28,13 +28,13 @@ interface WidgetCredentials {
 /** A verified link to a widget, whose session may have expired. */
 export interface WidgetLink {
   readonly policy: EmbedPolicy;
-  /** When session and token expire, as wall time. */
+  /** Expiry of the session and the token; milliseconds since the Unix epoch. */
   readonly expiresMs: number;
-  /** The live session, or `SUB_ID_EXPIRED`. */
+  /** The live session, or the refusal `SUB_ID_EXPIRED`. */
   readonly session: Outcome<Session>;
 }
 
-/** Verifies a widget's link (docs/contract.md#widget-tokens); null for an invalid one. No API key is needed or charged. */
+/** Verifies a widget link (docs/contract.md#widget-tokens). Returns null for an invalid link. No API key is needed or charged. */
 export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, { sub, token }: WidgetCredentials): WidgetLink | null {
   const resolved = resolveSubId(deps, sub);
   if (resolved === null) return null;

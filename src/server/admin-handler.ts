@@ -16,7 +16,7 @@ interface AdminHandlerDeps extends Pick<Service, 'confirmRevenue' | 'keys' | 'em
   readonly metrics: Metrics;
 }
 
-/** Creates the handler of the operations listener. Changes of keys and origins are logged without the text of a key. */
+/** Creates the handler of the operations listener. Log lines about changed keys and origins never contain a key. */
 export function createAdminHandler(
   options: ServiceOptions,
   { isOperator, hostNames, metrics, notReadyReasons, confirmRevenue, keys, embedOrigins }: AdminHandlerDeps,
@@ -75,7 +75,7 @@ export function createAdminHandler(
   });
 }
 
-/** Turns errors that the caller can resolve into refusals. Other errors are thrown again. */
+/** Converts errors that the caller can correct into refusals, and rethrows all other errors. */
 function toOutcome<Value>(change: () => Value): Outcome<Value> {
   try {
     return succeeded(change());

@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 
-/** Cleanup callbacks of a start, run in reverse order: the piece that was opened last is closed first. */
+/** Cleanup callbacks of the parts that a start has opened. They run in reverse order, so the part opened last is closed first. */
 export class CleanupStack {
   readonly #callbacks: (() => unknown)[] = [];
   #closePromise: Promise<void> | null = null;
@@ -9,7 +9,7 @@ export class CleanupStack {
     this.#callbacks.push(callback);
   }
 
-  /** Runs every callback, also after one fails, then throws the first error. Idempotent. */
+  /** Runs every callback, even if one of them fails, and then throws the first error. Idempotent. */
   close(): Promise<void> {
     this.#closePromise ??= this.#runCallbacks();
     return this.#closePromise;
@@ -31,11 +31,11 @@ export class CleanupStack {
 export interface DrainTimes {
   /** Time in which a stopping service still accepts connections, so that load balancers can notice the stop. */
   readonly delayMs: number;
-  /** Time after the delay in which pending requests may complete. Then their connections are closed. */
+  /** Time after the delay in which pending requests may complete. Then the connections of pending requests are closed. */
   readonly deadlineMs: number;
 }
 
-/** The drain deadline of a stopping service, common to all of its listeners. */
+/** Drain deadline of a stopping service, shared by all of its listeners. */
 export class DrainTimer {
   readonly #clock: Clock;
   #times: DrainTimes;
@@ -51,7 +51,7 @@ export class DrainTimer {
     this.#startedMs = this.#clock.monotonicMs();
   }
 
-  /** Sets the delay and the remaining time to zero. */
+  /** Ends the drain immediately: sets the delay and the remaining time to zero. */
   expire(): void {
     this.#times = { delayMs: 0, deadlineMs: 0 };
   }
@@ -60,7 +60,7 @@ export class DrainTimer {
     return this.#times.delayMs;
   }
 
-  /** Time until the deadline. */
+  /** Time until the drain deadline, in milliseconds. */
   get remainingMs(): number {
     const { delayMs, deadlineMs } = this.#times;
     const elapsedMs = Math.max(0, this.#clock.monotonicMs() - this.#startedMs - delayMs);
@@ -84,7 +84,7 @@ interface LifecycleOptions {
 
 /**
  * State of a service: `starting`, then `serving` after `markServing`, then `stopping` after `stop`. A service that fails to start
- * goes from `starting` to its cleanup without `stop`.
+ * runs its cleanup callbacks in the state `starting`, without a call of `stop`.
  */
 export class ServiceLifecycle {
   readonly drain: DrainTimer;
@@ -104,7 +104,7 @@ export class ServiceLifecycle {
     this.#state = 'serving';
   }
 
-  /** The reasons why the service does not accept requests; empty when it is ready. */
+  /** Returns the reasons why the service does not accept requests; empty when the service is ready. */
   notReadyReasons(): readonly string[] {
     if (this.#state !== 'serving') return [`the service is ${this.#state}`];
     const { ledger, journal, analytics } = this.#options;
@@ -122,7 +122,7 @@ export class ServiceLifecycle {
     return this.#options.cleanup.close();
   }
 
-  /** Stops without waiting for pending requests. */
+  /** Stops the service without waiting for pending requests. Idempotent. */
   stopNow(): Promise<void> {
     this.drain.expire();
     return this.stop();

@@ -9,7 +9,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import type { Service, ServiceOptions } from './service.ts';
 
-/** Opens the key file. Requests are authenticated from memory; the registries write to the file. */
+/** Opens the key file. Requests are authenticated from keys in memory; only the registries write to the file. */
 export function openAuth({ dataDir, clock, logger, limits }: ServiceOptions, cleanup: CleanupStack, metrics: Metrics) {
   const path = keyFilePath(dataDir);
   const keyRegistry = KeyRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
@@ -24,7 +24,7 @@ export function openAuth({ dataDir, clock, logger, limits }: ServiceOptions, cle
     onRecovered: () => logger.info('key file readable again'),
   });
   cleanup.defer(() => keyDirectory.close());
-  // Changes by this process take effect immediately, changes by other processes at the next poll.
+  // Key changes by this process take effect immediately, and key changes by other processes at the next poll.
   const andRefresh = <Result>(result: Result): Result => {
     keyDirectory.refresh();
     return result;

@@ -36,7 +36,7 @@ export class CatalogStatusTracker {
     });
   }
 
-  /** Records the result of a reload. Returns whether the source failed before and succeeded now. */
+  /** Records the result of a reload. Returns true if the source failed to reload before and succeeded this time. */
   recordReload(source: CatalogSource, { ok }: CatalogChange): boolean {
     if (ok) return this.#failedSources.delete(source);
     this.#failedSources.add(source);
@@ -58,7 +58,7 @@ export class CatalogStatusTracker {
   }
 }
 
-/** Public URLs of the service. They contain the port of the public listener, which is bound after the catalogs are opened. */
+/** Public URLs of the service, set after the catalogs are opened, because the URLs contain the port of the public listener. */
 export class DeferredUrls {
   #urls: PublicUrls | null = null;
 
@@ -83,7 +83,7 @@ export function openCatalogs({ dataDir, clock, logger, catalogs }: ServiceOption
   });
 }
 
-/** Creates the daily caps of all active and replaced catalogs. Their counts are restored from the ledger later. */
+/** Creates the daily caps of all active and replaced catalogs. The click counts of the caps are restored from the ledger later. */
 export function openDailyCaps({ clock, catalogs: sources }: ServiceOptions, catalogs: CatalogStore): DailyCaps {
   const caps = new DailyCaps(clock.wallMs());
   for (const { vertical, mode } of sources) {
@@ -92,7 +92,7 @@ export function openDailyCaps({ clock, catalogs: sources }: ServiceOptions, cata
   return caps;
 }
 
-/** Loads the logos of all active and replaced catalogs, and those of each new catalog before its activation. */
+/** Loads the logos of all active and replaced catalogs. Loads the logos of each new catalog before its activation. */
 export async function openLogos(
   options: ServiceOptions,
   cleanup: CleanupStack,
@@ -115,7 +115,7 @@ export async function openLogos(
   return logos;
 }
 
-/** Reloads every catalog file and its logos. A catalog that fails to load stays active in its previous version. */
+/** Reloads every catalog file and its logos. If a catalog fails to load, its previous version stays active. */
 export async function reloadCatalogs(
   options: ServiceOptions,
   catalogs: CatalogStore,
@@ -132,7 +132,7 @@ export async function reloadCatalogs(
         if (statusTracker.recordReload(source, change)) {
           options.logger.info({ vertical: vertical.segment, mode }, 'catalog file is valid again');
         }
-        // Logo files can change while the catalog file does not.
+        // Logo files can change although the catalog file is unchanged.
         if (!change.ok || !change.changed) await logos.refresh(logoSource(options, vertical.number, mode));
         return change;
       }),

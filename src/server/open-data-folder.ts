@@ -7,7 +7,7 @@ import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import type { ServiceOptions } from './service.ts';
 
-/** A folder inside the data folder is missing although other files depend on it. A start would create it empty and lose that data. */
+/** Error for a missing folder inside the data folder. A start would create an empty folder, and the data in other files would be lost. */
 export class FolderMissingError extends Error {
   override readonly name = 'FolderMissingError';
   readonly folder: string;
@@ -19,14 +19,14 @@ export class FolderMissingError extends Error {
 }
 
 /**
- * Creates and locks the data folder, restricts it to its owner and loads the secrets. Throws `FolderInUseError` when another
- * process has locked it, and `FolderMissingError` when the ledger is gone.
+ * Creates and locks the data folder, makes it accessible only to its owner, and loads the secrets. Throws `FolderInUseError` if
+ * another process has locked the folder, and `FolderMissingError` if the ledger folder is missing although analytics exist.
  */
 export function openDataFolder({ dataDir, secretFile, logger }: ServiceOptions, cleanup: CleanupStack): SecretRing {
   createPrivateFolder(dataDir);
   const lock = lockFolder(dataDir);
   cleanup.defer(() => lock.release());
-  // Every file in the folder is created with mode 0600, so a volume that refuses chmod is a warning and not an error.
+  // Every file in the folder is created with mode 0600, so a volume that rejects chmod causes a warning and not an error.
   if (!restrictFolderToOwner(dataDir)) {
     logger.warn({ dataDir }, 'data directory is accessible to other users; chmod failed');
   }
@@ -36,7 +36,7 @@ export function openDataFolder({ dataDir, secretFile, logger }: ServiceOptions, 
   return openOrCreateSecretFile(secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
 }
 
-/** Throws `FolderMissingError` when the ledger is gone and its analytics are not: an empty ledger would delete them. */
+/** Throws `FolderMissingError` if the ledger is missing although analytics exist, because an empty ledger would delete the analytics. */
 function assertLedgerFolder({ ledgerFolder, analyticsStoreFile }: DataFiles): void {
   if (existsSync(ledgerFolder) || !existsSync(analyticsStoreFile)) return;
   throw new FolderMissingError(
@@ -46,7 +46,7 @@ function assertLedgerFolder({ ledgerFolder, analyticsStoreFile }: DataFiles): vo
   );
 }
 
-/** Throws `FolderMissingError` when the journal is gone although the ledger contains live sessions. */
+/** Throws `FolderMissingError` if the journal is missing although the ledger contains live sessions. */
 export function assertJournalFolder(journalFolder: string, liveSessions: number): void {
   if (liveSessions === 0 || existsSync(journalFolder)) return;
   throw new FolderMissingError(

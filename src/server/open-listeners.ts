@@ -10,7 +10,7 @@ import { CertificateStore } from '../tls/certificate.ts';
 import type { CleanupStack, DrainTimer } from './lifecycle.ts';
 import type { ServiceOptions } from './service.ts';
 
-/** Opens the certificate of the public listener; null without TLS. */
+/** Opens the certificate of the public listener. Returns null without TLS. */
 export function openCertificate(
   { clock, logger, listen }: ServiceOptions,
   cleanup: CleanupStack,
@@ -53,13 +53,13 @@ interface ListenerDeps {
 export interface Listeners {
   readonly public: Listener;
   readonly operations: Listener;
-  /** Sets the handlers. Until then both listeners reply 503. */
+  /** Sets the handlers of both listeners. Until this call, the listeners reply 503 to every request. */
   serve(handlers: { readonly public: Handler; readonly operations: Handler }): void;
 }
 
 /**
- * Binds the operations listener and then the public one. Call this last of all `open` functions: the listeners are then closed
- * first, while pending requests can still use every other part of the service.
+ * Binds the operations listener and then the public listener. Call this function after all other `open` functions: the listeners
+ * are then closed first, while pending requests can still use every other part of the service.
  */
 export async function openListeners(
   { logger, clock }: ServiceOptions,

@@ -26,7 +26,7 @@ import { assertJournalFolder } from './open-data-folder.ts';
 import { restoreReferrerTags } from './restore-referrer-tags.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
 
-/** Logs an incident at the level that its kind calls for. */
+/** Logs an incident at the log level of its kind. */
 function logIncident(logger: Logger, name: LogName, incident: LogIncident | JournalIncident): void {
   if ('error' in incident) {
     logger.error({ log: name, kind: incident.kind, err: describeError(incident.error) }, `${name} incident`);
@@ -35,7 +35,7 @@ function logIncident(logger: Logger, name: LogName, incident: LogIncident | Jour
   } else logger.warn({ log: name, ...incident }, `${name} incident`);
 }
 
-/** Opens the ledger, restores sessions and caps from it, and opens journal and analytics. */
+/** Opens the ledger, restores sessions and daily caps from it, and opens the journal and the analytics. */
 export async function openStorage(
   options: ServiceOptions,
   closers: CleanupStack,
@@ -138,7 +138,7 @@ export async function openStorage(
   return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics };
 }
 
-/** What becomes of the groups and troubles of a log. */
+/** Creates the callbacks that report written groups and incidents of a log as metrics and log lines. */
 function logObservers(name: LogName, logger: ServiceOptions['logger'], metrics: Metrics) {
   return {
     onGroupStored: metrics.logGroupObserver(name),

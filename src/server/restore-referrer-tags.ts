@@ -9,9 +9,9 @@ import type { CleanupStack } from './lifecycle.ts';
 type ExperimentSource = Pick<ThreadAnalytics, 'listExperiments' | 'projectedPosition'>;
 
 /**
- * Restores the referrer tags of all sessions from the analytics store. Usually this takes milliseconds. While the aggregator
- * rebuilds its store, which can take minutes, the promise resolves after `bounds.analyticsQueryTimeoutMs` and the restore
- * continues in the background. The tag limit applies once the restore is complete.
+ * Restores the referrer tags of all sessions from the analytics store, usually within milliseconds. If the aggregator is rebuilding
+ * its store, which can take minutes, the promise resolves after `bounds.analyticsQueryTimeoutMs` and the restore continues in the
+ * background. The limit on the number of tags applies once the restore is complete.
  *
  * @param upToPosition position of the last record in the ledger
  */
@@ -27,7 +27,7 @@ export async function restoreReferrerTags(
   restoreInBackground(analytics, upToPosition, referrerTags, abortController.signal);
 }
 
-/** Queries only once the aggregator has caught up, because a query that times out still occupies the aggregator's queue. */
+/** Starts the queries after the aggregator has applied all records, because even a timed-out query occupies the aggregator's queue. */
 async function restoreInBackground(
   analytics: ExperimentSource,
   upToPosition: number,
@@ -40,7 +40,7 @@ async function restoreInBackground(
   } while (analytics.projectedPosition < upToPosition || !(await tryRestore(analytics, referrerTags)));
 }
 
-/** Reads all pages of experiments. Returns false if the aggregator did not answer in time. */
+/** Reads all pages of experiments. Returns false if the aggregator did not reply in time. */
 async function tryRestore(analytics: ExperimentSource, referrerTags: ReferrerTags): Promise<boolean> {
   try {
     for (let lastId = 0; ; ) {

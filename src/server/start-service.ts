@@ -48,15 +48,15 @@ import { servedVerticals } from './service.ts';
 import { version } from './version.ts';
 
 /**
- * The composition root: creates every part of a service and connects them. Parts are opened in the order of their dependencies
- * and closed in reverse order, also when the start fails.
+ * Creates every part of a service and connects the parts (composition root). Parts are opened in the order of their dependencies,
+ * and closed in reverse order, even if the start fails.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const cleanup = new CleanupStack();
   try {
     return await composeService(options, cleanup);
   } catch (error) {
-    await cleanup.close().catch(() => {}); // The first error is the one to report.
+    await cleanup.close().catch(() => {}); // Only the error of the start is reported.
     throw error;
   }
 }
@@ -88,7 +88,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   // Offers
   connectDailyCaps(options, caps, catalogs, ledger);
   const logos = await openLogos(options, cleanup, catalogs);
-  // A catalog change reads the ledger, so it is cancelled before the ledger closes.
+  // A catalog change reads the ledger, so pending changes are cancelled before the ledger closes.
   cleanup.defer(() => catalogs.close());
   const matcher = await openMatcher(options, cleanup, catalogs, metrics);
   startAbortSignal?.throwIfAborted();

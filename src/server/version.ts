@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-// Resolved by package name because the relative path differs in the compiled package.
+// The manifest is resolved by package name, because its relative path differs in the compiled package.
 const manifest: { version: string } = createRequire(import.meta.url)('svc-marketplace/package.json');
 
 export const version = manifest.version;

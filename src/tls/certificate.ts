@@ -4,19 +4,19 @@ import { createSecureContext } from 'node:tls';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 
-/** Absolute paths, both files in PEM. */
+/** Absolute paths of a certificate and its key. Both files have the PEM format. */
 export interface CertificateFiles {
-  /** The certificate, followed by its chain. */
+  /** File of the certificate, followed by its chain. */
   readonly certificateFile: string;
-  /** Its private key, without a passphrase. */
+  /** File of the private key of the certificate, without a passphrase. */
   readonly keyFile: string;
 }
 
-/** A valid certificate and its key, as read from their files. */
+/** A valid certificate and its key, with the contents of their files. */
 export interface Certificate extends CertificateFiles {
   readonly certificatePem: Buffer;
   readonly keyPem: Buffer;
-  /** Milliseconds since the Unix epoch. */
+  /** Expiry time in milliseconds since the Unix epoch. */
   readonly expiresAtMs: number;
 }
 
@@ -25,12 +25,12 @@ export const tlsVersions = ['1.2', '1.3'] as const;
 export const tlsMinVersionDefault = tlsVersions[0];
 export type TlsVersion = (typeof tlsVersions)[number];
 
-/** The certificate or the key is invalid. The message never contains text of the file. */
+/** Error for an invalid certificate or key. The message never contains text of the file. */
 export class InvalidCertificateError extends Error {
   override readonly name = 'InvalidCertificateError';
   readonly part: 'certificate' | 'key';
   readonly file: string;
-  /** What the file must be, as the end of a sentence. */
+  /** Description of a valid file, as the end of the sentences "the file is not ..." and "it must be ...". */
   readonly expected: string;
 
   constructor(part: 'certificate' | 'key', files: CertificateFiles, expected: string) {
@@ -43,8 +43,8 @@ export class InvalidCertificateError extends Error {
 }
 
 /**
- * Reads a certificate and its key, and verifies that they belong together. An expired certificate is accepted: the operator decides
- * whether to use it.
+ * Reads a certificate and its key, and verifies that they belong together. An expired certificate is accepted, because the operator
+ * decides whether to use it.
  *
  * @throws InvalidCertificateError
  */
@@ -56,7 +56,7 @@ export function readCertificate(files: CertificateFiles): Certificate {
     throw new InvalidCertificateError('key', files, `the private key of the certificate in ${files.certificateFile}`);
   }
   try {
-    // Validates the rest of the chain.
+    // Creating a TLS context validates the rest of the chain.
     createSecureContext({ cert: certificatePem, key: keyPem });
   } catch {
     throw new InvalidCertificateError('certificate', files, 'a certificate in PEM, followed by its chain');
@@ -95,18 +95,18 @@ function parsePrivateKey(pem: Buffer, files: CertificateFiles): KeyObject {
 }
 
 export type CertificateReload =
-  /** `recovered`: the previous reload failed. */
+  /** Result of a successful reload. `recovered` is true if the previous reload failed. */
   | { readonly ok: true; readonly changed: boolean; readonly recovered: boolean; readonly expiresAtMs: number }
   | { readonly ok: false; readonly error: string };
 
 interface CertificateStoreOptions {
   readonly files: CertificateFiles;
   readonly clock: Clock;
-  /** Called when a certificate that expires soon, or has expired, comes into use, and then twice a day. */
+  /** Called when the service starts to use a certificate that expires soon or has expired, and then twice a day. */
   readonly onExpiryWarning: (secondsLeft: number) => void;
 }
 
-/** Holds the current certificate. Reloads it on request, and keeps the current one if the new one is invalid. */
+/** Stores the current certificate and reloads it on request. If the new certificate is invalid, the current one is unchanged. */
 export class CertificateStore {
   readonly #options: CertificateStoreOptions;
   readonly #expiryCheck: NodeJS.Timeout;
@@ -114,7 +114,7 @@ export class CertificateStore {
   #onCertificateChange: (certificate: Certificate) => void = () => {};
   #lastReloadFailed = false;
 
-  /** @throws InvalidCertificateError */
+  /** Reads the certificate files. Throws `InvalidCertificateError` if they are invalid. */
   constructor(options: CertificateStoreOptions) {
     this.#options = options;
     this.#current = readCertificate(options.files);
@@ -126,7 +126,7 @@ export class CertificateStore {
     return this.#current;
   }
 
-  /** Negative after the expiry. */
+  /** Seconds until the certificate expires; negative after its expiry. */
   get secondsUntilExpiry(): number {
     return Math.floor((this.#current.expiresAtMs - this.#options.clock.wallMs()) / 1000);
   }
@@ -135,7 +135,7 @@ export class CertificateStore {
     return this.#lastReloadFailed;
   }
 
-  /** Sets the function that applies a new certificate. If it throws, the current certificate stays. */
+  /** Sets the function that applies a new certificate. If the function throws, the current certificate is unchanged. */
   onChange(onCertificateChange: (certificate: Certificate) => void): void {
     this.#onCertificateChange = onCertificateChange;
   }

@@ -8,7 +8,7 @@ export const widgetLoadIdPattern = '^[0-9a-f]{16}$';
 
 const loadIdRegex = new RegExp(widgetLoadIdPattern);
 
-/** Parses the id of a widget load, 16 lower-case hex digits, to its bytes; null for anything else. */
+/** Parses the ID of a widget load, 16 lower-case hex digits, to its bytes. Returns null for anything else. */
 export function parseWidgetLoadId(text: unknown): Buffer | null {
   return typeof text === 'string' && loadIdRegex.test(text) ? Buffer.from(text, 'hex') : null;
 }
@@ -29,23 +29,23 @@ export interface WidgetBeaconBody {
 }
 
 export interface WidgetEvent {
-  /** Digest of the event id. */
+  /** Digest of the event ID. */
   readonly digest: Buffer;
-  /** Index in `widgetEventTypes`. */
+  /** Event type as an index in `widgetEventTypes`. */
   readonly type: number;
-  /** Null for an event without an offer. */
+  /** ID of the offer; null for an event without an offer. */
   readonly offerId: string | null;
 }
 
-/** A beacon: the events of one widget load. */
+/** The events of one widget load in one request. */
 export interface WidgetBeacon {
   readonly load: Buffer;
   readonly events: readonly WidgetEvent[];
 }
 
 /**
- * Parses the body of a beacon (docs/contract.md#widget-events), a `WidgetBeaconBody`. One invalid event refuses the whole batch, because the
- * only sender is the widget script, and accepting the others would hide its bugs.
+ * Parses the body of a beacon (docs/contract.md#widget-events), a `WidgetBeaconBody`. The whole batch is refused if one event is invalid.
+ * Only the widget script sends batches, and recording the valid events would hide its bugs.
  */
 export function parseWidgetBeacon(body: unknown): Outcome<WidgetBeacon> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');

@@ -1,15 +1,16 @@
 import { bounds } from '../bounds.ts';
 import type { SortOrder } from '../matching/matcher.ts';
 
-/** Height of title, sort order and disclosure, and of each offer, at the largest width and the default font size. */
+/** Height of the title, sort order and disclosure together, at the largest width and the default font size. */
 const frameHeightPx = 138;
+/** Height of one offer, at the largest width and the default font size. */
 const offerHeightPx = 206;
-/** A single offer needs 350 px at the largest width and 630 px on a phone. A value between shifts the layout a little on both. */
+/** Minimum height. A single offer needs 350 px at the largest width and 630 px on a phone, so the layout shifts a little on both. */
 const minHeightPx = 480;
 
 /**
- * Height that the embed code reserves until the script has loaded, in px: that of the widget at its largest width. A narrower widget is
- * higher, but the content below it is outside the window already.
+ * Returns the height in px that the embed code reserves until the script has loaded: the height of the widget at its largest width. A
+ * narrower widget is higher, but then the content below the widget is not visible anyway.
  */
 function reservedHeightPx(maxOffers: number): number {
   return Math.max(minHeightPx, frameHeightPx + offerHeightPx * Math.min(maxOffers, bounds.widgetPlaceholderCardsMax));
@@ -22,20 +23,20 @@ export interface WidgetParameters {
   readonly maxOffers: number;
 }
 
-/** Returns the URL of the iframe's page (docs/contract.md#embed-code). */
+/** Returns the URL of the iframe page (docs/contract.md#embed-code). */
 export function widgetPageUrl(widgetUrl: string, { sub, token, sort, maxOffers }: WidgetParameters): string {
   return `${widgetUrl}?sub=${sub}&token=${token}&sort=${sort}&max_offers=${maxOffers}`;
 }
 
-/** Returns the `<iframe>` element. It has no style attribute, which a strict CSP would block. */
+/** Returns the `<iframe>` element. It has no style attribute, because a strict CSP would block the style. */
 export function iframeHtml(src: string): string {
-  // Ampersands are not escaped, which HTML allows here, so that the URL can be copied from the text.
+  // Ampersands are not escaped, so that the URL can be copied from the text. HTML allows unescaped ampersands here.
   return `<iframe src="${escapeAttribute(src)}" title="Offers for you" width="100%" height="680" frameborder="0"></iframe>`;
 }
 
 /**
- * Returns a container and the script that mounts the widget in it. An empty SVG reserves the height of the widget, so that the layout does
- * not shift; its height is an attribute, because a strict CSP would block a style.
+ * Returns a container and a script that mounts the widget in the container. An empty SVG reserves the height of the widget, so that the
+ * layout does not shift. The SVG has a height attribute and no style, because a strict CSP would block the style.
  */
 export function scriptHtml(src: string, mountName: string, widget: WidgetParameters): string {
   const placeholder = `<svg width="1" height="${reservedHeightPx(widget.maxOffers)}" aria-hidden="true"></svg>`;
@@ -50,12 +51,12 @@ function scriptElement(src: string, mount: string, widget: WidgetParameters, ext
   );
 }
 
-/** Escapes the characters that the URL parser leaves unescaped in configured URLs. */
+/** Escapes the characters of a configured URL that the URL parser does not escape. */
 function escapeAttribute(text: string): string {
   return text.replaceAll('"', '%22').replaceAll("'", '%27').replaceAll('<', '%3C').replaceAll('>', '%3E');
 }
 
-/** The document inside the iframe: the same script, mounted in a page of our own. */
+/** Returns the HTML document of the iframe. It contains the same script as a partner's page. */
 export function widgetPageHtml(scriptUrl: string, nonce: string, widget: WidgetParameters): string {
   const mount = 'svc-offers';
   return `<!doctype html>
@@ -75,7 +76,7 @@ ${scriptElement(scriptUrl, `#${mount}`, widget, ` data-embed="iframe" nonce="${n
 `;
 }
 
-/** Returns the CSP of the iframe's page: its script by nonce, requests to its own host, logos, and nothing else. */
+/** Returns the CSP of the iframe page. It allows the script with the nonce, requests to the page's own host, and logos. */
 export function widgetPageCsp(nonce: string, ownOrigin: string, cdnOrigin: string, frameAncestors: string): string {
   return [
     "default-src 'none'",

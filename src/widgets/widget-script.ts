@@ -8,7 +8,7 @@ class WidgetScriptMissingError extends Error {
   override readonly name = 'WidgetScriptMissing';
 }
 
-/** Loads the widget script that `bin/build-widget.ts` built and compressed; compressing it at each start would take 40 ms. */
+/** Loads the widget script that `bin/build-widget.ts` has built and compressed. Compression at each start would take 40 ms. */
 export function loadWidgetScript(): CompressedFile {
   try {
     const [plain, gzip, brotli] = ['', '.gz', '.br'].map((ending) =>

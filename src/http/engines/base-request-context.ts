@@ -6,12 +6,12 @@ import type { DeadlineEntry, DeadlineQueue } from './deadline-queue.ts';
 import type { InFlightRequests, UnsentReplies, UnsentReply } from './in-flight-requests.ts';
 import type { CallerIds, ListenerOptions, LoggedRequest, Reply, RequestContext } from './listener.ts';
 
-// The prefix of 72 random bits is unique among processes and threads, the counter within one. 16 random bytes per request would cost
-// several times as much.
+// Prefix of all request IDs of this thread. Its 72 random bits make the IDs unique among processes and threads; the counter makes them
+// unique within a thread. Generating 16 random bytes for every request would cost several times as much.
 const requestIdPrefix = `${randomBytes(9).toString('base64url')}-`;
 let issuedRequestIds = 0;
 
-/** Returns a new request id, unique among all processes: 14 or more characters of `[A-Za-z0-9_-]`. */
+/** Returns a new request ID that is unique among all processes. It has 14 or more characters of `[A-Za-z0-9_-]`. */
 export function nextRequestId(): string {
   issuedRequestIds += 1;
   return requestIdPrefix + issuedRequestIds.toString(36);
@@ -27,7 +27,7 @@ export class BodyBuffer {
     this.#bytesMax = bytesMax;
   }
 
-  /** Appends a copy of a chunk. Returns false, and appends nothing, if the body would exceed the limit. */
+  /** Appends a copy of a chunk. Returns false and appends nothing if the body would exceed the limit. */
   append(chunk: Uint8Array): boolean {
     const bytes = this.#byteLength + chunk.byteLength;
     if (bytes > this.#bytesMax) return false;
@@ -41,7 +41,7 @@ export class BodyBuffer {
     return true;
   }
 
-  /** The collected bytes; valid until the next `append`. */
+  /** The collected bytes. They are valid until the next `append`. */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#byteLength);
   }
@@ -58,17 +58,17 @@ export interface ListenerState {
 }
 
 /**
- * The part of a request context that is the same on both engines: its states, the body callbacks, the deadline and errors.
+ * The part of a request context that both engines share: states, body callbacks, deadline and errors.
  *
  *     handling ──reply──> ended ────────────────────────────────> released
  *        │                  ├─(body refused)─────────> lingering ─┤
  *        │                  └─(client does not read)─> unsent ────┘
  *        └─return─> pending ──reply, deadline──> ended ...
- *     an abort leads from every state to: ended, released
+ *     every state ──client disconnects──> ended ──> released
  *
- * An engine calls `runHandler`, adds the context to the listener's deadlines while it is pending or lingering, and calls `release` at
- * the end. A context lingers when it is answered and the rest of its unwanted body still arrives. It is unsent when it is answered and
- * its client has not read enough for the whole reply to be passed to the system.
+ * An engine calls `runHandler`, adds the context to the listener's deadlines while the context is pending or lingering, and calls
+ * `release` at the end. A context is lingering if the reply was sent and the rest of a refused body still arrives. A context is unsent
+ * if the client has not read enough of the reply, so that the system could not accept the whole reply.
  */
 export abstract class BaseRequestContext<L extends ListenerState>
   implements RequestContext, DeadlineEntry, LoggedRequest, UnsentReply
@@ -85,14 +85,14 @@ export abstract class BaseRequestContext<L extends ListenerState>
   previous: DeadlineEntry | null = null;
   next: DeadlineEntry | null = null;
   protected readonly listener: L;
-  /** When the head was received; monotonic milliseconds. */
+  /** Time when the request head was received, in monotonic milliseconds. */
   protected readonly receivedMs = performance.now();
-  /** The declared size of the body exceeds the limit. */
+  /** Whether the declared size of the body exceeds the limit. */
   protected isBodyTooLarge = false;
-  /** A reply now closes the connection, because the rest of the body has an unknown size or is too large. */
+  /** Whether a reply closes the connection, because the rest of the body has an unknown size or is too large. */
   protected mustDiscardBody = false;
   private isBodyRequested = false;
-  /** Set while the body is awaited. */
+  /** Callback for a missing body; set while the handler waits for the body. */
   private onBodyUnavailable: (() => void) | undefined;
   private isCounted = false;
 
@@ -105,16 +105,16 @@ export abstract class BaseRequestContext<L extends ListenerState>
 
   abstract header(lowerCaseName: string): string;
 
-  /** Whether the handler has not returned yet. */
+  /** Whether the handler is still running synchronously. */
   protected abstract readonly isHandling: boolean;
 
-  /** Returns a header or other part that a proxy may have interpreted differently. Handlers do not see such a request. */
+  /** Returns the header or other part that a proxy may have interpreted differently, if any. Handlers do not receive such a request. */
   protected abstract findMalformedPart(): RequestParam | undefined;
 
   /** Calls `deliverBody` when the body is complete, unless the context has ended. */
   protected abstract collectBody(onBody: (body: Buffer) => void | Promise<void>): void;
 
-  /** Calls `markEnded` and sends the reply. Throws without doing either if the reply is invalid. */
+  /** Calls `markEnded` and sends the reply. Throws, and sends nothing, if the reply is invalid. */
   protected abstract writeReply(reply: Reply): void;
 
   /** Closes the connection of an answered context. */
@@ -155,14 +155,14 @@ export abstract class BaseRequestContext<L extends ListenerState>
     this.sendError({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds });
   }
 
-  /** Called when the reply is sent or the client has disconnected. */
+  /** Releases the context. Called when the reply is sent or the client has disconnected. */
   release(): void {
     this.markEnded();
     this.listener.deadlines.remove(this);
     this.leaveInFlight();
   }
 
-  /** Runs the handler, or refuses a malformed request. */
+  /** Runs the handler. A malformed request is refused instead. */
   protected runHandler(): void {
     const { options, inFlightRequests } = this.listener;
     inFlightRequests.increment();
@@ -181,8 +181,8 @@ export abstract class BaseRequestContext<L extends ListenerState>
   }
 
   /**
-   * Whether every server interprets the transfer coding of the request in the same way: `chunked` alone, in one header, without a length
-   * or trailers, and with a method that has a body.
+   * Whether every server interprets the transfer coding of the request in the same way. This requires `chunked` as the only coding, in
+   * one header, without `Content-Length` or trailers, and a method that has a body.
    */
   protected hasPlainChunkedCoding(codings: number, lengths: number): boolean {
     return (
@@ -204,7 +204,7 @@ export abstract class BaseRequestContext<L extends ListenerState>
     }
   }
 
-  /** Ends the context. Calls `onNoBody` if the body is still awaited. */
+  /** Ends the context. Calls `onNoBody` if the handler still waits for the body. */
   protected markEnded(): void {
     const { onBodyUnavailable } = this;
     this.ended = true;
@@ -216,7 +216,7 @@ export abstract class BaseRequestContext<L extends ListenerState>
     }
   }
 
-  /** Removes the request from those that a drain waits for. */
+  /** Removes the request from the requests in flight, for which a drain waits. */
   protected leaveInFlight(): void {
     if (this.isCounted) this.listener.inFlightRequests.decrement();
     this.isCounted = false;
@@ -238,7 +238,7 @@ export abstract class BaseRequestContext<L extends ListenerState>
 
   private sendReply(reply: Reply): void {
     this.writeReply(reply);
-    // An integer, because a fraction would allocate a heap number.
+    // The duration is rounded to an integer, because a fraction would allocate a number on the heap.
     this.listener.options.onReply?.(this.routeIndex, reply.status, ((performance.now() - this.receivedMs) * 1000) | 0);
     if (reply.status >= 400) this.listener.options.onErrorReply?.(this, reply);
     else this.listener.options.onSuccessReply?.(this, reply);

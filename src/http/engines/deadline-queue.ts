@@ -1,8 +1,8 @@
-/** An entry of a deadline queue. The queue sets all members but `onDeadline`; the initial values are {@link unqueuedEntry}. */
+/** An entry of a deadline queue. The queue sets all members except `onDeadline`. {@link unqueuedEntry} contains the initial values. */
 export interface DeadlineEntry {
-  /** Monotonic milliseconds. */
+  /** Time when the entry expires, in monotonic milliseconds. */
   dueMs: number;
-  /** Neighbours in the queue, which is a ring; null outside it. */
+  /** Previous entry in the queue, which is a ring; null if the entry is not in the queue. */
   previous: DeadlineEntry | null;
   next: DeadlineEntry | null;
   onDeadline(): void;
@@ -11,11 +11,11 @@ export interface DeadlineEntry {
 export const unqueuedEntry = { dueMs: 0, previous: null, next: null } as const;
 
 /**
- * A queue of entries with the same timeout. Entries expire in the order in which they were added, so one timer serves all of them. It is a
- * linked list because every waiting request is added and removed.
+ * A queue of entries with the same timeout. Entries expire in the order in which they were added, so the queue needs one timer only. The
+ * queue is a linked list, because every waiting request is added and removed.
  */
 export class DeadlineQueue {
-  /** Start and end of the ring. Its `next` neighbour expires first. */
+  /** Start and end of the ring. The entry after the sentinel expires first. */
   private readonly sentinel: DeadlineEntry = {
     dueMs: Number.POSITIVE_INFINITY,
     previous: null,
@@ -46,7 +46,7 @@ export class DeadlineQueue {
     sentinel.previous = entry;
   }
 
-  /** Does nothing if the entry is not in the queue. */
+  /** Removes an entry. Does nothing if the entry is not in the queue. */
   remove(entry: DeadlineEntry): void {
     const { previous, next } = entry;
     if (previous === null || next === null) return;
@@ -56,7 +56,7 @@ export class DeadlineQueue {
     entry.next = null;
   }
 
-  /** Removes the entries that are due at `nowMs`, and calls `onDeadline` of each. */
+  /** Removes all entries that are due at `nowMs`, and calls `onDeadline` of each removed entry. */
   expire(nowMs: number): void {
     for (
       let first = this.sentinel.next as DeadlineEntry;

@@ -1,12 +1,12 @@
 import { bounds } from '../../bounds.ts';
 
 /**
- * Waits for `delayMs`, and at least until the event loop has polled for connections once more. Closing the listening socket would reset
- * the connections that the system has established but the process has not accepted.
+ * Waits for `delayMs`, and at least until the event loop has polled for new connections once more. Closing the listening socket earlier
+ * would reset connections that the operating system has established but the process has not accepted yet.
  */
 export async function keepAcceptingConnections(delayMs: number): Promise<void> {
   if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
-  // The first ends this turn of the event loop, the second a turn that polled the sockets.
+  // The first wait ends the current turn of the event loop. The second wait ends a turn in which the sockets were polled.
   await new Promise(setImmediate);
   await new Promise(setImmediate);
 }
@@ -32,8 +32,8 @@ export class InFlightRequests {
   }
 
   /**
-   * Resolves when no request is in flight and the last reply was passed to the system, or after `graceMs`, with the number of
-   * unanswered requests. Also waits for new requests on open connections.
+   * Waits until no request is in flight and the last reply was passed to the system, or until `graceMs` have passed. Includes new requests
+   * on open connections. Resolves with the number of unanswered requests.
    */
   async waitUntilEmpty(graceMs: number): Promise<number> {
     const graceEnd = Promise.withResolvers<void>();
@@ -44,7 +44,7 @@ export class InFlightRequests {
     }, graceMs);
     do {
       await Promise.race([this.whenEmpty(), graceEnd.promise]);
-      // A reply written in this turn is sent when the engine gets control back.
+      // The engine sends a reply that was written in this turn when it regains control.
       await new Promise(setImmediate);
     } while (this.current > 0 && inGrace);
     clearTimeout(timer);
@@ -65,15 +65,15 @@ export interface UnsentReply {
 }
 
 /**
- * The replies of a listener that wait for their clients to read, with a limit on their total size. Beyond the limit, the connection that has
- * made no progress for the longest time is closed.
+ * Replies of a listener whose clients have not read all bytes, with a limit on the total size. If the limit is exceeded, the connection
+ * that has made no progress for the longest time is closed.
  */
 export class UnsentReplies {
-  /** Size of each reply, in the order of their last progress. */
+  /** Size in bytes of each reply. The reply without progress for the longest time comes first. */
   private readonly bytesByReply = new Map<UnsentReply, number>();
   private bytes = 0;
 
-  /** Adds a reply, or updates one that has made progress. May close its connection. */
+  /** Adds a reply, or updates a reply that has made progress. May close a connection if the limit is exceeded. */
   add(reply: UnsentReply, bodyBytes: number): void {
     this.remove(reply);
     const bytes = bodyBytes + bounds.engineBufferBytesPerConnection;
@@ -87,7 +87,7 @@ export class UnsentReplies {
     }
   }
 
-  /** Does nothing if the reply is not in the collection. */
+  /** Removes a reply. Does nothing if the reply is not in the collection. */
   remove(reply: UnsentReply): void {
     this.bytes -= this.bytesByReply.get(reply) ?? 0;
     this.bytesByReply.delete(reply);

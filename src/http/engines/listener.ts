@@ -3,78 +3,78 @@ import type { Refusal } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import type { HeaderText } from './response-head.ts';
 
-/** One request and its reply, the same on both HTTP engines. One conformance suite (`test/http/`) runs against both. */
+/** One request and its reply. Both HTTP engines implement this interface, and one conformance suite (`test/http/`) tests both engines. */
 export interface RequestContext extends CancelSignal {
-  /** As sent, e.g. `GET`. The listener omits the body of a reply to HEAD. */
+  /** Method as sent, such as `GET`. The listener omits the body of a reply to HEAD. */
   readonly method: string;
-  /** The path as sent, undecoded, without the query. */
+  /** Path as sent, without decoding and without the query. */
   readonly path: string;
-  /** The query as sent, undecoded, without the question mark; empty when there is none. */
+  /** Query as sent, without decoding and without the question mark; empty when the request has none. */
   readonly query: string;
-  /** Unique among all requests of all processes; every response has it as `X-Request-Id`. */
+  /** Request ID, unique among all requests of all processes. Every response contains it as `X-Request-Id`. */
   readonly requestId: string;
-  /** Returns a request header by its lower-case name, empty if absent. Throws after the handler has returned or awaited. */
+  /** Returns a request header by its lower-case name; empty if absent. Throws after the handler has returned or awaited. */
   header(lowerCaseName: string): string;
   /**
-   * Reads the request body. Must be called at most once, before the handler returns. Exactly one callback is called, once: `onNoBody` if
-   * the body is too large (the listener replies 413), the client disconnects, or the deadline passes (503). The bytes are valid only
-   * during the call of `onBody`.
+   * Reads the request body. Must be called at most once, before the handler returns. Exactly one of the two callbacks is called, once.
+   * `onNoBody` is called if the body is too large (the listener replies 413), the client disconnects, or the deadline passes (503). The
+   * bytes are valid only during the call of `onBody`.
    */
   readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void;
   /**
-   * Headers for replies of the listener itself, such as a 413 or the deadline's 503. Set by the route.
+   * Headers for error replies of the listener itself, such as 413, or 503 after the deadline. Set by the route.
    */
   errorHeaders: HeaderText;
-  /** Index of the route in `allRouteNames`, for metrics and logs. Set by the route; 0 before. */
+  /** Index of the route in `allRouteNames`, for metrics and logs. Set by the route; 0 until then. */
   routeIndex: number;
-  /** The authenticated caller, for the log. Set by the route; null before. */
+  /** The authenticated caller, for the log. Set by the route; null until then. */
   caller: CallerIds | null;
-  /** Sends the reply. Later calls, and calls after an abort or the deadline, do nothing. */
+  /** Sends the reply. Calls after a reply, a disconnect of the client or the deadline have no effect. */
   reply(reply: Reply): void;
-  /** True once answered, aborted or past the deadline. */
+  /** True after a reply, after the client has disconnected, or after the deadline. */
   readonly ended: boolean;
 }
 
-/** Numbers of an account and key; `SqliteKeyDirectory.namesOf` returns the names. */
+/** Numbers of an account and an API key. `SqliteKeyDirectory.namesOf` returns their names. */
 export interface CallerIds {
   readonly account: number;
-  /** Absent for a request without an API key. */
+  /** Number of the API key; absent for a request without an API key. */
   readonly keyNumber?: number;
 }
 
 export interface Reply {
   readonly status: number;
-  /** Without `X-Request-Id`, `X-Content-Type-Options`, `Content-Length`, `Date` and `Connection`, which the listener adds. */
+  /** Headers except `X-Request-Id`, `X-Content-Type-Options`, `Content-Length`, `Date` and `Connection`, which the listener adds. */
   readonly headers: HeaderText;
   readonly body: string | Uint8Array;
   /** The error that the reply reports, for the log. */
   readonly refusal?: Refusal;
 }
 
-/** A request for the log. The method is as sent, so it must not be logged unchecked. */
+/** Properties of a request for the log. `method` is the text that the client sent, so it must be checked before it is logged. */
 export interface LoggedRequest {
   readonly requestId: string;
   readonly method: string;
   readonly routeIndex: number;
   readonly caller: CallerIds | null;
-  /** Since its head was received. */
+  /** Time since the request head was received, in milliseconds. */
   readonly elapsedMs: number;
 }
 
 /**
- * Handles one request. If it throws or rejects, the listener replies 500 and reports the error. It must not call `header` or `readBody`
- * after its first await.
+ * Handles one request. If a handler throws or rejects, the listener replies 500 and reports the error. A handler must not call `header` or
+ * `readBody` after its first await.
  */
 export type Handler = (context: RequestContext) => void | Promise<void>;
 
 export interface ListenerOptions {
   readonly host: string;
-  /** 0 picks a free port. */
+  /** TCP port; 0 selects a free port. */
   readonly port: number;
   readonly handler: Handler;
-  /** Creates the listener's own error replies: 400 for framing, 413, 500, and 503 for the deadline. */
+  /** Creates error replies of the listener itself: 400 for malformed requests, 413, 500, and 503 after the deadline. */
   readonly errorReply: (refusal: Refusal, requestId: string, headers: HeaderText) => Reply;
-  /** Called when a handler throws or rejects, which is a bug. */
+  /** Called when a handler throws or rejects. This is always a bug. */
   readonly onHandlerError: (error: unknown, request: LoggedRequest) => void;
   /** Called after a reply with a status of 400 or more. */
   readonly onErrorReply?: (request: LoggedRequest, reply: Reply) => void;
@@ -83,32 +83,32 @@ export interface ListenerOptions {
   /** Called when a request exceeds its deadline. */
   readonly onDeadline?: () => void;
   /**
-   * Called once for each reply, when it is passed to the engine, with the time since the request's head was received. Not called for
+   * Called once for each reply when it is passed to the engine, with the microseconds since the request head was received. Not called for
    * requests that the engine itself refuses.
    */
   readonly onReply?: (route: number, status: number, elapsedUs: number) => void;
   readonly bodyBytesMax: number;
   readonly deadlineMs: number;
-  /** For https; default: http. */
+  /** TLS settings for https; undefined for http. */
   readonly tls?: { readonly certificate: Certificate; readonly minVersion: TlsVersion } | undefined;
 }
 
 export interface Listener {
   readonly engine: 'uws' | 'node';
-  /** The build of the engine and why it was chosen, for the operator. */
+  /** The build of the engine and the reason for its choice, for the operator. */
   readonly engineReason: string;
-  /** The bound port. */
+  /** TCP port to which the listener is bound. */
   readonly port: number;
   /** Number of requests whose replies are not fully sent. */
   readonly inFlightCount: number;
   /**
-   * Uses this certificate for new connections. For a listener that was started with `tls`. Throws `InvalidCertificateError`, and keeps the
-   * current certificate, if the engine cannot load it.
+   * Sets the certificate for new connections of a listener that was started with `tls`. Throws `InvalidCertificateError` if the engine
+   * cannot load the certificate, and continues to use the current one.
    */
   setCertificate(certificate: Certificate): void;
   /**
-   * Drains the listener: replies with `Connection: close`, stops accepting connections after `delayMs`, and closes all sockets when every
-   * reply is sent or after another `graceMs`. Resolves with the number of unanswered requests. Idempotent.
+   * Drains the listener: every reply contains `Connection: close`, no connection is accepted after `delayMs`, and all sockets are closed
+   * when every reply is sent, at the latest `graceMs` after the delay. Resolves with the number of unanswered requests. Idempotent.
    */
   close(graceMs: number, delayMs?: number): Promise<number>;
 }

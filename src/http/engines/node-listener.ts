@@ -19,8 +19,8 @@ import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodyless, responseHead, responseHeaders, splitHeaders } from './response-head.ts';
 
 /**
- * Starts a listener on node:http, for machines without a binary of the native engine. Its replies are the same. Rejects with the system's
- * error (`EADDRINUSE`, `EACCES`, ...) if it cannot listen on the address.
+ * Starts a listener on node:http, for machines without a binary of uWebSockets.js. Replies are the same as those of uWebSockets.js.
+ * Rejects with the system error (`EADDRINUSE`, `EACCES`, ...) if the listener cannot listen on the address.
  *
  * @param reason why this engine was chosen
  */
@@ -34,7 +34,7 @@ export async function startNodeListener(
     requestTimeout: bounds.connectionIdleTimeoutMs,
     keepAliveTimeout: bounds.connectionIdleTimeoutMs,
     connectionsCheckingInterval: bounds.connectionCheckIntervalMs,
-    // The framing check refuses such a request with the documented error body.
+    // The service itself refuses a request without a Host header, with the documented error body.
     requireHostHeader: false,
   };
   const server =
@@ -45,9 +45,9 @@ export async function startNodeListener(
           ...tlsContextOptions(options.tls.certificate, options.tls.minVersion),
           handshakeTimeout: bounds.connectionIdleTimeoutMs,
         });
-  // A limit would hide further headers from the framing check; the size of the head is limited already.
+  // A limit on the number of headers would hide the last headers from the check for malformed requests. The size is limited already.
   server.maxHeadersCount = 0;
-  // For a client that does not read its response.
+  // Closes connections of clients that do not read their responses.
   server.timeout = bounds.connectionIdleTimeoutMs;
   const listener = new NodeListener(options, server, reason);
   server.listen({ host: options.host, port: options.port, exclusive: true });
@@ -68,13 +68,13 @@ class NodeListener implements Listener, ListenerState {
   readonly deadlines: DeadlineQueue;
   readonly unsentReplies = new UnsentReplies();
   port = 0;
-  /** True from the start of the drain: every reply closes its connection. */
+  /** True from the start of the drain. Every reply then closes its connection. */
   isDraining = false;
-  /** Connections that close after the refused body that they still receive. */
+  /** Connections that still receive a refused body and then close. */
   readonly closingSockets = new WeakSet<Socket>();
   private readonly server: Server | SecureServer;
   private readonly connections = new Map<Socket, Set<NodeRequestContext>>();
-  /** With TLS: the sockets below the TLS connections, including those in their handshake. */
+  /** Sockets below the TLS connections, including sockets during a TLS handshake; empty without TLS. */
   private readonly tlsTransports = new Set<Socket>();
   private deadlineTimer: NodeJS.Timeout | undefined;
   private drainResult: Promise<number> | undefined;
@@ -93,10 +93,10 @@ class NodeListener implements Listener, ListenerState {
     } else {
       server.on('connection', (socket) => this.onConnection(socket));
     }
-    // `close` would cut off replies that are not read yet, because Node.js counts their connections as idle. The drain closes all later.
+    // Node.js counts connections with unread replies as idle, so `close` would cut off these replies. The drain closes them later.
     server.closeIdleConnections = () => {};
     server.on('request', (request, response) => this.onRequest(request, response));
-    // Ignores unknown expectations (RFC 9110, 10.1.1); by default the server would reply 417.
+    // Unknown expectations are ignored (RFC 9110, 10.1.1). By default, Node.js would reply 417.
     server.on('checkExpectation', (request, response) => this.onRequest(request, response));
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.onClientError(error, socket as Socket));
   }
@@ -152,7 +152,7 @@ class NodeListener implements Listener, ListenerState {
   private onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     if (this.closingSockets.has(socket)) {
-      // Follows a refused body, whose reply announced that the connection closes.
+      // This request follows a refused body. The reply to the refused request announced that the connection closes.
       request.resume();
       return;
     }
@@ -167,14 +167,14 @@ class NodeListener implements Listener, ListenerState {
       contexts.delete(context);
       context.release();
       const [next] = contexts;
-      // The reply may have been the last of its connection.
+      // The connection may have closed after this reply.
       if (next !== undefined && socket.writable && !this.closingSockets.has(socket)) next.run();
     });
-    // A pipelined request waits until the reply before it is sent.
+    // A pipelined request waits until the previous reply is sent.
     if (contexts.size === 1) context.run();
   }
 
-  /** Handles a request that the parser refused or that took too long to arrive. */
+  /** Handles a request that the HTTP parser refused, or whose head or body took too long to arrive. */
   private onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     const openContexts = this.connections.get(socket);
     if (openContexts === undefined) {
@@ -184,14 +184,14 @@ class NodeListener implements Listener, ListenerState {
     }
     const contexts = [...openContexts];
     if (contexts.length > 0 && contexts.every(({ ended }) => ended)) {
-      // Already answered; the refused body is malformed.
+      // All requests are answered already. Only the refused body is malformed.
       for (const context of contexts) context.endResponse();
       return;
     }
     const silent = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
     const malformed = !silent && error.code !== 'HPE_INVALID_EOF_STATE';
     if (malformed && contexts.length === 1 && contexts[0]?.rejectUnreadableBody()) return;
-    // The client would take an error reply for the response to its pending request.
+    // The client would interpret an error reply as the response to its pending request.
     if (contexts.length > 0 || silent || !socket.writable) {
       socket.destroy();
       return;
@@ -203,7 +203,7 @@ class NodeListener implements Listener, ListenerState {
     const headEnd = `Connection: close\r\nDate: ${new Date().toUTCString()}\r\nContent-Length: ${body.byteLength}\r\n\r\n`;
     socket.write(`HTTP/1.1 ${responseHead(reply, requestId)}\r\n${headEnd}`);
     socket.end(body);
-    // Closing at once could reset the connection before the client reads the reply.
+    // Closing the connection immediately could reset it before the client reads the reply.
     const lingering = { ...unqueuedEntry, onDeadline: () => socket.destroy() };
     this.deadlines.add(lingering, performance.now());
     socket.once('close', () => this.deadlines.remove(lingering));
@@ -225,8 +225,8 @@ const parserErrorParams: { readonly [code: string]: RequestParam } = {
 };
 
 /**
- * Splits a request target at its question mark. Removes scheme and authority of an absolute form (RFC 9112, 3.2.2). An authority with a
- * user name, and any other form, result in a path that does not start with a slash.
+ * Splits a request target at its question mark. Removes the scheme and authority of an absolute form (RFC 9112, 3.2.2). If the authority
+ * contains a user name, or the target has another form, the returned path does not start with a slash.
  */
 function parseRequestTarget(target: string): { path: string; query: string; authority?: string } {
   const [, authority, absolutePath = ''] = target.startsWith('/')
@@ -244,7 +244,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   protected override isHandling = false;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
-  /** Authority of an absolute request target, which replaces the Host header. */
+  /** Authority of an absolute request target. It replaces the Host header. */
   private readonly authority: string | undefined;
 
   constructor(listener: NodeListener, request: IncomingMessage, response: ServerResponse) {
@@ -270,7 +270,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
   }
 
-  /** Replies 400 if the body is malformed and was still arriving. Returns whether it replied. */
+  /** Replies 400 if a malformed body was still arriving. Returns whether a reply was sent. */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;
     this.sendError(invalidRequest('body', 'must have well-formed chunks').refusal);
@@ -278,7 +278,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     return true;
   }
 
-  /** Ends a reply that waits for the rest of a refused body, and its connection. */
+  /** Ends a reply that waits for the rest of a refused body, and closes its connection. */
   endResponse(): void {
     this.response.end();
   }
@@ -311,7 +311,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     const headers = splitHeaders(responseHeaders(reply, this.requestId));
     if (!isBodyless(reply.status)) headers.push('Content-Length', String(bodyByteLength(reply)));
     if (this.mustDiscardBody || listener.isDraining) headers.push('Connection', 'close');
-    // Throws before it sends anything if a header has an invalid character.
+    // `writeHead` throws before it sends anything if a header contains an invalid character.
     response.writeHead(reply.status, headers);
     this.markEnded();
     listener.deadlines.remove(this);
@@ -330,8 +330,8 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   }
 
   /**
-   * Sends the reply, discards the rest of the body until it ends or the deadline passes, and then closes the connection. Closing at once
-   * would reset the connection, often before the client reads the reply.
+   * Sends the reply, discards the rest of the body until the body ends or the deadline passes, and then closes the connection. Closing the
+   * connection immediately would reset it, often before the client reads the reply.
    */
   private sendAndLinger(reply: Reply): void {
     const { request, response, listener } = this;

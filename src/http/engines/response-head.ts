@@ -3,18 +3,18 @@ import { flattenString } from '../../domain/text.ts';
 import type { Reply } from './listener.ts';
 
 /**
- * Response headers as they are sent: CR LF, name, `: ` and value of each. Texts are concatenated with `+` and constant headers are
- * formatted once, because a response has a dozen headers and no code looks them up.
+ * Response headers as they are sent: CR LF, name, `: ` and value for each header. Headers are text, because a response has a dozen
+ * headers that no code looks up. Constant headers are formatted once, and texts are concatenated with `+`.
  */
 export type HeaderText = string;
 
-/** Throws for a value with a line break, which could inject headers. */
+/** Formats one header. Throws for a value with a line break, which could inject further headers. */
 export function formatHeader(name: string, value: string): HeaderText {
   if (value.includes('\n') || value.includes('\r')) throw new Error(`reply header ${name} contains a line break`);
   return `\r\n${name}: ${value}`;
 }
 
-/** Formats constant headers. */
+/** Formats headers that never change. */
 export function formatHeaders(headers: Readonly<Record<string, string>>): HeaderText {
   return flattenString(
     Object.entries(headers)
@@ -23,7 +23,7 @@ export function formatHeaders(headers: Readonly<Record<string, string>>): Header
   );
 }
 
-/** Returns name, value, name, value, as node:http takes them. */
+/** Returns the headers as a list of name, value, name, value, the format of node:http. */
 export function splitHeaders(headers: HeaderText): string[] {
   return headers
     .split('\r\n')
@@ -36,7 +36,7 @@ export function splitHeaders(headers: HeaderText): string[] {
 
 const statusLines = Array.from({ length: 600 }, (_, status) => `${status} ${STATUS_CODES[status] ?? ''}`);
 
-/** The status line without the protocol: `200 OK`. */
+/** Returns the status line without the protocol, such as `200 OK`. */
 export function statusLine(status: number): string {
   return statusLines[status] ?? `${status} `;
 }
@@ -46,12 +46,12 @@ export function isBodyless(status: number): boolean {
   return status === 204 || status === 304;
 }
 
-/** The headers of a reply, and the headers of every response. */
+/** Returns the headers of a reply together with the headers that every response has. */
 export function responseHeaders({ headers }: Reply, requestId: string): HeaderText {
   return `\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ${requestId}${headers}`;
 }
 
-/** Status line and headers as they are sent, without the protocol before and the line end after them. */
+/** Returns the status line and headers as they are sent, without the protocol at the start and the line break at the end. */
 export function responseHead(reply: Reply, requestId: string): string {
   return statusLine(reply.status) + responseHeaders(reply, requestId);
 }

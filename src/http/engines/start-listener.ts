@@ -5,8 +5,8 @@ import { NativeEngineUnavailableError } from './uws-engine.ts';
 import { startUwsListener } from './uws-listener.ts';
 
 /**
- * Starts a listener. `auto` falls back to node:http only if no build of uWebSockets.js can be loaded; the listener's `engineReason`
- * gives the cause. Rejects with the system's error (`EADDRINUSE`, `EACCES`, ...) if it cannot listen on the address.
+ * Starts a listener. The engine choice `auto` uses node:http only if no build of uWebSockets.js can be loaded; `engineReason` of the
+ * listener then contains the cause. Rejects with the system error (`EADDRINUSE`, `EACCES`, ...) if the address cannot be used.
  */
 export async function startListener(choice: EngineChoice, options: ListenerOptions): Promise<Listener> {
   if (choice === 'node') return startNodeListener(options);

@@ -7,7 +7,7 @@ import { bounds } from '../../bounds.ts';
 /** The native library has no binary for the platform, C library or Node.js version of this machine. */
 export class NativeEngineUnavailableError extends Error {}
 
-/** The part of the library that the listener uses. The library's own declarations lack `listen` with options, child apps and `_cfg`. */
+/** The part of uWebSockets.js that the listener uses. The library's own declarations lack `listen` with options, child apps and `_cfg`. */
 export interface NativeEngine {
   App(): NativeApp;
   SSLApp(options: TlsAppOptions): NativeApp;
@@ -27,7 +27,7 @@ export interface NativeApp {
   any(pattern: string, handler: (res: HttpResponse, req: HttpRequest) => void): NativeApp;
   listen(host: string, port: number, options: number, listening: (socket: us_listen_socket | false) => void): NativeApp;
   getDescriptor(): unknown;
-  /** Passes each connection that this app accepts to one of its child apps in turn, before it reads any bytes. */
+  /** Adds a child app. The parent app passes accepted connections to its child apps in turn, before any bytes are read. */
   addChildAppDescriptor(descriptor: unknown): NativeApp;
   removeChildAppDescriptor(descriptor: unknown): NativeApp;
   close(): void;
@@ -35,13 +35,13 @@ export interface NativeApp {
 
 export interface LoadedEngine {
   readonly native: NativeEngine;
-  /** Version of the loaded build, and why newer builds failed to load. */
+  /** Version of the loaded build, and the reasons why newer builds failed to load. */
   readonly reason: string;
 }
 
 const require = createRequire(import.meta.url);
 
-/** The builds of the library in package.json, newest first. docs/contributing/native-http.md lists the platforms of each. */
+/** Builds of the library in package.json, newest first. docs/contributing/native-http.md lists the platforms of each build. */
 const engineBuilds: readonly { readonly version: string; readonly load: () => unknown }[] = [
   { version: '20.69.0', load: () => require('uWebSockets.js-glibc-2.38') },
   { version: '20.51.4', load: () => require('uWebSockets.js') },
@@ -77,7 +77,7 @@ function loadNewestEngineBuild(): LoadedEngine {
   throw new NativeEngineUnavailableError(failures.join('; '));
 }
 
-/** Removes the text that the library adds before the message of the loader; it does not name the cause. */
+/** Removes the text that the library adds before the error message of the loader, because this text does not name the cause. */
 function loaderMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message
@@ -87,8 +87,8 @@ function loaderMessage(error: unknown): string {
 }
 
 /**
- * Calls `load` with an environment variable, which the library reads only while its binary loads, and then restores the environment. It is
- * synchronous, so a program that embeds the service never sees the variable.
+ * Sets an environment variable while `load` runs, and then restores the environment. The library reads the variable only while its
+ * binary loads. The function is synchronous, so a program that embeds the service never sees the variable.
  */
 function withEnvironmentVariable<Result>(name: string, value: string, load: () => Result): Result {
   const before = process.env[name];
@@ -101,7 +101,7 @@ function withEnvironmentVariable<Result>(name: string, value: string, load: () =
   }
 }
 
-/** Listens with Node.js to get the system's error, because the library reports a failure without its reason. */
+/** Tries to listen with Node.js, and returns the system error, because uWebSockets.js reports a failure without its reason. */
 export async function findListenError(host: string, port: number): Promise<unknown> {
   const server = createServer();
   try {

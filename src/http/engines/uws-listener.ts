@@ -19,17 +19,17 @@ import {
   type NativeEngine,
 } from './uws-engine.ts';
 
-// docs/contributing/native-http.md states when values of the native library are valid.
+// docs/contributing/native-http.md states how long the values of the native library are valid.
 
 /**
- * Starts a listener on uWebSockets.js. Rejects with `NativeEngineUnavailableError` if the library cannot be loaded, and with the system's
- * error (`EADDRINUSE`, `EACCES`, ...) if it cannot listen on the address.
+ * Starts a listener on uWebSockets.js. Rejects with `NativeEngineUnavailableError` if the library cannot be loaded, and with the system
+ * error (`EADDRINUSE`, `EACCES`, ...) if the listener cannot listen on the address.
  */
 export async function startUwsListener(options: ListenerOptions): Promise<Listener> {
   const engine = loadNativeEngine();
   const listener = new UwsListener(options, engine);
   let socket: us_listen_socket | false = false;
-  // The exclusive option keeps two servers from sharing a port. The callback runs before `listen` returns.
+  // The exclusive option prevents two servers from sharing a port. The callback runs before `listen` returns.
   listener.acceptor.listen(options.host, options.port, engine.native.LIBUS_LISTEN_EXCLUSIVE_PORT, (listening) => {
     socket = listening;
   });
@@ -46,12 +46,12 @@ class UwsListener implements Listener, ListenerState {
   readonly deadlines: DeadlineQueue;
   readonly unsentReplies = new UnsentReplies();
   port = 0;
-  /** True from the start of the drain: every reply closes its connection. */
+  /** True from the start of the drain. Every reply then closes its connection. */
   isDraining = false;
-  /** Listens. Without TLS it also handles requests; with TLS it passes connections to child apps, whose certificates cannot change. */
+  /** App that accepts connections. With TLS, it passes each connection to a child app, because an app cannot change its certificate. */
   readonly acceptor: NativeApp;
   private readonly native: NativeEngine;
-  /** With TLS: an app for each certificate so far, the current one last. A connection stays in its app. */
+  /** Child apps, one for each certificate so far, with the current one last; empty without TLS. A connection stays in its app. */
   private readonly tlsApps: NativeApp[] = [];
   private listenSocket: us_listen_socket | undefined;
   private deadlineTimer: NodeJS.Timeout | undefined;
@@ -128,25 +128,25 @@ class UwsListener implements Listener, ListenerState {
     await keepAcceptingConnections(delayMs);
     if (this.listenSocket !== undefined) this.native.us_listen_socket_close(this.listenSocket);
     const unanswered = await this.inFlightRequests.waitUntilEmpty(graceMs);
-    // Closes every socket at once, so it must not run in a callback of the engine. Accepted connections have reached their app by now,
-    // since that takes one turn of the event loop.
+    // `close` closes every socket immediately, so it must not run in a callback of the engine. By now, accepted connections have reached
+    // their child app, which takes one turn of the event loop.
     for (const app of [this.acceptor, ...this.tlsApps]) app.close();
     clearInterval(this.deadlineTimer);
     return unanswered;
   }
 }
 
-/** The engine cannot disable TLS 1.2. These TLS 1.2 ciphers need a pre-shared key, so no client can negotiate it. */
+/** TLS 1.2 ciphers of a TLS 1.3 listener. The engine cannot disable TLS 1.2, but these ciphers need a pre-shared key that no client has. */
 const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 
 /**
- * The context whose native callback ran last. Its socket may still own the process's single cork buffer, also in the microtasks after the
- * callback. Until it releases the buffer, no other socket can be corked, and each part of a reply written to another socket would be a
- * system call (measured: six times the cost of the whole request).
+ * The context whose native callback ran last. Its socket may still use the only cork buffer of the process, even in the microtasks after
+ * the callback. Until the socket releases the buffer, no other socket can be corked, and each part of a reply on another socket would be
+ * a separate system call (measured: six times the cost of the whole request).
  */
 let corkHolder: UwsRequestContext | undefined;
 
-/** Contexts with something to write or close once no native callback can be running. */
+/** Contexts that write or close their socket later, when no native callback is running. */
 let postponedContexts: UwsRequestContext[] = [];
 
 function postpone(context: UwsRequestContext): void {
@@ -162,18 +162,18 @@ function runPostponed(): void {
 }
 
 /**
- * Requests handled in this turn of the event loop. The engine delivers all requests of one read, up to 512 KB, in one turn; without a limit
- * one connection could delay all others for seconds.
+ * Number of requests handled in this turn of the event loop. The engine delivers all requests of one read, up to 512 KB, in one turn.
+ * Without a limit, one connection could delay all other connections for seconds.
  */
 let requestsThisTurn = 0;
-/** The counter is reset with one `setImmediate` per this many requests, which costs nothing measurable. */
+/** Number of requests after which a `setImmediate` that resets the counter is scheduled. Its cost is too small to measure. */
 const turnCheckInterval = bounds.repliesPerTurnMax / 4;
 
 function resetTurnCount(): void {
   requestsThisTurn = 0;
 }
 
-// Counted by a module function without a closure, because it is called for every header of a request with a body.
+// A module function without a closure counts these headers, because it is called for every header of a request with a body.
 let contentLengthCount = 0;
 let transferEncodingCount = 0;
 function countFramingHeader(lowerCaseName: string): void {
@@ -182,8 +182,8 @@ function countFramingHeader(lowerCaseName: string): void {
 }
 
 /**
- * Whether to check, with a reply of this size, that the client reads. The check needs `tryEnd`, which takes 1 us more than `end` (4 % of a
- * request), so it is a random sample with a probability proportional to the size.
+ * Whether to check, with a reply of this size, that the client reads its replies. The check needs `tryEnd`, which takes 1 us longer than
+ * `end` (4 % of a request). Therefore it is done for a random sample, with a probability proportional to the size.
  */
 function isSampledForReadCheck(bytes: number): boolean {
   return Math.random() * bounds.bytesBetweenReadChecksMean < bytes;
@@ -191,40 +191,40 @@ function isSampledForReadCheck(bytes: number): boolean {
 
 const emptyBody = Buffer.alloc(0);
 
-/** `req` is valid while the handler runs, `res` until `release`. */
+/** Request context of uWebSockets.js. `req` is valid while the handler runs, and `res` until `release`. */
 class UwsRequestContext extends BaseRequestContext<UwsListener> {
   private req: HttpRequest | undefined;
   private res: HttpResponse | undefined;
-  /** From Content-Length. */
+  /** Body size from the Content-Length header. */
   private declaredBytes = 0;
   /**
-   * The body is chunked. This engine parses a chunk extension as digits of the size and a trailer as the next request, so the end of the
-   * body is uncertain. The connection closes after this context, and requests after the body are not handled.
+   * Whether the body is chunked. This engine parses a chunk extension as digits of the size and a trailer as the next request, so it may
+   * find a wrong end of the body. Therefore the connection closes after this context, and requests after the body are not handled.
    */
   private isChunked = false;
-  /** All chunks were received, and the callback of the last one has returned. */
+  /** Whether all chunks were received and the callback of the last chunk has returned. */
   private hasAllChunks = false;
-  /** `onData` was called. The callback must not be replaced, because that would destroy a running callback. */
+  /** Whether `onData` was called. Another call must not replace the callback, because that would destroy a running callback. */
   private hasBodyCallback = false;
   private heldReply: { readonly reply: Reply; readonly head: string } | undefined;
-  /** The body of a reply that is not fully sent. */
+  /** Body of a reply that is not fully sent. */
   private unsentBody: Uint8Array | undefined;
 
   constructor(listener: UwsListener, res: HttpResponse, req: HttpRequest) {
-    // The query is declared as a string, but is undefined without a question mark.
+    // The query is undefined without a question mark, although its declared type is string.
     super(listener, req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery() ?? '');
     this.res = res;
     this.req = req;
   }
 
-  /** Runs before the engine gets control back. Must not throw, and must reply or register `onAborted`. */
+  /** Handles the request before the engine regains control. Must not throw, and must reply or register `onAborted`. */
   run(): void {
     corkHolder = this;
     requestsThisTurn += 1;
     if (requestsThisTurn === turnCheckInterval) setImmediate(resetTurnCount);
     this.runHandler();
     this.req = undefined;
-    // No abort can arrive before this call returns. An answered context needs no `onAborted`, which saves a twentieth of the cost of a
+    // The client cannot disconnect before this call returns. An answered context needs no `onAborted`, which saves 5 % of the cost of a
     // small request.
     if (this.res === undefined) return;
     this.res.onAborted(() => this.release());
@@ -236,7 +236,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     return this.req.getHeader(lowerCaseName);
   }
 
-  /** Must be called when no native callback can be running. */
+  /** Writes or closes the socket after `postpone`. Must be called when no native callback is running. */
   resume(): void {
     const { res, heldReply } = this;
     if (res === undefined) return;
@@ -248,7 +248,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     res.cork(() => this.writeToSocket(heldReply.reply, heldReply.head));
   }
 
-  /** `res` must not be used after this call. */
+  /** Releases the context. `res` must not be used after this call. */
   override release(): void {
     this.res = undefined;
     if (this.unsentBody !== undefined) {
@@ -269,11 +269,11 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   /**
-   * This engine uses the first of several lengths and treats any transfer coding as chunked. A proxy may interpret such a request
-   * differently, which allows request smuggling.
+   * Checks the headers that determine the end of the body. This engine uses the first of several lengths and treats any transfer coding as
+   * chunked. A proxy may interpret such a request differently, which allows request smuggling.
    *
-   * Iterating over the headers takes 0.1 us each, so it is done only for requests that have a body or a method with a body. A GET whose
-   * first Content-Length is empty and followed by another one passes; no proxy may forward it.
+   * Iterating over the headers takes 0.1 us per header, so only requests with a body or with a method that has a body are checked. A GET
+   * whose first Content-Length is empty and followed by another Content-Length is accepted. No proxy may forward such a request.
    */
   protected override findMalformedPart(): 'Content-Length' | 'Transfer-Encoding' | undefined {
     const req = this.req as HttpRequest;
@@ -290,7 +290,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     }
     if (contentLengthCount !== (length === '' ? 0 : 1)) return 'Content-Length';
     if (length === '') return undefined;
-    // The engine itself replies 400 to an invalid number and drops the handler's reply.
+    // For an invalid number, the engine itself replies 400 and drops the handler's reply.
     if (!/^[0-9]{1,18}$/.test(length)) return 'Content-Length';
     this.declaredBytes = Number(length);
     this.isBodyTooLarge = this.declaredBytes > this.listener.options.bodyBytesMax;
@@ -310,7 +310,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     }
     let body: Buffer | undefined;
     let filled = 0;
-    // The engine delivers no more bytes than were declared.
+    // The engine delivers at most the declared number of bytes.
     this.res?.onData((chunk, isLast) => {
       corkHolder = this;
       if (this.ended) return;
@@ -326,8 +326,9 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   /**
-   * The engine continues to parse after the last chunk, and after a refused one, even if the socket was closed. So no reply is sent from its
-   * callback: until the reply, a further request on this connection makes the engine close it.
+   * Collects a chunked body. The engine continues to parse after the last chunk, and after a refused chunk, even if the socket was closed.
+   * Therefore no reply is sent from its callback. Until the reply, a further request on this connection makes the engine close the
+   * connection.
    */
   private collectChunks(onBody: (body: Buffer) => void | Promise<void>): void {
     const body = new BodyBuffer(this.listener.options.bodyBytesMax);
@@ -377,7 +378,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
       return;
     }
     if (listener.isDraining ? bodyByteLength(reply) === 1 : this.isChunked) {
-      // The engine closes the connection when the reply is sent. No other reply of this connection can be waiting.
+      // The engine closes the connection when the reply is sent. No other reply can be waiting on this connection.
       this.release();
       res.writeStatus(head);
       res.end(reply.body, true);
@@ -385,13 +386,13 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     }
     if (listener.isDraining) {
       res.writeStatus(`${head}\r\nConnection: close`);
-      // Writes the head with one byte of the body, because build 20.69 would otherwise treat the reply as finished. The engine cannot close
-      // after `tryEnd`, so the connection is closed here when all is sent.
+      // Sends the head with one byte of the body, because build 20.69 would otherwise treat the reply as finished. The engine cannot close
+      // after `tryEnd`, so the listener closes the connection when the whole reply is sent.
       res.tryEnd(toBytes(reply.body).subarray(0, 1), bodyByteLength(reply));
     } else {
       const isCheck = isSampledForReadCheck(head.length + reply.body.length);
       if (!isCheck) this.release();
-      // One string for status and headers. A call per header would cost half as much as the service's own work.
+      // Status and headers are one string. One call per header would cost half as much as the service's own work.
       res.writeStatus(head);
       if (!isCheck) {
         res.end(reply.body);
@@ -413,11 +414,11 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * Sends as much of the body as the socket accepts. The engine closes the connection if another request arrives before the reply is
    * finished, or if the client reads nothing for 10 seconds.
    *
-   * @returns whether all of it was sent
+   * @returns whether the whole body was sent
    */
   private writeMore(res: HttpResponse, body: Uint8Array): boolean {
     const isLast = this.listener.isDraining;
-    // With a total that is never reached, the engine keeps treating the reply as unfinished.
+    // With a total size that is never reached, the engine treats the reply as unfinished until the connection closes.
     const total = isLast ? body.byteLength + 1 : body.byteLength;
     const [sent, finished] = res.tryEnd(body.subarray(res.getWriteOffset()), total);
     if (finished) this.release();
@@ -427,29 +428,30 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   /**
-   * Sends a reply without a body. If it is sampled for the read check, it closes the connection, because the engine does not report whether
-   * such a reply was sent.
+   * Sends a reply without a body. If the read check samples this reply, its connection is closed, because the engine does not report
+   * whether a reply without a body was sent.
    */
   private writeBodyless(res: HttpResponse, reply: Reply, head: string): void {
     const withLength = isBodyless(reply.status) ? head : `${head}\r\nContent-Length: ${bodyByteLength(reply)}`;
     if (this.listener.isDraining || isSampledForReadCheck(head.length)) {
-      // Written as a status, which leaves the reply unfinished: see `writeAndLinger`.
+      // The head is written as a status, which leaves the reply unfinished; see `writeAndLinger`.
       res.writeStatus(`${withLength}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n`);
       postpone(this);
       return;
     }
     this.release();
     res.writeStatus(withLength);
-    // The parameters of this call for a length and for closing do not work.
+    // The parameters of `endWithoutBody` for a length and for closing the connection do not work.
     res.endWithoutBody();
   }
 
   /**
-   * Replies while the client may still be sending a body that is not read. Closing at once would reset the connection, often before the
-   * client reads the reply. So the body is discarded until it ends or the deadline passes, and then the connection is closed.
+   * Replies while the client may still be sending a body that the service does not read. Closing the connection immediately would reset
+   * it, often before the client reads the reply. Therefore the listener discards the body until the body ends or the deadline passes, and
+   * then closes the connection.
    *
-   * The engine keeps the socket only while the reply is unfinished. So the whole reply is written as a status; the line end after a status
-   * counts as the last two bytes of the body.
+   * The engine keeps the socket open only while the reply is unfinished. Therefore the whole reply is written as a status. The engine adds
+   * a line break after the status, which counts as the last two bytes of the reply body.
    */
   private writeAndLinger(res: HttpResponse, reply: Reply, head: string): void {
     const length = isBodyless(reply.status) ? '' : `Content-Length: ${bodyByteLength(reply) + 2}\r\n`;

@@ -28,8 +28,8 @@ interface KeyRoutesDeps {
 }
 
 /**
- * Creates the handler of API keys: `GET /keys` lists them, `POST /keys` creates one, and on `/keys/<id>` GET shows and DELETE revokes one.
- * Only the response to POST contains the key; no response contains its hash.
+ * Creates the handler of API keys. `GET /keys` lists all keys, `POST /keys` creates a key, `GET /keys/<id>` shows a key and
+ * `DELETE /keys/<id>` revokes it. Only the response to POST contains the key itself. No response contains the hash of a key.
  */
 export function keyRoutes({ isOperator, keys, clock, verticals }: KeyRoutesDeps): Handler {
   const toJson = (key: IssuedKey) => toIssuedKeyJson(key, clock.wallMs());
@@ -80,8 +80,8 @@ interface OriginRoutesDeps {
 const originParameters = ['account', 'origin'] as const;
 
 /**
- * Creates the handler of the web origins that may embed the widgets of an account: `GET /origins` lists those of all accounts or of
- * `?account=`, `POST /origins` allows some, and `DELETE /origins?account=&origin=` removes one.
+ * Creates the handler of the web origins that may embed the widgets of an account. `GET /origins` lists the origins of all accounts, or
+ * of the account in `?account=`. `POST /origins` allows origins, and `DELETE /origins?account=&origin=` removes an origin.
  */
 export function originRoutes({ isOperator, embedOrigins }: OriginRoutesDeps): Handler {
   return operatorOnly(isOperator, {

@@ -14,11 +14,11 @@ const confirmationsPath = '/confirmations';
 
 interface ConfirmationsRouteDeps {
   readonly isOperator: IsOperator;
-  /** `text` is the JSON text of `body`. */
+  /** Records confirmations. `text` is the JSON text of `body`. */
   readonly confirm: (body: unknown, text: string, signal: CancelSignal) => Promise<Outcome<ConfirmationsView>>;
 }
 
-/** `POST /confirmations` (docs/contract.md#confirmations). */
+/** Creates the handler of `POST /confirmations` (docs/contract.md#confirmations). */
 export function confirmationsRoute({ isOperator, confirm }: ConfirmationsRouteDeps): Handler {
   return operatorOnly(isOperator, {
     POST: (context) => replyToJsonBody(context, (body, text) => confirm(body, text, context)),
@@ -26,9 +26,9 @@ export function confirmationsRoute({ isOperator, confirm }: ConfirmationsRouteDe
 }
 
 interface AdminRoutesDeps {
-  /** Checks a `Host` header. */
+  /** Whether the host of a `Host` header is allowed. */
   readonly isKnownHost: (host: string) => boolean;
-  /** The reasons why the service is not ready; empty when it is ready. */
+  /** Returns the reasons why the service is not ready; empty when the service is ready. */
   readonly notReadyReasons: () => readonly string[];
   readonly metrics: Metrics;
   readonly confirmations: Handler;
@@ -40,8 +40,9 @@ interface AdminRoutesDeps {
 const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
 
 /**
- * Creates the handler of the operations listener. `/healthz`, `/readyz` (503 with the reasons if not ready) and `/metrics` (Prometheus
- * text) need no token; `/confirmations`, `/keys` and `/origins` need the operator token. An unknown `Host` is refused on every path.
+ * Creates the handler of the operations listener. `/healthz`, `/readyz` (503 with the reasons if the service is not ready) and `/metrics`
+ * (Prometheus text) need no token. `/confirmations`, `/keys` and `/origins` need the operator token. A request with an unknown `Host` is
+ * refused on every path.
  */
 export function adminRoutes(deps: AdminRoutesDeps): Handler {
   const { isKnownHost, notReadyReasons, metrics, confirmations, keys, origins } = deps;

@@ -28,9 +28,9 @@ interface ApiRoutesDeps {
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
   readonly cors: Cors;
-  /** Click URLs up to the sub_id, escaped as in a JSON string. */
+  /** Start of each click URL, up to the sub_id, escaped as in a JSON string. */
   readonly clickUrlPrefixJson: string;
-  /** Handlers of the API documentation by path, looked up for paths that are no operation. */
+  /** Handlers of the API documentation by path. They are searched for paths that are no API operation. */
   readonly docsHandlers: ReadonlyMap<string, Handler>;
 }
 
@@ -52,12 +52,12 @@ const operationPaths: readonly (readonly [segment: RouteName, operation: Operati
 interface AdmittedRequest {
   readonly context: RequestContext;
   readonly admission: Admission;
-  /** CORS and rate limit headers of every response to it. */
+  /** CORS and rate limit headers for every response to this request. */
   readonly headers: HeaderText;
 }
 
 /**
- * Creates the handler of the API, `/v1/<vertical>/<operation>`. Every request passes the same checks in this order
+ * Creates the handler of the API, `/v1/<vertical>/<operation>`. Every request is checked in this order
  * (docs/contract.md#order-of-checks):
  *
  *     route -> key -> vertical -> limits -> body size, content type, JSON -> operation
@@ -161,7 +161,7 @@ function handleGetMarketplace(deps: ApiRoutesDeps, request: AdmittedRequest): vo
       sendError(context, outcome.refusal, headers);
     }
   };
-  // A HEAD request shows no offers to a person.
+  // No person sees the offers of a HEAD request, so it does not count as a view.
   const countsAsView = context.method !== 'HEAD';
   const outcome = deps.operations.getMarketplace(admission, query.values, countsAsView, context);
   return outcome instanceof Promise ? outcome.then(sendOffers) : sendOffers(outcome);
@@ -189,7 +189,7 @@ async function handleQueryAnalytics({ operations }: ApiRoutesDeps, request: Admi
   sendOutcome(request, outcome, unknownNames === undefined ? noNames : collectIgnoredNames(unknownNames, noNames));
 }
 
-/** Reads a JSON body. Releases the reserved session of the day's limit if there is no body to handle. */
+/** Reads a JSON body. Releases the reservation in the daily session limit if there is no valid body. */
 function readJsonBody(
   operations: ApiOperations,
   { context, admission, headers }: AdmittedRequest,
@@ -225,12 +225,12 @@ function sendError(context: RequestContext, refusal: Refusal, headers: HeaderTex
 
 const noNames: readonly string[] = [];
 
-/** A list for the names of unknown query parameters; `undefined` for live keys, whose responses do not list them. */
+/** Creates a list for the names of unknown query parameters; `undefined` for live keys, whose responses do not list these names. */
 function createUnknownNamesList({ caller }: Admission): string[] | undefined {
   return caller.mode === 'test' ? [] : undefined;
 }
 
-/** Unknown members of a body; empty for live keys. */
+/** Returns the names of unknown members of a body; empty for live keys. */
 function ignoredMembers({ caller }: Admission, body: unknown, operation: Operation): readonly string[] {
   if (caller.mode === 'live' || typeof body !== 'object' || body === null) return noNames;
   return collectIgnoredNames(Object.keys(body), knownRequestNames[operation]);

@@ -12,7 +12,8 @@ const clickRouteIndex = routeIndexOf('click');
 const sandboxLandingRouteIndex = routeIndexOf('sandbox_landing');
 
 const privacyHeaders = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
-// The redirect has a body, because the native engine closes some connections after a response without one (docs/contributing/native-http.md).
+// The redirect has a body, because uWebSockets.js closes some connections after a response without a body
+// (docs/contributing/native-http.md).
 const redirectHeaders = formatHeaders({ 'Content-Type': 'text/plain; charset=utf-8', ...privacyHeaders });
 const redirectBody = 'Found';
 const pageHeaders = formatHeaders({
@@ -22,10 +23,10 @@ const pageHeaders = formatHeaders({
   'X-Robots-Tag': 'noindex',
 });
 
-/** Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, and the sandbox landing page. */
+/** Creates the handler of the redirect host (docs/contract.md#click-redirect) with `/c` for clicks and the sandbox landing page. */
 export function clickRoutes(deps: FollowClickDeps): Handler {
   const click = readOnly((context) => {
-    // A prefetch gets 503 instead of a redirect, so that the browser sends the request again when the person clicks.
+    // A prefetch gets 503 instead of a redirect, so that the browser sends the request again when the person clicks the link.
     if (isPrefetch(context)) return context.reply({ status: 503, headers: retryLaterHeaders, body: '' });
     return redirect(deps, context);
   });

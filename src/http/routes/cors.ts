@@ -1,7 +1,7 @@
 import type { RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 
-/** For a response that depends on the `Origin` header but does not let the page read it. */
+/** Headers of a response that depends on the `Origin` header but does not allow the page to read it. */
 export const varyHeaders = formatHeaders({ Vary: 'Origin' });
 
 /** The CORS headers of a group of routes. */
@@ -21,12 +21,12 @@ class CorsHeaders {
     });
   }
 
-  /** Lets pages of an origin, or of all origins with `*`, read the response. */
+  /** Returns the headers that allow pages of an origin, or of all origins with `*`, to read the response. */
   readableBy(origin: string): HeaderText {
     return formatHeader('Access-Control-Allow-Origin', origin) + this.#exposed;
   }
 
-  /** Headers of the response to OPTIONS, in addition to {@link readableBy}. */
+  /** Returns the additional headers of the response to OPTIONS; the headers of {@link readableBy} are needed too. */
   preflight(methods: string): HeaderText {
     return formatHeader('Access-Control-Allow-Methods', methods) + this.#preflight;
   }
@@ -48,7 +48,7 @@ const apiCors = new CorsHeaders(
   ],
 );
 
-/** Cross-origin access to the API from a browser: off unless origins are configured (SVC_CORS_ORIGINS). */
+/** Cross-origin access to the API from browsers, which is disabled unless origins are configured (SVC_CORS_ORIGINS). */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
 
@@ -62,7 +62,7 @@ export class Cors {
     return this.#origins.has(origin) ? apiCors.readableBy(origin) : varyHeaders;
   }
 
-  /** Headers of the response to OPTIONS on a path with these methods. */
+  /** Returns the headers of the response to OPTIONS on a path with these methods. */
   preflightHeaders(context: RequestContext, methods: string): HeaderText {
     const headers = this.headersFor(context);
     return headers === '' || headers === varyHeaders ? headers : headers + apiCors.preflight(methods);

@@ -11,7 +11,7 @@ import { createFileSender, readFileRequest } from './static-files.ts';
 export interface DocsFile {
   readonly path: string;
   readonly kind: 'document' | 'page' | 'script' | 'style';
-  /** Called at the first request, and again only after a failure. */
+  /** Loads the file. Called at the first request, and again only if loading failed. */
   readonly load: () => Promise<CompressedFile>;
 }
 
@@ -19,11 +19,11 @@ const docsRouteIndex = routeIndexOf('reference');
 const varyHeaders = { Vary: 'Accept-Encoding' };
 
 const headersByKind: Readonly<Record<DocsFile['kind'], HeaderText>> = {
-  // Public, so that editors and viewers on other hosts can load it.
+  // Every origin may read the document, so that editors and viewers on other hosts can load it.
   document: formatHeaders({ 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*', ...varyHeaders }),
   page: formatHeaders({
     'Content-Type': 'text/html; charset=utf-8',
-    // The style sheet of the renderer contains images as data URLs.
+    // The style sheet of Swagger UI contains images as data URLs.
     'Content-Security-Policy':
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     'Referrer-Policy': 'no-referrer',
@@ -33,7 +33,7 @@ const headersByKind: Readonly<Record<DocsFile['kind'], HeaderText>> = {
   style: formatHeaders({ 'Content-Type': 'text/css; charset=utf-8', ...varyHeaders }),
 };
 
-/** Creates the handlers of the API documentation by path. It needs no key. A trailing slash after a page's path redirects to the page. */
+/** Creates the handlers of the API documentation by path, which need no key. A page's path with a trailing slash redirects to the page. */
 export function docsRoutes(files: readonly DocsFile[]): ReadonlyMap<string, Handler> {
   const pages = files.filter(({ kind }) => kind === 'page');
   return new Map([
@@ -50,7 +50,7 @@ function docsHandler(handler: Handler): Handler {
   };
 }
 
-/** Uses a relative URL, because a proxy may add a prefix to the path. */
+/** Creates a redirect to the path without its trailing slash. The redirect URL is relative, because a proxy may add a path prefix. */
 function redirectFromTrailingSlash(path: string): Handler {
   const headers = formatHeaders({
     Location: `../${path.slice(path.lastIndexOf('/') + 1)}`,

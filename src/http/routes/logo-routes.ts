@@ -8,26 +8,26 @@ import { errorReply } from './replies.ts';
 import { sendStaticFile } from './static-files.ts';
 
 export interface LogoSource {
-  /** Returns the logo with this file name and hash, else the current one with this file name, else null. */
+  /** Returns the logo with this file name and hash. If there is none, returns the current logo with this file name, or null. */
   find(file: string, hash: string | undefined): Logo | null;
 }
 
-/** A file name follows. */
+/** Path prefix of logo URLs. The file name of the logo follows it. */
 export const logoPathPrefix = '/cdn/';
 
 const logoParameters = ['v'] as const;
 const logoHeaders = formatHeaders({
   'Content-Type': 'image/svg+xml',
-  // Partners' pages show logos, also pages that block other cross-origin resources.
+  // Every partner page may show logos, even a page that blocks other cross-origin resources.
   'Cross-Origin-Resource-Policy': 'cross-origin',
-  // An SVG opened by itself is a document. The policy blocks its scripts and everything that it loads.
+  // An SVG that is opened by itself is a document. This policy blocks its scripts and all resources that it loads.
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 });
 
 const logoPathCharactersMax = logoPathPrefix.length + bounds.logoFileNameCharactersMax;
 
 /**
- * Creates the handler of the logo host, `/cdn/<file>?v=<hash>`. The file name is looked up in memory and is never a path on disk.
+ * Creates the handler of the logo host, `/cdn/<file>?v=<hash>`. It finds logos in memory by file name and reads no file from disk.
  */
 export function logoRoute(logos: LogoSource): Handler {
   return (context) => {

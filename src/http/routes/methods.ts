@@ -2,7 +2,7 @@ import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, type HeaderText } from '../engines/response-head.ts';
 import { errorReply } from './replies.ts';
 
-/** The methods of a path. GET includes HEAD, and every path answers OPTIONS. */
+/** The allowed methods of a path. GET includes HEAD, and every path also accepts OPTIONS. */
 export interface AllowedMethods {
   readonly names: readonly string[];
   /** Value of the `Allow` header. */
@@ -21,7 +21,7 @@ export function checkMethod({ method }: RequestContext, allowed: AllowedMethods)
   return method === 'OPTIONS' ? 'options' : 'not_allowed';
 }
 
-/** Wraps a handler: it gets requests with an allowed method only. OPTIONS gets 204, any other method 405. */
+/** Wraps a handler, which then receives only requests with an allowed method. OPTIONS gets 204, any other method gets 405. */
 export function withMethods(allowed: AllowedMethods, handler: Handler): Handler {
   return (context) => {
     const check = checkMethod(context, allowed);
@@ -41,7 +41,7 @@ export function replyMethodNotAllowed(
 
 const readMethods = allowMethods('GET');
 
-/** Wraps the handler of a path that can only be read. */
+/** Wraps the handler of a path that allows only GET and HEAD. */
 export function readOnly(handler: Handler): Handler {
   return withMethods(readMethods, handler);
 }

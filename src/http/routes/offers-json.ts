@@ -4,10 +4,10 @@ import type { WidgetOffers } from '../../operations/show-widget-offers.ts';
 import { renderOffersJson } from '../../verticals/personal-loans/offer-view.ts';
 
 /**
- * Renders the marketplace envelope (docs/contract.md#envelope) from prepared fragments: the text that `JSON.stringify` returns for
- * `toMarketplaceView` and `withIgnoredNames`, at a fraction of the cost.
+ * Renders the response with offers (docs/contract.md#envelope) from prepared JSON fragments. The text equals the `JSON.stringify` output
+ * for `toMarketplaceView` with `withIgnoredNames`, and takes a fraction of its time.
  *
- * @param clickUrlPrefixJson click URLs up to the sub_id, escaped as in a JSON string
+ * @param clickUrlPrefixJson start of each click URL, up to the sub_id, escaped as in a JSON string
  */
 export function renderMarketplaceJson(
   result: OffersResult,

@@ -6,9 +6,9 @@ import { errorReply, jsonHeaders, operatorTokenRequiredReply } from './replies.t
 import { isJsonMediaType, parseJsonBody } from './request-parsing.ts';
 
 /**
- * Creates a check of `Host` headers against DNS rebinding: a web page whose host name resolves to this machine reaches the listener, but
- * sends that name. The check accepts IP addresses, `localhost` and the given names with any port, and an empty or missing header, which
- * no browser sends.
+ * Creates a check of `Host` headers that prevents DNS rebinding. In this attack, a web page reaches the listener through a host name
+ * that resolves to this machine, and the browser sends this host name. The check accepts IP addresses, `localhost` and the given names
+ * with any port. It also accepts an empty or missing header, which no browser sends.
  *
  * @param names host names without ports, in any case
  */
@@ -21,12 +21,12 @@ export function createHostCheck(names: readonly string[]): (host: string) => boo
   };
 }
 
-/** Whether an Authorization header holds the operator token. */
+/** Whether an Authorization header contains the operator token. */
 export type IsOperator = (authorization: string) => boolean;
 
 type AdminMethod = 'GET' | 'POST' | 'DELETE';
 
-/** Creates a handler for a path of the operator. Checks the method, then the operator token. */
+/** Creates the handler of a path for operators. It checks the method first and then the operator token. */
 export function operatorOnly(isOperator: IsOperator, handlers: { readonly [Name in AdminMethod]?: Handler }): Handler {
   const handle: Handler = (context) => {
     if (!isOperator(context.header('authorization'))) return context.reply(operatorTokenRequiredReply());
@@ -35,7 +35,7 @@ export function operatorOnly(isOperator: IsOperator, handlers: { readonly [Name 
   return withMethods(allowMethods(...(Object.keys(handlers) as AdminMethod[])), handle);
 }
 
-/** Reads a JSON body and replies with the outcome of `handle`, which gets the parsed body and its text. */
+/** Reads a JSON body and replies with the outcome of `handle`, which receives the parsed body and its JSON text. */
 export function replyToJsonBody(
   context: RequestContext,
   handle: (body: unknown, text: string) => Outcome<unknown> | Promise<Outcome<unknown>>,

@@ -1,4 +1,4 @@
-/** Routes of the public listener in metrics. `other` is the default of a request that no route handled. */
+/** Route names of the public listener in metrics. `other` is the name for requests that no route handled. */
 export const publicRouteNames = [
   'other',
   'session',
@@ -15,7 +15,7 @@ export const publicRouteNames = [
   'reference',
 ] as const;
 
-/** Routes of both listeners in logs. `RequestContext.routeIndex` is an index of this list. */
+/** Route names of both listeners in logs. `RequestContext.routeIndex` is an index in this list. */
 export const allRouteNames = [
   ...publicRouteNames,
   'healthz',

@@ -8,9 +8,9 @@ import { parseWeightedList } from './request-parsing.ts';
 /** A file in memory, in one encoding. */
 interface StaticFile {
   readonly bytes: Uint8Array;
-  /** Of the unencoded content, in hexadecimal. */
+  /** Hash of the unencoded content, in hexadecimal. */
   readonly hash: string;
-  /** Differs between the encodings of a content (RFC 9110, 8.8.3). */
+  /** Entity tag, which differs between the encodings of the same content (RFC 9110, 8.8.3). */
   readonly etag: string;
   readonly headers: HeaderText;
 }
@@ -21,11 +21,11 @@ const immutableCacheHeaders = formatHeaders({
 const shortCacheHeaders = formatHeaders({ 'Cache-Control': `public, max-age=${bounds.staticMaxAgeSeconds}` });
 
 /**
- * Replies with a file, or with 304 if the client's copy is current. A URL whose `v` is the hash of the file may be cached forever, any
- * other for a few minutes.
+ * Replies with a file, or with 304 if the client's copy is current. If `version` is the hash of the file, caches may store the response
+ * for a year, otherwise for a few minutes.
  *
  * @param version the query parameter `v`
- * @param ifNoneMatch the request header, empty if absent
+ * @param ifNoneMatch the request header `If-None-Match`; empty if absent
  */
 export function sendStaticFile(
   context: RequestContext,
@@ -40,7 +40,7 @@ export function sendStaticFile(
   else context.reply({ status: 200, headers, body: bytes });
 }
 
-/** Whether an `If-None-Match` header lists the entity tag (RFC 9110, 13.1.2). Ignores a header longer than any browser sends. */
+/** Whether an `If-None-Match` header lists the entity tag (RFC 9110, 13.1.2). Returns false if it is longer than any browser sends. */
 function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '' || ifNoneMatch.length > bounds.headerListCharactersMax) return false;
   return ifNoneMatch.split(',').some((item) => {
@@ -49,11 +49,11 @@ function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   });
 }
 
-/** The parts of a request that select encoding and caching. Read before a file is awaited, while the headers are available. */
+/** The parts of a request that determine encoding and caching. They are read before any await, while the headers are available. */
 interface FileRequest {
   readonly encodings: ReadonlyMap<string, number>;
   readonly ifNoneMatch: string;
-  /** The query parameter `v`. */
+  /** Value of the query parameter `v`, a content hash. */
   readonly version: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export function readFileRequest(context: RequestContext): FileRequest {
 /**
  * Returns a function that replies with the file in the smallest encoding that the client accepts.
  *
- * @param headers content type, `Vary: Accept-Encoding`, and others that never change
+ * @param headers content type, `Vary: Accept-Encoding` and other headers that never change
  */
 export function createFileSender(
   { hash, plain, gzip, brotli }: CompressedFile,
@@ -82,7 +82,7 @@ export function createFileSender(
     { bytes, hash, etag: `"${hash}-${name}"`, headers: headers + formatHeader('Content-Encoding', name) },
   ];
   const unencoded: StaticFile = { bytes: plain, hash, etag: `"${hash}"`, headers };
-  // Smallest first.
+  // The smallest encoding comes first.
   const files = [encoded('br', brotli), encoded('gzip', gzip)];
   return (context, { encodings, ifNoneMatch, version }) => {
     const [, file] = files.find(([name]) => (encodings.get(name) ?? 0) > 0) ?? [null, unencoded];

@@ -25,10 +25,10 @@ import { isPrefetch, parseJsonBody, retryLaterHeaders } from './request-parsing.
 import { routeIndexOf } from './route-names.ts';
 import { createFileSender, readFileRequest } from './static-files.ts';
 
-/** Query parameters of the widget page and of the widget's own requests (docs/contract.md#embed-code). */
+/** Query parameters of the widget page and of the requests of the widget script (docs/contract.md#embed-code). */
 const widgetLinkParameters = ['sub', 'token', 'sort', 'max_offers', 'load'] as const;
 
-/** The parameters as sent; undefined where absent. */
+/** The query parameters as sent; undefined where absent. */
 export type WidgetLinkParameters = Partial<Record<(typeof widgetLinkParameters)[number], string>>;
 
 const scriptHeaders = formatHeaders({
@@ -39,23 +39,23 @@ const scriptHeaders = formatHeaders({
 });
 
 interface WidgetApiDeps extends VerifyWidgetLinkDeps, ShowOffersDeps, RecordWidgetEventsDeps {
-  /** Click URLs up to the sub_id, escaped as in a JSON string. */
+  /** Start of each click URL, up to the sub_id, escaped as in a JSON string. */
   readonly clickUrlPrefixJson: string;
 }
 
 const offersMethods = allowMethods('GET');
 const eventsMethods = allowMethods('POST');
 
-/** A request of a live widget, from a page that may show it. */
+/** A request of a widget with a live session, from a page that may show the widget. */
 interface CheckedWidgetRequest {
   readonly session: Session;
   readonly expiresMs: number;
   readonly parameters: WidgetLinkParameters & { readonly sub: string };
-  /** CORS headers that let the page read the response. */
+  /** CORS headers that allow the page to read the response. */
   readonly cors: HeaderText;
 }
 
-/** `GET /w/offers`. A prefetch gets 503, because the response would be a view (docs/contract.md#widget-views). */
+/** Handles `GET /w/offers`. A prefetch gets 503, because a response with offers counts as a view (docs/contract.md#widget-views). */
 function handleOffers(deps: WidgetApiDeps, context: RequestContext): void | Promise<void> {
   const prefetch = isPrefetch(context);
   const request = checkWidgetRequest(deps, context, offersMethods);
@@ -76,13 +76,13 @@ function handleOffers(deps: WidgetApiDeps, context: RequestContext): void | Prom
   return outcome instanceof Promise ? outcome.then(sendOffers) : sendOffers(outcome);
 }
 
-/** `POST /w/events`. */
+/** Handles `POST /w/events`. */
 function handleEvents(deps: WidgetApiDeps, context: RequestContext): void {
   const request = checkWidgetRequest(deps, context, eventsMethods);
   if (request === null) return;
   const { session, parameters, cors } = request;
   context.readBody(async (bytes) => {
-    // A beacon is sent as text, because JSON would make the browser send a preflight request first.
+    // The widget sends events as plain text, because with JSON the browser would send a preflight request first.
     const body = parseJsonBody(true, bytes);
     const outcome = body.ok ? await recordWidgetEvents(deps, session, parameters.sub, body.value) : body;
     if (outcome.ok) context.reply({ status: 204, headers: cors, body: '' });
@@ -91,8 +91,8 @@ function handleEvents(deps: WidgetApiDeps, context: RequestContext): void {
 }
 
 /**
- * Checks a request of the widget's script, from the iframe page or from a partner's page. Returns null if it replied: to OPTIONS, or with
- * an error. Any page can read an error, so that the script can report what is wrong. The checks, in order:
+ * Checks a request of the widget script, from the iframe page or from a partner's page. Returns null if it replied to OPTIONS or with an
+ * error. Pages of any origin can read an error, so that the script can report the problem. Order of the checks:
  *
  *     method -> link -> origin -> session -> rate limit of the session
  */
@@ -119,7 +119,7 @@ function checkWidgetRequest(
   if (link === null) return refuse({ code: 'SUB_ID_NOT_FOUND' });
 
   const allowedOrigin = link.policy.corsOriginFor(origin);
-  // A page with an opaque origin gets no offers, but may report events: the token proves that the widget was shown there.
+  // A page with an opaque origin gets no offers but may report events, because its token proves that it shows the widget.
   if (allowedOrigin === null && !(methods === eventsMethods && origin === 'null')) {
     return refuse({ code: 'ORIGIN_NOT_ALLOWED' });
   }
@@ -138,7 +138,7 @@ function checkWidgetRequest(
   return { session, expiresMs: link.expiresMs, parameters: { ...query.values, sub }, cors };
 }
 
-/** Adds `X-RateLimit-Reset` to a 429, as the API does (docs/contract.md#limit-headers). */
+/** Sends an error response. A 429 contains `X-RateLimit-Reset`, as in the API (docs/contract.md#limit-headers). */
 function sendWidgetError(
   { clock }: WidgetApiDeps,
   context: RequestContext,
@@ -164,13 +164,13 @@ export const widgetPath = '/w';
 const pageHeaders = formatHeaders({
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
-  // The page URL holds the token, so other hosts must not see it. Beacons need an origin, so `no-referrer` is too strict.
+  // The page URL contains the token, which other hosts must not see. `no-referrer` would remove the origin that beacons need.
   'Referrer-Policy': 'same-origin',
   'X-Robots-Tag': 'noindex',
 });
 const noticePageCsp = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/** Creates the handler of the widget host: `/w` is the iframe's page, and below it are its script, offers and events. */
+/** Creates the handler of the widget host. `/w` is the iframe page; its script, offers and events have paths below `/w`. */
 export function widgetRoutes(deps: WidgetRoutesDeps): Handler {
   const page = readOnly(widgetPage(deps));
   const sendScript = createFileSender(deps.script, scriptHeaders);

@@ -1,4 +1,4 @@
-/** The build turns a style sheet into its minified text. */
+/** A style sheet, which the build replaces with its minified text. */
 declare module '*.css' {
   const text: string;
   export default text;

@@ -1,4 +1,4 @@
-/** Creates an element. Strings become text nodes, never markup; null children and attributes are omitted. */
+/** Creates an element. Strings become text nodes and never markup; children and attributes that are null are omitted. */
 export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Readonly<Record<string, string | null>> = {},
@@ -10,7 +10,7 @@ export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Returns an http or https URL, or null for anything else, such as `javascript:` and `data:`. */
+/** Parses a URL. Returns null for anything except http and https URLs, for example for `javascript:` and `data:` URLs. */
 export function parseWebUrl(text: unknown): string | null {
   if (typeof text !== 'string') return null;
   try {
@@ -21,7 +21,7 @@ export function parseWebUrl(text: unknown): string | null {
   }
 }
 
-/** Creates headings of the right level: on a partner's page the title is a second-level heading, on the iframe page the first-level one. */
+/** Creates headings. The title is a second-level heading on a partner's page, and a first-level heading on the iframe page. */
 export class Headings {
   readonly #topLevel: 1 | 2;
 
@@ -33,7 +33,7 @@ export class Headings {
     return createElement(`h${this.#topLevel}`, attributes, text);
   }
 
-  /** The heading of an offer or message. */
+  /** Creates the heading of an offer or message, one level below the title. */
   createPartHeading(attributes: Readonly<Record<string, string>>, text: string): HTMLElement {
     return createElement(this.#topLevel === 1 ? 'h2' : 'h3', attributes, text);
   }

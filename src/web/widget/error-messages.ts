@@ -1,17 +1,19 @@
-/** Shown instead of offers. */
+/** A message that the widget shows instead of offers. */
 interface ErrorMessage {
   readonly title: string;
   readonly advice: string;
   readonly canRetry: boolean;
-  /** For the console: what the partner must change; null if nothing. */
+  /** Console message that tells the partner what to change; null if the partner need not change anything. */
   readonly partnerHint: string | null;
 }
 
 const cannotShow = 'Offers cannot be shown here';
 
 /**
+ * Returns the message for an error.
+ *
  * @param code an error code of the API, or `UNREACHABLE`
- * @param origin of the page
+ * @param origin origin of the page that contains the widget
  */
 export function errorMessageFor(code: string, origin: string): ErrorMessage {
   switch (code) {

@@ -17,8 +17,8 @@ interface WidgetEvent {
 }
 
 /**
- * Sends the events of one widget load to the server in batches. A failed batch is sent again with the same event ids, so the server counts
- * each event once. When the page is left or hidden, or the widget is replaced, all pending events are sent as beacons.
+ * Sends the events of one widget load to the server in batches. A failed batch is sent again with the same event IDs, so the server counts
+ * each event once. When the visitor leaves or hides the page, or another widget replaces this one, all pending events are sent as beacons.
  */
 export class EventQueue {
   readonly #address: string;
@@ -30,7 +30,7 @@ export class EventQueue {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sending = false;
 
-  /** @param address URL that receives the events by POST */
+  /** @param address URL to which the events are sent by POST */
   constructor(address: string, load: string, endSignal: AbortSignal) {
     this.#address = address;
     this.#load = load;
@@ -47,14 +47,14 @@ export class EventQueue {
   }
 
   enqueue(type: WidgetEventType, offerId?: string): void {
-    // Event ids must be unique in the session, which may have several loads.
+    // Event IDs must be unique within the session, which may have several widget loads.
     const event_id = `${this.#load}-${++this.#lastEventNumber}`;
     this.#pendingEvents.push(offerId === undefined ? { event_id, type } : { event_id, type, svc_offer_id: offerId });
     this.#dropOldest();
     this.#scheduleSend(limits.eventBatchDelayMs);
   }
 
-  /** Sends the pending events now, because the page may be left next. */
+  /** Sends the pending events immediately, because the visitor may leave the page next. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -87,13 +87,13 @@ export class EventQueue {
       this.#scheduleSend(retryDelayMs || limits.eventRetryDelayMs * 2 ** (this.#consecutiveFailures - 1));
   }
 
-  /** Returns null if the batch is done, else the delay before a retry (0 if the server names none). */
+  /** Sends a batch. Returns null if no retry is needed, otherwise the delay before the retry (0 if the server requests none). */
   async #postBatch(batch: readonly WidgetEvent[]): Promise<number | null> {
     try {
       const response = await fetch(this.#address, {
         method: 'POST',
         body: this.#bodyOf(batch),
-        // Plain text needs no preflight request.
+        // The browser sends no preflight request for plain text.
         headers: { 'Content-Type': 'text/plain' },
         keepalive: true,
         credentials: 'omit',
@@ -112,7 +112,7 @@ export class EventQueue {
     while (this.#pendingEvents.length > 0) {
       const batch = this.#pendingEvents.splice(0, limits.eventsPerBatchMax);
       if (navigator.sendBeacon(this.#address, this.#bodyOf(batch))) continue;
-      // The browser's beacon quota is used up. If the page comes back, the next event sends these too.
+      // The browser's beacon quota is used up. If the visitor returns to the page, the next event sends these events too.
       this.#pendingEvents.unshift(...batch);
       return;
     }

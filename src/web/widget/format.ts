@@ -1,7 +1,7 @@
-/** Lower-case words of tags that are acronyms. */
+/** Acronyms in feature tags, by their lower-case form. */
 const acronyms: Readonly<Record<string, string>> = { apr: 'APR', ach: 'ACH', us: 'US', ssn: 'SSN' };
 
-/** `no_origination_fee` becomes `No origination fee`. Catalogs may contain any tag. */
+/** Formats a feature tag: `no_origination_fee` becomes `No origination fee`. Catalogs may contain any tag. */
 export function formatFeature(tag: string): string {
   const words = tag.split(/[_\s]+/).filter((word) => word !== '');
   const text = words.map((word) => acronyms[word] ?? word).join(' ');
@@ -25,7 +25,7 @@ export function formatDollarsAndCents(amount: number): string {
   return centFormat.format(amount);
 }
 
-/** Formats terms: `24, 36 or 48 months`. */
+/** Formats loan terms in months: `24, 36 or 48 months`. */
 export function formatMonths(terms: readonly number[]): string {
   const last = terms.at(-1);
   if (last === undefined) return '';

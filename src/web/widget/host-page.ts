@@ -3,7 +3,7 @@ export function reportIntegrationError(message: string): void {
   console.error(`Offers widget: ${message}`);
 }
 
-/** Calls `use` with the element of the selector, now or when the document is complete. Logs an error if there is none. */
+/** Calls `use` with the element that matches the selector, now or once the document is loaded. Logs an error if there is no element. */
 export function whenContainerExists(selector: string, use: (container: Element) => void): void {
   const container = findContainer(selector);
   if (container !== null) use(container);
@@ -24,16 +24,16 @@ function findContainer(selector: string): Element | null {
   }
 }
 
-/** Calls `begin` when the page is shown. A browser may prerender pages that the visitor never opens; those must not count as views. */
+/** Calls `begin` when the visitor sees the page. A prerendered page that the visitor never opens must not count as a view. */
 export function whenNotPrerendering(begin: () => void): void {
-  // Not in the DOM types, and not in every browser.
+  // `prerendering` is not part of the DOM types, and some browsers do not support it.
   if ((document as { readonly prerendering?: boolean }).prerendering !== true) begin();
   else document.addEventListener('prerenderingchange', begin, { once: true });
 }
 
 /**
- * Posts the height of the content to the page around the iframe, now and after each change (docs/widget.md). Any page may receive it,
- * because a height says nothing about the visitor.
+ * Posts the height of the content to the page around the iframe, now and after each change (docs/widget.md). Every page may receive the
+ * height, because it contains no information about the visitor.
  */
 export function reportHeight(content: Element): void {
   new ResizeObserver(() => {

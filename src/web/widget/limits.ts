@@ -1,31 +1,31 @@
-/** Limits of the widget in the browser. A test compares those that depend on the server with `src/bounds.ts`. */
+/** Limits of the widget in the browser. A test compares the limits that depend on the server with `src/bounds.ts`. */
 export const limits = {
-  /** For a request for offers, including its retries. */
+  /** Maximum time for a request for offers, including its retries. */
   offersTimeoutMs: 10_000,
   attemptsMax: 3,
-  /** Delay before the second attempt if the server names none; doubled before the third. */
+  /** Delay before the second attempt if the server requests none. The delay before the third attempt is twice as long. */
   retryDelayMs: 500,
-  /** A longer Retry-After is cut to this. */
+  /** Maximum delay that a Retry-After header can set. A longer delay is reduced to this value. */
   retryAfterMsMax: 120_000,
   offersDefault: 5,
   offersMax: 20,
-  /** Placeholder cards: enough to fill a window, and rarely more than the offers that replace them. */
+  /** Maximum number of placeholder cards. They fill a window and are rarely more than the offers that replace them. */
   placeholderCardsMax: 5,
-  /** Feature tags of a card; the details list all of them. */
+  /** Maximum number of feature tags on a card. The details list all tags. */
   tagsShownMax: 3,
-  /** How long an event waits for further events of its batch. */
+  /** Time for which an event waits for further events of its batch. */
   eventBatchDelayMs: 1_000,
   eventsPerBatchMax: 50,
-  /** Unsent events; beyond this the oldest are dropped. */
+  /** Maximum number of unsent events. Above this limit, the oldest events are dropped. */
   pendingEventsMax: 200,
   eventTimeoutMs: 10_000,
-  /** Consecutive failures after which a batch is retried only with the next event or at the end of the page. */
+  /** Number of consecutive failures after which a batch is sent again only with the next event or when the visitor leaves the page. */
   eventFailuresMax: 4,
-  /** Delay after the first failure if the server names none; doubled after each further one. */
+  /** Delay after the first failure if the server requests none. The delay doubles after each further failure. */
   eventRetryDelayMs: 2_000,
-  /** An impression needs this part of a card to be visible for this time. */
+  /** Visible part of a card that counts as an impression if it is visible for `impressionDurationMs`. */
   impressionRatio: 0.5,
   impressionDurationMs: 1_000,
-  /** Longest delay of setTimeout; a longer one would fire at once. */
+  /** Maximum delay of `setTimeout`. A timer with a longer delay would fire immediately. */
   timerMsMax: 2 ** 31 - 1,
 } as const;

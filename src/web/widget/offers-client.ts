@@ -2,14 +2,14 @@ import { limits } from './limits.ts';
 import { parseRetryAfterMs } from './retry-after.ts';
 import type { Settings, SortOrder } from './settings.ts';
 
-/** An offer of the response (docs/contract.md#offers): money in USD, rates in percent. */
+/** An offer of the response (docs/contract.md#offers). Amounts are in USD and rates in percent. */
 export interface Offer {
   readonly svc_offer_id: string;
   readonly lender_name: string;
   readonly logo_url: string;
   readonly apr_range: NumberRange;
   readonly monthly_payment_estimate: number;
-  /** The term that the payment is for. */
+  /** Loan term of the shown monthly payment, in months. */
   readonly payment_term_months: number;
   readonly loan_amount_range: NumberRange;
   readonly svc_star_rating: number;
@@ -27,15 +27,15 @@ export interface NumberRange {
 export interface OffersResponse {
   readonly offers: readonly Offer[];
   readonly total_offers: number;
-  /** The requested amount in USD, which every payment is for. */
+  /** Requested loan amount in USD. All payments are calculated for this amount. */
   readonly loan_amount: number;
   readonly disclosure: string;
-  /** By the server's clock (ISO 8601). */
+  /** Time of the response by the server's clock (ISO 8601). */
   readonly generated_at: string;
   readonly expires_at: string;
 }
 
-/** Resolves after a delay, or when the signal is aborted. */
+/** Resolves after a delay in milliseconds, or earlier if the signal is aborted. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, ms);
@@ -49,7 +49,7 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** `code` is an error code of the API, or `UNREACHABLE` without a valid response. */
+/** Result of a request for offers. `code` is an error code of the API, or `UNREACHABLE` if there was no valid response. */
 type OffersResult =
   | { readonly ok: true; readonly envelope: OffersResponse }
   | { readonly ok: false; readonly code: string; readonly waitMs: number };
@@ -67,8 +67,8 @@ export class OffersClient {
   }
 
   /**
-   * Fetches the offers in a sort order, with retries of temporary errors within `limits.offersTimeoutMs`. Returns null if a later call or the
-   * end of the widget cancelled it. All attempts name the same load, so that at most one counts as a view.
+   * Fetches the offers in a sort order, and retries temporary errors within `limits.offersTimeoutMs`. Returns null if a later call or the
+   * end of the widget cancelled the request. All attempts contain the same load ID, so that at most one of them counts as a view.
    */
   async fetchOffers(sort: SortOrder): Promise<OffersResult | null> {
     this.#abortController?.abort();
@@ -92,7 +92,7 @@ export class OffersClient {
       const result = await this.#fetchOnce(sort, signal);
       if (result.ok || !isRetryable(result.code) || attempt === limits.attemptsMax || signal.aborted) return result;
       const waitMs = result.waitMs || limits.retryDelayMs * 2 ** (attempt - 1);
-      // The widget shows a countdown for a long wait.
+      // The widget shows a countdown instead of a long wait.
       if (waitMs > limits.offersTimeoutMs / 4) return result;
       await sleep(waitMs, signal);
       if (signal.aborted) return result;

@@ -11,20 +11,21 @@ import { type Offer, OffersClient, type OffersResponse } from './offers-client.t
 import { type Settings, type SortOrder, sortLabels } from './settings.ts';
 import { WidgetView } from './widget-view.ts';
 
-/** Returns a random id of a widget load: 16 lower-case hex digits. */
+/** Returns a random ID of a widget load: 16 lower-case hex digits. */
 function newLoadId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** DOM event on the container that ends the widget that was there before. Scripts that run twice share no other state. */
+/** Name of the DOM event on the container that stops the previous widget. Script elements on one page share no other state. */
 const replacedEventName = 'svc-offers-replaced';
 
 /**
- * One load of the widget in one container, until another widget replaces it. It fetches offers once by itself, and again only when the
- * borrower changes the sort order or retries. A page restored from the back-forward cache is unchanged and counts no second view.
+ * One load of the widget in one container, until another widget replaces it. The widget fetches offers once when it starts, and again
+ * only when the borrower changes the sort order or retries. If the browser restores the page from its back-forward cache, the widget is
+ * unchanged and counts no second view.
  *
- *     placeholders ──> offers <──> reordering      a failed reordering keeps the offers
+ *     placeholders ──> offers <──> reordering      if a reordering fails, the offers stay
  *         │  ▲            │
  *         ▼  │            ▼
  *       message        message (expired)
@@ -36,10 +37,11 @@ export class OffersWidget {
   readonly #impressions: ImpressionTracker;
   readonly #expiry: ExpiryTimer;
   readonly #view: WidgetView;
-  /** The last requested order, and the shown one; null while no offers are shown. */
+  /** The sort order requested last. */
+  /** The sort order of the shown offers; null while no offers are shown. */
   #requestedSort: SortOrder;
   #shownSort: SortOrder | null = null;
-  /** Whether offers are missing because the server was unreachable. */
+  /** Whether the widget shows no offers because the server was unreachable. */
   #isOffline = false;
 
   constructor(settings: Settings, container: Element) {
@@ -102,7 +104,7 @@ export class OffersWidget {
     this.#view.showMessage(title, advice, canRetry ? result.waitMs : null);
   }
 
-  /** Logs no integration error, because an open page expires without anyone's mistake. */
+  /** Shows that the offers have expired. Logs no integration error, because the expiry is not a mistake of the partner. */
   #showExpired(): void {
     this.#clearOffers();
     const { title, advice } = errorMessageFor('SUB_ID_EXPIRED', location.origin);
@@ -146,7 +148,7 @@ export class OffersWidget {
     this.#expiry.start(envelope.generated_at, envelope.expires_at);
   }
 
-  /** Returns null for an offer with an invalid click URL. */
+  /** Creates the card of an offer. Returns null for an offer with an invalid click URL. */
   #createCard(offer: Offer, amount: number): HTMLElement | null {
     const link = parseWebUrl(offer.click_url);
     if (link === null) return null;

@@ -14,7 +14,10 @@ export function isSortOrder(name: string): name is SortOrder {
   return Object.hasOwn(sortLabels, name);
 }
 
-/** `svc_revenue` serves the partner, not the borrower, so it can be selected only if the partner's page starts with it. */
+/**
+ * Returns the selectable sort orders. `svc_revenue` serves the partner and not the borrower. It is selectable only if the partner's page
+ * starts with it.
+ */
 export function sortOrdersFor(first: SortOrder): readonly SortOrder[] {
   return first === 'svc_revenue'
     ? ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue']
@@ -25,16 +28,16 @@ const themes = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
 export interface Settings {
-  /** Base URL of the widget host, without a slash at its end. */
+  /** Base URL of the widget host, without a trailing slash. */
   readonly base: string;
   readonly sub: string;
   readonly token: string;
-  /** CSS selector of the container. */
+  /** CSS selector of the container element. */
   readonly mount: string;
   readonly sort: SortOrder;
-  /** Null for the server's default. */
+  /** Maximum number of offers; null for the server's default. */
   readonly maxOffers: number | null;
-  /** Whether the page is the iframe page of the widget host, which contains only the widget. */
+  /** Whether the page is the iframe page, which belongs to the widget host and contains only the widget. */
   readonly isFramePage: boolean;
   readonly theme: Theme;
 }
@@ -44,7 +47,7 @@ interface ScriptAttributes {
   readonly dataset: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns the settings of a script element, or a sentence on how to correct them. */
+/** Returns the settings of a script element, or a sentence that describes how to correct them. */
 export function readSettings({ src, dataset }: ScriptAttributes): Settings | string {
   const base = /^(https?:\/\/.+)\/widget\.js(?:[?#].*)?$/.exec(src)?.[1];
   if (base === undefined)

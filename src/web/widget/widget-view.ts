@@ -6,7 +6,7 @@ import controls from './styles/controls.css';
 import dark from './styles/dark.css';
 import shell from './styles/shell.css';
 
-/** Creates the style sheets. A page's Content-Security-Policy does not apply to constructed sheets, only to style elements and attributes. */
+/** Creates `CSSStyleSheet` objects. A page's Content-Security-Policy restricts only `<style>` elements and `style` attributes. */
 function createStyleSheets(theme: Theme): CSSStyleSheet[] {
   const sheets = [createStyleSheet(shell + controls + card)];
   if (theme !== 'light') sheets.push(createStyleSheet(dark, theme === 'auto' ? '(prefers-color-scheme: dark)' : 'all'));
@@ -46,7 +46,7 @@ class SortControl {
   }
 }
 
-/** A retry button, which first counts down the delay that the server requested. */
+/** Creates a retry button, which is enabled after a countdown of the delay that the server requested. */
 function createRetryButton(waitMs: number, onPressed: () => void): HTMLButtonElement {
   const button = createElement('button', { class: 'go', type: 'button' }, 'Try again');
   button.addEventListener('click', onPressed);
@@ -61,7 +61,7 @@ function createRetryButton(waitMs: number, onPressed: () => void): HTMLButtonEle
   return button;
 }
 
-/** A message instead of offers. */
+/** Creates a message that replaces the offers. */
 function createMessage(
   headings: Headings,
   title: string,
@@ -77,7 +77,7 @@ function createMessage(
   );
 }
 
-/** Explains how offers are chosen and who pays. Placed above the offers. */
+/** Disclosure above the offers. It explains how offers are chosen and who pays for them. */
 class Disclosure {
   readonly node: HTMLElement;
   readonly #catalogText = createElement('p', { hidden: '' });
@@ -114,7 +114,7 @@ class Disclosure {
     this.node = node;
   }
 
-  /** Sets the disclosure of the catalog. */
+  /** Sets the disclosure text of the catalog. */
   setCatalogText(text: string): void {
     this.#catalogText.textContent = text;
     this.#catalogText.hidden = text === '';
@@ -128,12 +128,13 @@ interface ViewEvents {
 }
 
 /**
- * The widget's DOM: a permanent frame (title, sort order, disclosure), and a body with placeholders, offers or a message. A shadow tree
- * isolates its styles from the page's. The tree is open, because a closed one protects nothing and blocks accessibility tools.
+ * DOM of the widget: a permanent frame (title, sort order, disclosure), and a body with placeholders, offers or a message. A shadow tree
+ * separates its styles from the styles of the page. The tree is open, because a closed tree protects nothing and blocks accessibility
+ * tools.
  */
 export class WidgetView {
   readonly headings: Headings;
-  /** The content without the background of the iframe page. */
+  /** Element with the content of the widget, without the background of the iframe page. */
   readonly frame: HTMLElement;
   readonly #events: ViewEvents;
   readonly #title: HTMLElement;
@@ -194,7 +195,7 @@ export class WidgetView {
     this.#replaceBody(createCardList(cards), false);
   }
 
-  /** Keeps the shown offers after a failed change of the sort order. */
+  /** Shows the previous offers again after a change of the sort order failed. */
   restoreOffers(order: SortOrder, notice: string): void {
     this.#setStatusTexts('', notice);
     this.#sort.setOrder(order);
@@ -208,7 +209,7 @@ export class WidgetView {
     this.#replaceBody(createMessage(this.headings, title, advice, button), false);
   }
 
-  /** Hides the parts that only apply to offers. */
+  /** Shows or hides the parts of the frame that only apply to offers. */
   #setFrameVisible(shown: boolean): void {
     for (const node of [this.#count, this.#sort.node, this.#estimateNote]) node.hidden = !shown;
   }
@@ -219,7 +220,7 @@ export class WidgetView {
   }
 
   #replaceBody(content: HTMLElement, busy: boolean): void {
-    // Moves the focus to the title if its element is removed; otherwise it would jump to the top of the page.
+    // The focus moves to the title if the focused element is removed. Otherwise it would jump to the top of the page.
     const focused = (this.#body.getRootNode() as ShadowRoot).activeElement;
     const losesFocus = focused !== null && (this.#body.contains(focused) || focused.closest('[hidden]') !== null);
     this.#body.replaceChildren(content);
@@ -229,6 +230,6 @@ export class WidgetView {
 }
 
 function createCardList(cards: readonly HTMLElement[]): HTMLElement {
-  // Some screen readers ignore a list without markers unless it has the role.
+  // Some screen readers ignore a list without markers unless it has the role `list`.
   return createElement('ol', { class: 'cards', role: 'list' }, ...cards);
 }
