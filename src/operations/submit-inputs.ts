@@ -58,7 +58,7 @@ export async function submitInputs(
       return notDurable(bounds.retryAfterSeconds, error.isAppended);
     }
   }
-    // The session's fields may have changed since `findSession`. Changes take effect in the order of the journal.
+  // The session's fields may have changed since `findSession`. Changes take effect in the order of the journal.
   const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.fields;
   if (merged === null) return refusedWith('SUB_ID_EXPIRED');
   const readiness = computeReadiness(tenant.vertical, merged);

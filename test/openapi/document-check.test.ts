@@ -53,7 +53,8 @@ describe('DocumentCheck', () => {
     ['another media type', answer({}, { 'content-type': 'text/plain' })],
     ['another status', answer({}, {}, 201)],
   ] as const) {
-    test(`rejects a response with ${fault}`, () => assert.throws(() => check.check(asked, wrong), assert.AssertionError));
+    test(`rejects a response with ${fault}`, () =>
+      assert.throws(() => check.check(asked, wrong), assert.AssertionError));
   }
 
   test('rejects an error code that the operation does not document', () => {
