@@ -129,7 +129,7 @@ ${field('state')}
   });
 }
 
-/** Number of questions that every visitor gets, without the optional one. */
+/** Questions that every visitor gets: all except the optional one. */
 const requiredQuestions = questions.filter(({ optional }) => !optional);
 
 /** Renders variant B: one question per page. */
