@@ -228,7 +228,7 @@ for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'ed
       });
 
       for (const ordered of selfChecks) {
-        test(`the fairness test detects a weight of the protected field in a score that is ${ordered ? 'walked by it' : 'worked out for all'}`, () => {
+        test(`detects a score with a weight for the protected field, ${ordered ? 'walked by it' : 'worked out for all'}`, () => {
           const unfair = marketWithWeightFor(trait, ordered);
           const found = new RegExp(`the order recommended depends on ${trait}`);
           assert.throws(() => assertSameOrders(unfair, trait, size), found);
