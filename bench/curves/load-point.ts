@@ -13,7 +13,7 @@ import { type LoadTarget, readUsageWhenIdle } from '../target/load-target.ts';
 /** Minimum number of requests at a point, because a short closed loop may report too few. */
 const pointRequestsMin = 20;
 
-/** Returns the requests per second at a share of saturation, rounded to whole requests in the duration. */
+/** Returns the requests per second at a share of saturation as an integer, with at least 20 requests per point. */
 export function rateAtShare(share: number, saturation: number, seconds: number): number {
   return Math.max(Math.ceil(pointRequestsMin / seconds), Math.round(share * saturation));
 }
