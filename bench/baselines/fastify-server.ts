@@ -1,8 +1,8 @@
-/** Same as `bare-uws-server.ts` with default Fastify: router, JSON body parser, reply; no logger and no schema. */
+/** Baseline server like `bare-uws-server.ts`, with default Fastify: router and JSON body parser, without logger and schemas. */
 import { fastify } from 'fastify';
 import { announcePort, groupByRoute, readResponses } from './baseline-response.ts';
 
-/** Skips JSON serialization and the charset of the content type, which the service does not have either. */
+/** Reply options that skip JSON serialization and the charset of the content type, which the service does not have either. */
 const serializeUnchanged = (body: string) => body;
 
 const app = fastify();

@@ -195,7 +195,7 @@ function figureHtml(plot: Plot, plots: LinePlot[]): string {
   return `<figure><figcaption>${title}</figcaption><div class="plot" role="img" aria-label="${named}" data-plot="${plots.length - 1}"></div></figure>`;
 }
 
-/** Renders the legend of the marks for reached and missed targets. */
+/** Renders the legend of target marks and whiskers; empty without targets. */
 function legendHtml(bars: readonly { readonly target: number | null }[]): string {
   if (bars.every(({ target }) => target === null)) return '';
   return '<span class="legend"><span class="sample-target"></span> target <span class="sample-whisker"></span> lowest to highest round</span>';
