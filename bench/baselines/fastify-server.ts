@@ -2,7 +2,7 @@
 import { fastify } from 'fastify';
 import { announcePort, groupByRoute, readResponses } from './baseline-response.ts';
 
-/** Reply options that skip JSON serialization and the charset of the content type, which the service does not have either. */
+/** Serializer that returns the body unchanged and adds no charset to the content type, like the service. */
 const serializeUnchanged = (body: string) => body;
 
 const app = fastify();

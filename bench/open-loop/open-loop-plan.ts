@@ -41,7 +41,7 @@ export interface OpenLoopResult {
   /** Expected replies per second during the schedule; never above the offered rate. */
   readonly achievedPerSecond: number;
   /**
-   * Latency from the scheduled time to the reply. Failed requests count with the deadline, so that neither fast rejections nor a
+   * Latency from the scheduled time to an expected reply or to the deadline, so that neither fast rejections nor a
    * server without replies improves the latency.
    */
   readonly latencyMs: LatencyMs;

@@ -165,7 +165,7 @@ export interface BenchResult {
   readonly commit: string | null;
   readonly machine: Machine;
   readonly scale: BenchScale;
-  /** Scales of the parts that ran. */
+  /** Results by route. This list and the following members are empty or null for parts that did not run. */
   readonly routes: readonly RouteResult[];
   readonly limits: readonly LimitResult[];
   readonly curves: readonly CurveResult[];
