@@ -66,7 +66,7 @@ export interface BorrowerOutcome {
   readonly clickedHost: string | null;
 }
 
-/** Prints the analytics of both variants in one table. */
+/** Formats the analytics of both variants as one table. */
 export function variantsTable(summaries: readonly SummaryResponse[]): string {
   const row = (name: string, figure: (summary: SummaryResponse) => string) => [name, ...summaries.map(figure)];
   return textTable(

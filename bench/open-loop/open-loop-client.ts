@@ -131,7 +131,7 @@ export class OpenLoopClient {
     const loadSeconds = warmUpSeconds + seconds;
     const times = perSecond === null ? [] : scheduleArrivals({ ...this.#plan, perSecond });
     if (once) times.length = Math.min(times.length, this.#requests.length);
-    // A closed loop starts without a schedule.
+    // A closed loop starts without a delay.
     const began = this.#deps.nowMs() + (perSecond === null ? 0 : startDelayMs);
     this.#dueMs = times.map((ms) => began + ms);
     this.#countedFromMs = began + warmUpSeconds * 1_000;
