@@ -4,18 +4,18 @@ import type { BenchResult } from './result/bench-result.ts';
 
 /** Size of a benchmark run. */
 export interface BenchScale {
-  /** Measured rounds. One more round warms the servers up. */
+  /** Number of measured rounds. One additional round warms the servers up. */
   readonly rounds: number;
   /** Duration of one load. */
   readonly seconds: number;
   readonly connections: number;
-  /** Requests per round of scenarios that send each request once. */
+  /** Number of requests per round, for scenarios that send each request once. */
   readonly roundRequests: number;
-  /** API keys with default limits that share the requests. */
+  /** Number of API keys with default limits that share the requests. */
   readonly keys: number;
-  /** Sessions of the ledger that `history/` reads and counts. */
+  /** Number of sessions in the ledger that `history/` measures. */
   readonly historySessions: number;
-  /** Maximum number of live sessions of a curve. */
+  /** Maximum number of live sessions in a curve. */
   readonly liveSessions: number;
 }
 
@@ -29,7 +29,7 @@ export const fullScale: BenchScale = {
   liveSessions: 1_000_000,
 };
 
-/** Takes less than two minutes. */
+/** Scale of a quick run, which takes less than two minutes. */
 export const quickScale: BenchScale = {
   rounds: 1,
   seconds: 0.3,
@@ -58,7 +58,7 @@ export class Progress {
   }
 }
 
-/** Resources of a part of the benchmarks. */
+/** Resources for a part of the benchmarks. */
 export interface BenchContext {
   readonly scale: BenchScale;
   readonly quick: boolean;
@@ -74,15 +74,15 @@ export interface BenchContext {
   readonly generateCatalogText: (offers: number) => string;
 }
 
-/** A part of the benchmarks. Its results are its own members of the result; lists are appended to those of earlier parts. */
+/** Part of the benchmarks. Each part writes different members of the result, or appends to lists of earlier parts. */
 export interface BenchPart {
-  /** Name for `--only`. */
+  /** Name of the part for the option `--only`. */
   readonly name: string;
-  /** Name of a group of parts for `--only`. */
+  /** Name of the group that contains the part, for the option `--only`. */
   readonly group?: string;
   /** Short description for `--help`. */
   readonly description: string;
   measure(context: BenchContext): Promise<Partial<BenchResult>>;
-  /** Returns sentences about wrong results. The result is written, and the run fails. */
+  /** Returns messages about wrong results. If there are any, the run writes its result and fails. */
   findProblems?(found: Partial<BenchResult>): readonly string[];
 }

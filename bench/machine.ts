@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, type as osType, release, totalmem } from 'node:os';
 
-/** Commit of the checkout in a folder, with `+` if files are changed; null outside a checkout. */
+/** Returns the commit of the Git checkout in a folder, with suffix `+` if files are changed; null outside a checkout. */
 export function describeCommit(folder: string): string | null {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();

@@ -3,9 +3,9 @@ import type { BenchPart } from './bench-part.ts';
 
 export interface BenchOptions {
   readonly quick: boolean;
-  /** Names of parts; empty for all. */
+  /** Names of the parts to run; empty for all parts. */
   readonly only: readonly string[];
-  /** Single load client; see `chooseLoadClients` for the default. */
+  /** Name of the only load client; see `chooseLoadClients` for the default. */
   readonly client: 'wrk' | 'autocannon' | undefined;
   /** Writes the tables to bench/README.md and, after a full run, the result to src/capacity/reference-result.json. */
   readonly publish: boolean;

@@ -5,7 +5,7 @@ export interface Summary {
   readonly highest: number;
 }
 
-/** Median; the mean of the two middle values if their number is even. */
+/** Returns the median; for an even number of values, the mean of the two middle values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -18,16 +18,16 @@ export function summarize(values: readonly number[]): Summary {
 
 /** Standard deviation of a normal distribution divided by its median absolute deviation. */
 const sigmaOfMad = 1.4826;
-/** Correction of the median absolute deviation for 2 to 9 values. Croux and Rousseeuw, COMPSTAT 1992. */
+/** Correction factors of the median absolute deviation for 2 to 9 values (Croux and Rousseeuw, COMPSTAT 1992). */
 const smallSampleCorrections = [1.196, 1.495, 1.363, 1.206, 1.2, 1.14, 1.129, 1.107];
-/** Standard deviations above which a change is not noise. */
+/** Number of standard deviations above which a change is not noise. */
 const noiseSigmas = 3;
-/** Smaller losses are never reported, because measurements on different days differ by more than the runs of one day. */
+/** Minimum loss of speed that is reported. Measurements on different days differ by more than the runs of one day. */
 const lossThresholdMin = 0.08;
-/** A loss of half the speed is always reported. */
+/** Maximum threshold: a loss of half the speed is always reported. */
 const lossThresholdMax = 0.5;
 
-/** Spread of runs as the standard deviation of their logarithms: 0.05 is about 5 %. 0 for a single run. */
+/** Returns the spread of values as the standard deviation of their logarithms: 0.05 is about 5 %. Returns 0 for one value. */
 export function logSpread(values: readonly number[]): number {
   if (values.length < 2) return 0;
   const logarithms = values.map(Math.log);
@@ -37,12 +37,12 @@ export function logSpread(values: readonly number[]): number {
   return sigmaOfMad * correction * distance;
 }
 
-/** Share of speed that must be lost to be reported. */
+/** Returns the share of lost speed above which a loss is reported. */
 export function lossThreshold(spread: number): number {
   return Math.min(Math.max(1 - Math.exp(-noiseSigmas * spread), lossThresholdMin), lossThresholdMax);
 }
 
-/** Share of lost speed between two values; negative for a gain. */
+/** Returns the share of lost speed between two values; negative for a gain. */
 export function lossShareOf(better: 'higher' | 'lower', from: number, to: number): number {
   return better === 'higher' ? 1 - to / from : 1 - from / to;
 }

@@ -20,7 +20,7 @@ for (const folder of ['capacity', 'openapi', 'verticals']) {
     filter: (path) => !path.endsWith('.ts'),
   });
 }
-// Copied instead of a dependency: the whole package is ten times as large, and reports its installations.
+// These files are copied, because the whole package is ten times as large and reports its installations.
 for (const name of [
   'swagger-ui.css',
   'swagger-ui-bundle.js',
@@ -63,7 +63,7 @@ function rewriteDeclarationImports(declarations: string): string {
   return declarations.replaceAll(/(\bfrom |\bimport\()(['"])(\.[^'"]*)\.ts\2/g, '$1$2$3.js$2');
 }
 
-/** Declarations that the entry point imports, directly or not. The others are not needed in the package. */
+/** Returns the declarations that the entry point imports, directly or indirectly. The package omits other declarations. */
 function reachableDeclarations(entry: string): ReadonlySet<string> {
   const seen = new Set<string>();
   const queue = [entry];

@@ -13,7 +13,7 @@ const client = fileURLToPath(new URL('../src/web/widget', import.meta.url));
 /** The first browser versions with constructable style sheets, container queries and `inset`, which the widget uses. */
 const target = ['chrome105', 'edge105', 'firefox110', 'safari16.4'];
 
-/** Imports style sheets as minified text. */
+/** Plugin that imports style sheets as minified text. */
 const styleText: Plugin = {
   name: 'style-text',
   setup(bundler) {
@@ -39,7 +39,7 @@ await build({
   logLevel: 'warning',
 });
 
-// With the best compression, because every browser loads it.
+// The script is compressed with the highest level, because every browser loads it.
 const script = await readFile(outfile);
 await writeFile(`${outfile}.gz`, gzipSync(script, { level: constants.Z_BEST_COMPRESSION }));
 await writeFile(`${outfile}.br`, brotliCompressSync(script));

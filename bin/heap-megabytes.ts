@@ -1,10 +1,10 @@
 import { totalmem } from 'node:os';
 import process from 'node:process';
 
-/** Default size of the JavaScript heap of a server, in megabytes. */
+/** Returns the default size of the JavaScript heap of a server in megabytes. */
 export function defaultHeapMegabytes(): number {
-  // The memory limit of the container. Without one, Node.js returns 0 or more than the total memory.
+  // `constrainedMemory` returns the memory limit of the container; without a limit, 0 or more than the total memory.
   const bytes = Math.min(process.constrainedMemory() || Infinity, totalmem());
-  // Half of the memory: the other half is for the page cache under the logs, the worker threads and the system.
+  // The heap uses half of the memory. The page cache of the logs, the worker threads and the system use the other half.
   return Math.floor(bytes / 2 ** 20 / 2);
 }

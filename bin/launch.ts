@@ -7,14 +7,14 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { defaultHeapMegabytes } from './heap-megabytes.ts';
 
-/** Same as `engines` in package.json. */
+/** Minimum version of Node.js, the same as `engines` in package.json. */
 const oldestNodeVersion = [22, 18] as const;
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const args = process.argv.slice(2);
 const mainModule = new URL('../src/cli/main.ts', import.meta.url);
 const requestedHeapMegabytes = process.env.MARKETPLACE_HEAP_MB || null;
-/** With less, Node.js may fail before it reads the settings. */
+/** Minimum heap size in megabytes. With a smaller heap, Node.js may fail before it reads the settings. */
 const heapMegabytesMin = 64;
 
 if (major < oldestNodeVersion[0] || (major === oldestNodeVersion[0] && minor < oldestNodeVersion[1])) {
@@ -25,8 +25,8 @@ if (major < oldestNodeVersion[0] || (major === oldestNodeVersion[0] && minor < o
   (args[0] === 'serve' || args[0] === 'check-config') &&
   (requestedHeapMegabytes !== null || !isHeapSizeSet())
 ) {
-  // Live sessions are on the JavaScript heap, whose size can only be set when Node.js starts. `execve` replaces this process, so the new
-  // one keeps its id, signals and files.
+  // Live sessions are on the JavaScript heap, whose size can be set only when Node.js starts. `execve` replaces this process; the new
+  // process has the same process ID, signals and open files.
   const heap = `--max-old-space-size=${requestedHeapMegabytes === null ? defaultHeapMegabytes() : parseHeapMegabytes(requestedHeapMegabytes)}`;
   process.execve(process.execPath, [process.execPath, ...process.execArgv, heap, fileURLToPath(mainModule), ...args]);
 } else {

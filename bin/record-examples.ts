@@ -79,7 +79,7 @@ async function recordPartnerFlow(
   const sandbox = JSON.parse(await test.post('session', { referrer_tag: tag })) as { readonly sub_id: string };
   await test.post('inputs', { sub_id: sandbox.sub_id, fields });
 
-  // In the sandbox, so that the view does not count for the experiment.
+  // This request uses the sandbox, so that the view does not count for the experiment.
   const { token } = JSON.parse(await test.get('marketplace', { sub_id: sandbox.sub_id, format: 'js' })) as {
     readonly token: string;
   };
@@ -162,7 +162,7 @@ class ApiCaller {
   }
 }
 
-/** Clock that only `advance` moves. */
+/** Clock whose time changes only by `advance`. */
 class SteppedClock {
   #passedMs = 0;
 

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-/** Used members of `marketplace check-config --json`. */
+/** Members of the output of `marketplace check-config --json` that this program reads. */
 interface CheckedConfig {
   readonly settings: Readonly<
     Record<
@@ -23,14 +23,14 @@ interface CheckedConfig {
   >;
 }
 
-/** A running server accepts a new key within two seconds. */
+/** Maximum time to wait for a new key. A running server accepts a new key within two seconds. */
 const newKeyTimeoutMs = 4_000;
 const newKeyPollMs = 250;
 const responseTimeoutMs = 10_000;
 const dayMs = 24 * 60 * 60 * 1000;
 const vertical = 'personal-loans';
 
-/** The message is one line that says what to do. */
+/** Error with a one-line message that says what to do. */
 class SetupError extends Error {}
 
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));
@@ -41,7 +41,7 @@ const { positionals, values } = parseArgs({
 });
 const [account, program, ...programArguments] = positionals as [string, string, ...string[]];
 
-/** The program while it runs, and the signal that arrived before it started. */
+/** Running program, and the signal that arrived before the program started. */
 let childProcess: ChildProcess | undefined;
 let earlySignal: NodeJS.Signals | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -59,7 +59,7 @@ try {
   process.exitCode = 1;
 }
 
-/** Returns the exit code of the program. */
+/** Creates a key, runs the program and returns its exit code. */
 async function run(): Promise<number> {
   const { settings } = JSON.parse(runMarketplace('check-config', '--json')) as CheckedConfig;
   const apiUrl = process.env.API_URL || `${serverUrl(settings)}/v1/${vertical}`;
@@ -81,7 +81,7 @@ async function run(): Promise<number> {
   }
 }
 
-/** URL of the public listener on this machine, or the public URL if the server uses TLS. */
+/** Returns the URL of the public listener on this machine, or the public URL if the server uses TLS. */
 function serverUrl({ SVC_HOST, SVC_PORT, SVC_TLS_CERT, SVC_PUBLIC_URL }: CheckedConfig['settings']): string {
   if (SVC_TLS_CERT.value !== null) return String(SVC_PUBLIC_URL.value);
   if (SVC_PORT.value === 0) throw new SetupError('SVC_PORT is 0; set API_URL to the address that the server printed');
@@ -101,7 +101,7 @@ async function waitForKey(apiUrl: string, key: string, dataDir: string): Promise
   );
 }
 
-/** Status of a request for offers. Without a valid key, a healthy server returns 401. */
+/** Requests offers and returns the HTTP status. A healthy server returns 401 without a valid key. */
 async function statusOf(apiUrl: string, key = 'none'): Promise<number> {
   let status: number;
   try {
@@ -116,7 +116,7 @@ async function statusOf(apiUrl: string, key = 'none'): Promise<number> {
   return status;
 }
 
-/** Runs a command of `marketplace`, and shows its standard error. */
+/** Runs a command of `marketplace` and returns its output. Its standard error is shown. */
 function runMarketplace(...args: string[]): string {
   try {
     const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];

@@ -15,13 +15,13 @@ const firstLedgerDay = 20_400;
 const otherTagCount = 1_000;
 const lenderCount = 30;
 const offerCount = 60;
-/** Sessions between the creation of a session and its view or click, so that they are in different batches of the aggregator. */
+/** Number of sessions between a session and its view or click, so that the aggregator reads them in different batches. */
 const viewDelaySessions = 3_000;
 const clickDelaySessions = 6_000;
 
 /**
- * Ledger of one account, evenly distributed over 200 days. 30 % of the sessions have one large tag, the others one of 1,000 tags;
- * 25 % have a view of five offers, 12.5 % a click, 50 % metadata.
+ * Generated ledger of one account, evenly distributed over 200 days. 30 % of the sessions have one common tag, and the others one of
+ * 1,000 tags. 25 % of the sessions have a view of five offers, 12.5 % have a click, and 50 % have metadata.
  */
 class GeneratedLedger {
   readonly sessions: number;
@@ -91,7 +91,7 @@ function offerId(number: number): string {
   return `lender-offer-${number % offerCount}`;
 }
 
-/** Deterministic pseudo-random number: the sessions can be generated again for the queries. */
+/** Returns a deterministic pseudorandom number, so that queries can generate the same sessions again. */
 function hashSerial(serial: number): number {
   let mixed = Math.imul(serial ^ (serial >>> 15), 0x2c1b3c6d);
   mixed = Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39);
@@ -132,7 +132,7 @@ function runBenchmark(sessions: number, runs: number, parent: string): void {
   }
 }
 
-/** Applies full batches, as the aggregator does when it is behind. The time excludes reading and decoding of ledger files. */
+/** Applies full batches like an aggregator that is behind. The time excludes the reading and decoding of ledger files. */
 function buildStore(file: string, ledger: GeneratedLedger): void {
   const store = new AnalyticsStore(file);
   const progress = new Progress();
@@ -202,7 +202,7 @@ function runQueries(file: string, ledger: GeneratedLedger, runs: number): void {
   ];
   for (const [name, query] of kinds) {
     const times: number[] = [];
-    // CPU time too, because other processes on the machine affect the elapsed time.
+    // The CPU time is also measured, because other processes on the machine affect the elapsed time.
     const cpuTimes: number[] = [];
     for (let count = 0; count < runs; count++) {
       const startedAt = performance.now();
@@ -218,7 +218,7 @@ function runQueries(file: string, ledger: GeneratedLedger, runs: number): void {
   printLine(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
 }
 
-/** Searches backwards for the `afterPosition` of the last page. */
+/** Searches backwards for the `afterPosition` of the last page of rows. */
 function lastPageAfter(listAfter: (afterPosition: number) => RowsPage, end: number): number {
   for (let after = end; after > 0; after -= bounds.analyticsPageItemsMax) {
     if (listAfter(after).nextAfterPosition !== null) return after + bounds.analyticsPageItemsMax;

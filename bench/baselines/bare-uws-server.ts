@@ -1,5 +1,5 @@
 /**
- * Baseline: only uWebSockets.js, in its own process. It reads the whole request, parses a JSON body and replies with a recorded
+ * Baseline server that uses only uWebSockets.js, in its own process. The server reads the request, parses a JSON body and sends a recorded
  * response of the service, without keys, sessions, offers or a log.
  */
 import { serveOnUws } from './serve-on-uws.ts';

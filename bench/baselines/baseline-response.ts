@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 export interface BaselineResponse {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Text in the query string that distinguishes requests to the same path. Absent: any query. */
+  /** Text in the query string that distinguishes requests to the same path. Without a text, the response is for any query. */
   readonly query?: string;
   readonly status: number;
-  /** All headers. Each baseline omits those that its engine writes itself. */
+  /** Response headers. Each baseline omits headers that its engine writes. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }

@@ -1,8 +1,8 @@
-/** Same as `bare-uws-server.ts` with default Fastify: router, JSON body parser, reply; no logger and no schema. */
+/** Baseline server like `bare-uws-server.ts`, with default Fastify: router and JSON body parser, without logger and schemas. */
 import { fastify } from 'fastify';
 import { announcePort, groupByRoute, readResponses } from './baseline-response.ts';
 
-/** Skips JSON serialization and the charset of the content type, which the service does not have either. */
+/** Serializer that returns the body unchanged and adds no charset to the content type, like the service. */
 const serializeUnchanged = (body: string) => body;
 
 const app = fastify();

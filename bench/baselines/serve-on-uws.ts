@@ -3,7 +3,7 @@ import { statusLine } from '../../src/http/engines/response-head.ts';
 import { loadNativeEngine } from '../../src/http/engines/uws-engine.ts';
 import { announcePort, type BaselineResponse, groupByRoute, readResponses } from './baseline-response.ts';
 
-/** Writes a response. Call it in a handler of the engine or in `cork`. */
+/** Writes a response. Must be called in a handler of the engine or in `cork`. */
 export type WriteResponse = (res: HttpResponse, answer: BaselineResponse) => void;
 
 /**
@@ -13,7 +13,7 @@ export type WriteResponse = (res: HttpResponse, answer: BaselineResponse) => voi
 export function serveOnUws(
   send: (res: HttpResponse, answer: BaselineResponse, corked: boolean, write: WriteResponse) => void,
 ): void {
-  // Same build and settings as in the service.
+  // The build and settings of uWebSockets.js are the same as in the service.
   const uws = loadNativeEngine().native as unknown as typeof import('uWebSockets.js');
   const app = uws.App();
   const answers = readResponses(['date', 'content-length']);
@@ -49,7 +49,7 @@ export function serveOnUws(
   });
 }
 
-/** One string, because each call into the engine is expensive. The service does the same. */
+/** Joins all headers into one string like the service, because each call into the engine is expensive. */
 function responseHead({ status, headers }: BaselineResponse): string {
   return statusLine(status) + headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
 }

@@ -1,6 +1,6 @@
 /**
  * The bare server with durability: each reply waits until 80 bytes for it are synced to disk. Requests that arrive during a write
- * share the next one. It measures the cost of durability alone.
+ * share the next write. This baseline measures the cost of durability alone.
  */
 
 import type { HttpResponse } from 'uWebSockets.js';
@@ -15,14 +15,14 @@ const fileBytes = 16 * 1024 * 1024;
 const groupSizeMax = 4_096;
 
 interface PendingResponse {
-  /** Null after the client has disconnected, because the object of the engine is invalid then. */
+  /** Response object of the engine; null after the client has disconnected, because the object is invalid then. */
   res: HttpResponse | null;
   readonly answer: BaselineResponse;
   readonly write: WriteResponse;
 }
 
 const records = Buffer.alloc(groupSizeMax * recordBytes, 'r');
-// In the folder of the response file, which is deleted after the run.
+// The file is in the folder of the response file, which is deleted after the run.
 const file = openSync(`${process.argv[2]}.records`, constants.O_CREAT | constants.O_RDWR | constants.O_DSYNC, 0o600);
 writeSync(file, Buffer.alloc(fileBytes), 0, fileBytes, 0);
 

@@ -8,7 +8,7 @@ import { Progress } from '../bench-part.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';
 import { runCapacityCheck } from './run-capacity-check.ts';
 
-/** Same disk as the measured results. */
+/** Folder for data, on the same disk as in the benchmark results. */
 const folder = fileURLToPath(new URL('../results', import.meta.url));
 const catalogSeed = 200;
 

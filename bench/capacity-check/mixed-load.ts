@@ -12,35 +12,35 @@ import {
   sessionRequest,
 } from '../scenarios/requests.ts';
 
-/** Extra requests and keys, because random arrivals come in clusters. */
+/** Factor for extra requests and keys, because the number of random arrivals varies. */
 const headroomFactor = 1.25;
 /** Maximum number of live sessions whose inputs change, and of those whose offers are repeated. */
 const changedSessionsMax = 20_000;
 const knownSessionsMax = 2_000;
-/** Clicks per session. Sessions with more offers compensate for those with fewer. */
+/** Average number of clicks per session. Sessions with many offers compensate for sessions with few offers. */
 const clicksPerSession = 3;
 /** Delay in seconds between inputs and the request for the new ranking. */
 const rankingDelaySeconds = 1;
 export const warmUpSeconds = 3;
 
-/** Amounts of keys, sessions and requests for a check. */
+/** Numbers of keys, sessions and requests for a check. */
 interface CheckScale {
   readonly perSecond: number;
-  /** Prepared requests, including the extra ones. */
+  /** Number of prepared requests, including extra requests. */
   readonly requests: number;
-  /** Keys of the load, enough to stay below their limits, and keys that prepare it. */
+  /** Number of keys for the load, so that each key stays below its limits. `preparingKeys` is the number for the preparation. */
   readonly keys: number;
   readonly preparingKeys: number;
-  /** Live sessions by purpose. */
+  /** Number of live sessions by purpose. */
   readonly sessions: {
     readonly changed: number;
     readonly known: number;
     readonly fresh: number;
     readonly clicked: number;
   };
-  /** Live sessions at the start of the server: at least the configured number. */
+  /** Number of live sessions when the server starts; at least `initialSessions`. */
   readonly totalSessions: number;
-  /** Inputs between the inputs of a session and the request for its offers. */
+  /** Number of inputs requests between the inputs of a session and the request for its offers. */
   readonly inputsBetween: number;
   readonly clicks: number;
 }
@@ -55,7 +55,7 @@ export function computeCheckScale({ ratesPerSecond, seconds, initialSessions }: 
   const sessions = {
     changed: 1 + 2 * inputsBetween + Math.min(changedSessionsMax, countOf('inputs')),
     known: Math.max(1, Math.min(knownSessionsMax, countOf('marketplace-known'))),
-    // For when offers are requested more often than inputs change, and while no inputs are old enough.
+    // Fresh sessions are used if offers are requested more often than inputs change, or no inputs are old enough.
     fresh: Math.max(0, countOf('marketplace-unknown') - countOf('inputs')) + inputsBetween + 2,
     clicked: Math.ceil(clicks / clicksPerSession) + (clicks === 0 ? 0 : 20),
   };
@@ -82,10 +82,10 @@ export function computeCheckScale({ ratesPerSecond, seconds, initialSessions }: 
 }
 
 const shownOffers = 5;
-/** Tag of the generated sessions. */
+/** Referrer tag of the generated sessions. */
 const tag = referrerTags[0]!;
 
-/** Material of the load: live sessions by purpose, and unused click links. */
+/** Resources of the load: live sessions by purpose, and unused click links. */
 interface MixedLoadInputs {
   readonly keys: readonly string[];
   readonly changed: readonly BorrowerSession[];
@@ -118,7 +118,7 @@ export function buildMixedLoad(
     return inputsRequest(withKey(session), { annual_income: (session.borrower.annual_income + lap) % annualIncomeMax });
   };
   const unknown = (): PreparedRequest => {
-    // A session whose inputs changed again has lost the ranking of the earlier inputs.
+    // New inputs delete the ranking of the earlier inputs of the session.
     asked = Math.max(asked, sent.inputs - changed.length);
     if (asked + scale.inputsBetween < sent.inputs) {
       return marketplaceRequest(withKey(changed[asked++ % changed.length]!), shownOffers);

@@ -12,9 +12,9 @@ import { type BorrowerSession, clickRequests } from '../scenarios/requests.ts';
 import { readMemoryAfterGc, readUsageWhenIdle } from '../target/load-target.ts';
 import { buildMixedLoad, computeCheckScale, warmUpSeconds } from './mixed-load.ts';
 
-/** Same catalog as in the measurement of the route with the larger catalog. */
+/** Number of offers in the catalog, the same as in the route measurement with the larger catalog. */
 const catalogOffers = 200;
-/** Same number as at the points of the offered-load curve, with which a check is compared. */
+/** Number of connections, the same as in the offered-load curve, so that a check can be compared with the curve. */
 const connections = 256;
 const queueSeconds = 2;
 const deadlineMs = 5_000;
@@ -95,7 +95,7 @@ export async function runCapacityCheck(
   });
 }
 
-/** Returns each session once. */
+/** Returns a function that returns each session once. */
 function sessionPool(sessions: readonly BorrowerSession[]): (count: number) => BorrowerSession[] {
   let taken = 0;
   return (count) => {
@@ -109,7 +109,7 @@ function withKeys(sessions: readonly BorrowerSession[], keys: readonly string[])
   return sessions.map((session, at) => ({ ...session, key: keys[at % keys.length]! }));
 }
 
-/** Click requests for different pairs of session and offer. */
+/** Returns click requests for different pairs of session and offer. */
 async function createClickRequests(
   port: number,
   sessions: readonly BorrowerSession[],

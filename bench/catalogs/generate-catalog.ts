@@ -7,21 +7,21 @@ import { type Random, randomBoolean, randomElement, randomInteger, seededRandom 
 
 interface GenerateCatalogOptions {
   readonly seed: number;
-  /** At most `bounds.catalogOffersMax`. */
+  /** Number of offers; at most `bounds.catalogOffersMax`. */
   readonly offers: number;
-  /** From 1 to the number of offers; default: one for every two offers. */
+  /** Number of lenders, from 1 to the number of offers; the default is one lender for every two offers. */
   readonly lenders?: number;
   readonly vertical: Vertical;
 }
 
 /**
- * Generates a valid catalog of fictional lenders; the same arguments give the same catalog. It uses every member of the format, about
- * as often as real lenders do: a few lend in all states, most only in some, and each kind of lender has its own criteria and prices.
- * Works for any vertical with the roles of loans.
+ * Generates a valid catalog of fictional lenders. The same arguments give the same catalog. The catalog uses every member of the
+ * format about as often as real lenders do. A few lenders serve all states, and each kind of lender has its own criteria and prices.
+ * The vertical must have the field roles of loans.
  */
 export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCatalogOptions): LoanCatalog {
   const random = seededRandom(seed);
-  // Caps have a random sequence of their own, so that the rest of the catalog does not depend on them.
+  // Daily caps use a separate random sequence, so that the rest of the catalog does not depend on the caps.
   const capRandom = seededRandom(~seed);
   const count = Math.min(offers, lenders ?? Math.ceil(offers / 2));
   const names = new Set<string>();
@@ -33,7 +33,7 @@ export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCat
     max_apr_percent: 36,
     state_rules: randomStateRules(random, vertical, 0.2, true),
     lenders: Array.from({ length: count }, (_, at) => {
-      // Integers that add up to `offers`, spread evenly.
+      // Number of offers of this lender. The numbers of all lenders add up to `offers` and differ by at most 1.
       const share = Math.floor(((at + 1) * offers) / count) - Math.floor((at * offers) / count);
       return addDailyCaps(capRandom, randomLender(random, vertical, share, names));
     }),
@@ -114,7 +114,7 @@ interface OfferPricing {
   readonly amount: LoanOffer['amount'];
   readonly term_months: readonly number[];
   readonly perLead: boolean;
-  /** Rate above the usual one of its kind of lender, in percent a year. */
+  /** Difference from the usual note rate of the lender kind, in percent per year. */
   readonly base: number;
 }
 
@@ -123,7 +123,7 @@ function randomBand(
   { kind, bandNames, amount, term_months, perLead, base }: OfferPricing,
   band: number,
 ): LoanBand {
-  /** 0 in the worst band, 1 in the best. */
+  /** Position of the credit band, from 0 (worst) to 1 (best). */
   const quality = bandNames.length === 1 ? 1 : band / (bandNames.length - 1);
   const fee = kind.feePercent === 0 ? 0 : roundToHundredths(kind.feePercent * (1.2 - 0.6 * quality));
   const lowest = Math.max(3.99, roundToHundredths(kind.bestRatePercent + base + 22 * (1 - quality) ** 1.2));
@@ -142,7 +142,7 @@ function randomBand(
   };
 }
 
-/** Longer terms often have higher rates, and some lenders charge a lower fee for the shortest. */
+/** Returns terms with different prices: longer terms often have higher rates, and the shortest term sometimes has a lower fee. */
 function randomTermPrices(
   random: Random,
   terms: readonly number[],
@@ -186,7 +186,7 @@ function randomAmountRange(
   return { min, max };
 }
 
-/** Terms that borrowers can request, and sometimes one that they cannot. */
+/** Returns the terms of an offer in months. Borrowers can request all of them except, sometimes, one. */
 function randomTerms(random: Random, vertical: Vertical): number[] {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.term);
   const asked = field?.kind === 'integer_choice' ? field.values : [12, 24, 36, 48, 60];
@@ -195,7 +195,7 @@ function randomTerms(random: Random, vertical: Vertical): number[] {
   return terms.length === 0 ? [36] : terms.sort((one, other) => one - other);
 }
 
-/** A criterion on the states that the lender serves; null for all states. */
+/** Returns a criterion on the states that the lender serves; null for all states. */
 function randomStateCriterion(random: Random, { reach }: LenderKind, vertical: Vertical): CatalogCriterion | null {
   const { state: field } = vertical.roles;
   const states = choiceValues(vertical, field);
@@ -231,7 +231,7 @@ function randomStateRules(
   );
 }
 
-/** A minimum score inside the worst band that is served, if bands are ranges of scores. */
+/** Returns a minimum credit score inside the worst accepted band, if the bands of the vertical are score ranges. */
 function randomCreditMinimum(
   random: Random,
   { creditScores }: Vertical,

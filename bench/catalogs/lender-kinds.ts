@@ -2,17 +2,17 @@ import { type Random, randomElement } from './seeded-random.ts';
 
 /** Properties of a kind of lender in generated catalogs. */
 export interface LenderKind {
-  /** Share of all lenders. */
+  /** Share of this kind among all lenders, from 0 to 1. */
   readonly share: number;
   readonly nameEndings: readonly string[];
   readonly reach: 'nationwide' | 'regional' | 'local';
   /** Range of the position of the worst accepted credit band, from 0 (worst) to 1 (best). */
   readonly worstBandPosition: readonly [number, number];
-  /** Lowest note rate of the best band. */
+  /** Lowest note rate of the best credit band, in percent per year. */
   readonly bestRatePercent: number;
-  /** Fee of the middle band; 0 for no fees. */
+  /** Origination fee of the middle credit band in percent; 0 for no fees. */
   readonly feePercent: number;
-  /** Range of the smallest loan amount. */
+  /** Range of the smallest loan amount of an offer, in USD. */
   readonly minAmountUsdRange: readonly [number, number];
   readonly maxAmountUsdRange: readonly [number, number];
   /** Share of offers with a soft credit check. */

@@ -1,7 +1,7 @@
 /** Returns a pseudorandom number in [0, 1) for each call. The same seed gives the same sequence. */
 export type Random = () => number;
 
-/** Mulberry32 (Tommy Ettinger, public domain). It visits every 32-bit state once and is fast. Not for secrets. */
+/** Creates a Mulberry32 generator (Tommy Ettinger, public domain). The generator is fast, but not suitable for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed | 0;
   return () => {

@@ -4,10 +4,10 @@ import type { CheckedRatio, RepeatedRatio } from './ratios.ts';
 
 const baselineFormat = 1;
 
-/** Stored ratios with which later commits are compared. */
+/** Stored ratios for comparison with later commits. */
 export interface Baseline {
   readonly format: typeof baselineFormat;
-  /** ISO 8601. */
+  /** Time at which the baseline was stored, in ISO 8601 format. */
   readonly storedAt: string;
   readonly commit: string | null;
   readonly machine: Machine;
@@ -17,7 +17,7 @@ export interface Baseline {
 
 interface BaselineRatio extends Omit<CheckedRatio, 'value'> {
   readonly median: number;
-  /** Standard deviation of the logarithms of the runs. */
+  /** Standard deviation of the logarithms of the values in the runs. */
   readonly spread: number;
   /** Largest share of lost speed that counts as noise. */
   readonly threshold: number;
@@ -39,10 +39,10 @@ export function createBaseline(
   return { format: baselineFormat, ...conditions, figures };
 }
 
-/** A ratio with a larger threshold detects too little. */
+/** Maximum useful threshold. A ratio with a larger threshold misses significant losses. */
 const usefulThresholdMax = 0.25;
 
-/** Ratios whose threshold is above 25 %. */
+/** Returns the ratios whose threshold is above 25 %. */
 export function findNoisyRatios({ figures }: Baseline): BaselineRatio[] {
   return figures.filter(({ threshold }) => threshold > usefulThresholdMax);
 }
@@ -64,12 +64,12 @@ function parseJson(text: string): Partial<Baseline> | null {
   }
 }
 
-/** Four digits keep the diffs of a new baseline readable. */
+/** Rounds a number to four digits, so that the diff of a new baseline is readable. */
 function roundToFourDigits(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-/** A ratio that changed by more than noise. */
+/** Ratio that changed by more than noise. */
 interface RatioChange {
   readonly name: string;
   readonly part: string;
@@ -83,14 +83,14 @@ interface RatioChange {
 interface Comparison {
   readonly losses: readonly RatioChange[];
   readonly gains: readonly RatioChange[];
-  /** Number of ratios without a change. */
+  /** Number of ratios whose change is within noise. */
   readonly unchanged: number;
-  /** Ratios of the baseline that were not measured, and measured ratios without a baseline. */
+  /** Names of baseline ratios that were not measured. `added` contains measured ratios without a baseline. */
   readonly missing: readonly string[];
   readonly added: readonly string[];
 }
 
-/** Compares the medians. A gain is a change that would be a loss in the opposite direction. */
+/** Compares the medians of baseline and runs. A change is a gain if its reverse would be a loss. */
 export function compareWithBaseline(
   baseline: readonly BaselineRatio[],
   measured: readonly RepeatedRatio[],
@@ -114,19 +114,19 @@ export function compareWithBaseline(
   };
 }
 
-/** Whether baseline and runs have no ratio in common. */
+/** Whether no ratio is both in the baseline and in the runs. */
 export function hasNoCommonRatio({ losses, gains, unchanged }: Comparison): boolean {
   return losses.length + gains.length + unchanged === 0;
 }
 
-/** Converts a gain to the loss of speed in the opposite direction. */
+/** Converts a negative loss to the loss of the reverse change. */
 function gainShare(lost: number): number {
   return -lost / (1 - lost);
 }
 
 export const storeCommand = 'bin/with-node node bench/check/main.ts --store';
 
-/** Formats a comparison, losses first. */
+/** Formats a comparison as text, with the losses first. */
 export function formatVerdict(baseline: Baseline, { losses, gains, unchanged, missing, added }: Comparison): string[] {
   const of = `the baseline of ${baseline.storedAt.slice(0, 10)}${baseline.commit === null ? '' : `, commit ${baseline.commit}`}`;
   const compared = losses.length + gains.length + unchanged;
@@ -150,7 +150,7 @@ export function formatVerdict(baseline: Baseline, { losses, gains, unchanged, mi
   ];
 }
 
-/** Warning if the machine differs from that of the baseline, or null. */
+/** Returns a warning if the machine differs from the machine of the baseline; otherwise null. */
 export function differentMachineWarning(baseline: Machine, now: Machine): string | null {
   const same = (['cpu', 'cores', 'memoryGiB', 'disk'] as const).every((member) => baseline[member] === now[member]);
   const node = (version: string) => version.split('.')[0];
@@ -161,7 +161,7 @@ export function differentMachineWarning(baseline: Machine, now: Machine): string
   );
 }
 
-/** Warning if other processes use the machine, or null. */
+/** Returns a warning if other processes use the machine; otherwise null. */
 export function busyMachineWarning({ loadAverage, cores }: Machine): string | null {
   if (loadAverage <= cores / 2) return null;
   return `THIS MACHINE IS BUSY (load average ${loadAverage.toFixed(1)}): what differs may be its other work.`;

@@ -84,7 +84,7 @@ async function storeBaseline(options: CheckOptions): Promise<void> {
   );
 }
 
-/** Ratios of each run, of the named parts or all parts. */
+/** Returns the ratios of each run for the named parts, or for all parts. */
 async function collectRuns(
   { from, repeat, client }: CheckOptions,
   only?: ReadonlySet<string>,
@@ -92,7 +92,7 @@ async function collectRuns(
   if (from.length > 0) {
     return Promise.all(from.map(async (file) => ratiosOfResult(parseResult(await readFile(file, 'utf8')))));
   }
-  // Loaded only for a measurement, because it loads the service.
+  // This module is imported only for a measurement, because it imports the service.
   const { measureRatios } = await import('./measure-ratios.ts');
   return measureRatios({ repeat, client, folder: resultsFolder, only });
 }

@@ -10,7 +10,7 @@ import { mergeFindings } from '../result/bench-result.ts';
 import type { CheckedRatio } from './ratios.ts';
 import { ratiosOfResult } from './ratios.ts';
 
-/** One run takes about a minute. Repetition with new servers makes the result reliable. */
+/** Scale of one run, which takes about a minute. Runs are repeated with new servers for a reliable result. */
 const checkRunScale: BenchScale = {
   rounds: 1,
   seconds: 0.6,
@@ -32,11 +32,11 @@ interface MeasureOptions {
   readonly client: LoadClient['name'] | undefined;
   /** Folder on the measured disk. */
   readonly folder: string;
-  /** Names of parts; undefined for all. */
+  /** Names of the parts to run; undefined for all parts. */
   readonly only: ReadonlySet<string> | undefined;
 }
 
-/** Runs all parts once before it repeats them. */
+/** Measures the ratios in several runs. Each run contains all parts. */
 export async function measureRatios({
   repeat,
   client: named,
@@ -47,7 +47,7 @@ export async function measureRatios({
   const context: BenchContext = {
     scale: checkRunScale,
     quick: true,
-    // The client with the lower CPU cost leaves more of the machine to the servers.
+    // The client with the lower CPU cost leaves more CPU time for the servers.
     client: crossCheck ?? client,
     sendOpenLoop: runOpenLoop,
     folder,

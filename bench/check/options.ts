@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 
 export interface CheckOptions {
-  /** Stores the measured ratios as the baseline instead of comparing. */
+  /** Whether to store the measured ratios as the baseline instead of comparing them. */
   readonly store: boolean;
   readonly repeat: number;
   readonly baseline: string;
-  /** Result files that are used instead of a measurement. */
+  /** Paths of result files that are compared instead of a new measurement. */
   readonly from: readonly string[];
   readonly client: 'wrk' | 'autocannon' | undefined;
   readonly help: boolean;

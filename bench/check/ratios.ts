@@ -2,23 +2,23 @@ import { calibrationName, type MicroResult } from '../micro/micro-benchmark.ts';
 import { cpuRatios, throughputRatios } from '../report/ratios.ts';
 import type { BenchResult, RouteResult } from '../result/bench-result.ts';
 
-/** A ratio that depends on the code and not on the machine. */
+/** Ratio of two measurements, which depends on the code but not on the machine. */
 export interface CheckedRatio {
-  /** Name by which runs are compared. */
+  /** Name that identifies the ratio in other runs. */
   readonly name: string;
-  /** Part of the benchmarks. */
+  /** Part of the benchmarks that measures the ratio. */
   readonly part: string;
   readonly better: 'higher' | 'lower';
-  /** Positive number. */
+  /** Value of the ratio, a positive number. */
   readonly value: number;
 }
 
-/** A ratio with the values of all runs. */
+/** Ratio with its values in all runs. */
 export interface RepeatedRatio extends Omit<CheckedRatio, 'value'> {
   readonly values: readonly number[];
 }
 
-/** Groups the ratios of all runs by name. A ratio that is missing in a run has fewer values. */
+/** Groups the ratios of all runs by name. A ratio has no value for a run that did not measure it. */
 export function groupRuns(runs: readonly (readonly CheckedRatio[])[]): RepeatedRatio[] {
   return [...Map.groupBy(runs.flat(), ({ name }) => name).values()].map((same) => {
     const { value: _, ...figure } = same[0]!;
@@ -26,14 +26,14 @@ export function groupRuns(runs: readonly (readonly CheckedRatio[])[]): RepeatedR
   });
 }
 
-/** Extracts the ratios that do not depend on the machine. */
+/** Returns the ratios of a run that do not depend on the machine. */
 export function ratiosOfResult({ routes, micro }: Pick<BenchResult, 'routes' | 'micro'>): CheckedRatio[] {
   return [...routes.flatMap(routeRatios), ...microRatios(micro)].filter(
     ({ value }) => Number.isFinite(value) && value > 0,
   );
 }
 
-/** The name contains the client, because ratios of different clients are not comparable. */
+/** Returns the ratios of the routes. Their names contain the client, because ratios of different clients are not comparable. */
 function routeRatios(route: RouteResult): CheckedRatio[] {
   const { name, client } = route;
   const throughput = throughputRatios(route, 'bare');
@@ -50,7 +50,7 @@ function routeRatios(route: RouteResult): CheckedRatio[] {
   ];
 }
 
-/** Cost of one call in calibrations. Results that depend on a disk sync or on a single call are skipped. */
+/** Returns the cost of a call divided by the calibration benchmark, except for benchmarks of disk syncs or single calls. */
 function microRatios(results: readonly MicroResult[]): CheckedRatio[] {
   const unit = results.find(({ name }) => name === calibrationName)?.medianNs;
   if (unit === undefined || !(unit > 0)) return [];

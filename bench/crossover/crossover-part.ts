@@ -13,7 +13,7 @@ import { median } from '../statistics.ts';
 /** Time to rank in the main thread and in one matching thread, for one catalog size and batch size. */
 export interface CrossoverCell {
   readonly offers: number;
-  /** Concurrent requests. They are sent to the matching thread in one message. */
+  /** Number of concurrent requests, which are sent to the matching thread in one message. */
   readonly batch: number;
   readonly inThread: MatchingRates;
   readonly pool: MatchingRates;
@@ -26,23 +26,23 @@ interface MatchingRates {
 }
 
 const crossoverSizes = [40, 200, 1_000, 10_000];
-/** Without the largest catalog, whose index takes longer to build than all measurements. */
+/** Catalog sizes of a quick run. The largest catalog is omitted, because building its index takes longer than all measurements. */
 const quickCrossoverSizes = crossoverSizes.filter((offers) => offers <= 1_000);
 const crossoverBatches = [1, 8, 64];
 
 interface CrossoverScale {
-  /** Catalog sizes. */
+  /** Numbers of offers in the measured catalogs. */
   readonly sizes: readonly number[];
   /** Duration of one measurement. */
   readonly seconds: number;
   readonly rounds: number;
-  /** Existing folder; its new content is deleted. */
+  /** Existing folder. The measurement deletes the files that it creates there. */
   readonly folder: string;
   /** Returns the text of a catalog with this number of offers. */
   readonly catalog: (offers: number) => string;
 }
 
-/** Alternates between both variants and takes the median round. All indexes are built before the first round. */
+/** Measures the main thread and the matching thread in turn, and returns the median of the rounds. Indexes are built before. */
 async function measureCrossover(scale: CrossoverScale): Promise<CrossoverCell[]> {
   const borrowers = randomBorrowerVectors(1_000, 5);
   const cells: CrossoverCell[] = [];

@@ -5,12 +5,12 @@ import { type BorrowerSession, inputsRequest, marketplaceRequest, sessionRequest
 export const pageLoadTitle = '4 in 5 GET /marketplace with the ranking known, 1 in 5 POST /session';
 
 const shownOffers = 5;
-/** Minimum number of requests, so that the load uses many sessions. */
+/** Minimum number of different requests, so that the load uses many sessions. */
 const pageLoadRequestsMin = 20_000;
 
-/** Requests of pages that repeat known offers and of pages that open a session. Each key has the same number of requests. */
+/** Returns the requests of page loads: some request known offers again, others create a session. Keys are used equally. */
 export function pageLoadRequests(sessions: readonly BorrowerSession[], keys: readonly string[]): PreparedRequest[] {
-  // A multiple of the number of keys, at least the minimum.
+  // The number of requests is a multiple of the number of keys.
   const count = keys.length * Math.ceil(pageLoadRequestsMin / keys.length);
   return Array.from({ length: count }, (_, at) => {
     const key = keys[at % keys.length]!;
@@ -20,7 +20,7 @@ export function pageLoadRequests(sessions: readonly BorrowerSession[], keys: rea
   });
 }
 
-/** Requests that compute the ranking of each session. */
+/** Returns requests that compute the ranking of each session. */
 export function firstLookRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {
   return sessions.map((session) => marketplaceRequest(session, shownOffers));
 }
@@ -32,7 +32,7 @@ const looksPerInput = 4;
 const steadyLoadOffers = 5;
 
 /**
- * A load that does not change the number of live sessions. It visits all sessions in each lap: in one lap a session gets a new
+ * Returns requests that do not change the number of live sessions. Each lap contains all sessions: in one lap a session gets a new
  * income, in the others its offers are requested. The first request after new inputs computes a new ranking.
  */
 export function steadyLoadRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {

@@ -1,22 +1,22 @@
 import type { BenchContext, BenchScale } from '../bench-part.ts';
 import type { CurveResult, MemoryResult } from '../result/bench-result.ts';
 
-/** Size of the curves of a run. */
+/** Durations and points of the curves in a run. */
 export interface CurveScale {
   /** Duration of the closed loop that measures saturation, and of the load at each point. */
   readonly saturationSeconds: number;
   readonly seconds: number;
-  /** Same for loads that send each request once. */
+  /** Duration of a load that sends each request once. */
   readonly singleUseSeconds: number;
-  /** Expected replies per second of such a load. A faster service ends its load early. */
+  /** Expected replies per second of a load that sends each request once. A faster service ends the load early. */
   readonly singleUseRatePerSecondMax: number;
-  /** Uncounted warm-up before each open-loop load. */
+  /** Duration of the warm-up before each open-loop load. The results exclude the warm-up. */
   readonly warmUpSeconds: number;
   /** Rates of the offered-load curve as shares of saturation. */
   readonly saturationShares: readonly number[];
-  /** Additional points at higher rates, while the service keeps up. */
+  /** Maximum number of additional points at higher rates. They are measured while the service keeps up with the load. */
   readonly extraLoads: number;
-  /** Up to this share of saturation, the bare server gets the same load. Above it, latency is dominated by queueing. */
+  /** Maximum share of saturation at which the bare server is measured. At higher loads, queueing dominates the latency. */
   readonly bareServerShareMax: number;
   readonly liveSessions: readonly number[];
   readonly catalogOffers: readonly number[];
@@ -59,7 +59,7 @@ export function curveScale(isQuick: boolean, { liveSessions }: Pick<BenchScale, 
   return { ...scale, liveSessions: scale.liveSessions.filter((count) => count <= liveSessions) };
 }
 
-/** A curve: the variable and the measurement at each point. */
+/** A series of measurements with one variable, such as the catalog size. */
 export interface Curve {
   readonly name: CurveResult['name'];
   /** Short description for `--help`. */
@@ -69,9 +69,9 @@ export interface Curve {
 
 interface CurveFindings {
   readonly curve: CurveResult;
-  /** Memory per session, from the live-sessions curve. */
+  /** Memory per session. Only the curve of live sessions measures it. */
   readonly memory?: MemoryResult | null;
 }
 
-/** Share of saturation at which a capacity plan runs the service, with headroom for peaks. */
+/** Maximum share of saturation in a capacity plan. The rest is headroom for peaks. */
 export const targetUtilization = 0.6;

@@ -5,7 +5,7 @@ import { catalogSizeCurve, matcherThreadsCurve } from './first-look-curves.ts';
 import { liveSessionsCurve } from './live-sessions-curve.ts';
 import { keysCurve, offeredLoadCurve } from './page-load-curves.ts';
 
-/** Each curve is its own part, so that a run that fails late keeps earlier curves. */
+/** Defines a part for each curve, so that a failed run keeps the results of earlier curves. */
 export const curveParts: readonly BenchPart[] = [
   offeredLoadCurve,
   liveSessionsCurve,

@@ -10,7 +10,7 @@ import { type SeededServiceOptions, withSeededService } from './seeded-service.t
 /** Description of the load, for the titles of its curves. */
 const firstLookTitle = `GET /marketplace, ranking not yet known, at ${Math.round(targetUtilization * 100)} % of each point's own saturation`;
 
-/** Enough keys to stay below their limits. */
+/** Number of API keys, so that the load of each key stays below its rate limit. */
 const firstLookKeys = 1_000;
 
 /**
@@ -47,7 +47,7 @@ async function measureFirstLook(
   });
 }
 
-/** Time to rank by catalog size. */
+/** Measures the time to rank offers for different catalog sizes. */
 export const catalogSizeCurve: Curve = {
   name: 'catalog-size',
   description: 'time to rank by catalog size',
@@ -62,10 +62,10 @@ export const catalogSizeCurve: Curve = {
   },
 };
 
-/** Same catalog size as in the scenario of unknown rankings. */
+/** Catalog size, the same as in the route scenario without cached rankings. */
 const matcherThreadsCatalogOffers = 200;
 
-/** Time to rank by number of matching threads; 0 means the main thread. */
+/** Measures the time to rank offers for different numbers of matching threads; 0 threads means the main thread. */
 export const matcherThreadsCurve: Curve = {
   name: 'matcher-threads',
   description: 'time to rank by number of matching threads',

@@ -14,7 +14,7 @@ type MemoryPoint = MemoryResult['points'][number];
 
 const mebibyte = 2 ** 20;
 
-/** Memory per session as the slope over all points, which excludes the constant part of the service. Null with fewer than two points. */
+/** Returns the memory per session as the slope over all points; null with fewer than two points. */
 export function estimateSessionMemory(
   points: readonly MemoryPoint[],
   fields: number,
@@ -32,7 +32,7 @@ export function estimateSessionMemory(
   };
 }
 
-/** Slope of the least-squares line. */
+/** Returns the slope of the least-squares line. */
 function leastSquaresSlope(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (of: 0 | 1) => points.reduce((sum, point) => sum + point[of], 0) / points.length;
   const [meanX, meanY] = [mean(0), mean(1)];
@@ -47,28 +47,28 @@ function leastSquaresSlope(points: readonly (readonly [x: number, y: number])[])
 
 const launcherPath = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 
-/** Default of SVC_MAX_SESSIONS on this machine. */
+/** Returns the default value of SVC_MAX_SESSIONS on this machine. */
 export async function readSessionsMax(): Promise<number> {
   const { SVC_MAX_SESSIONS: _, ...env } = process.env;
   const output = await runChild(launcherPath, ['check-config'], { env, timeoutMs: 30_000 });
   return parseSessionsMax(output);
 }
 
-/** Parses the output of `check-config`. */
+/** Parses SVC_MAX_SESSIONS from the output of `check-config`. */
 export function parseSessionsMax(output: string): number {
   const value = /^SVC_MAX_SESSIONS +(\d+)/m.exec(output)?.[1];
   if (value === undefined) throw new Error('check-config did not print SVC_MAX_SESSIONS');
   return Number(value);
 }
 
-/** Enough keys to stay below their limits. */
+/** Number of API keys, so that the load of each key stays below its rate limit. */
 const liveSessionsKeys = 1_000;
-/** Sessions used by the load: spread over all sessions, and more than the CPU caches hold. */
+/** Number of sessions that the load uses. Their data is larger than the CPU caches. */
 const loadedSessions = 20_000;
 
 /**
- * The same rate with an increasing number of live sessions, each on a new service. Memory is read before the load, because a
- * session that was shown offers has a ranking.
+ * Measures the same rate with an increasing number of live sessions, each on a new service. Memory is read before the load,
+ * because the load adds a cached ranking to each session.
  */
 export const liveSessionsCurve: Curve = {
   name: 'live-sessions',

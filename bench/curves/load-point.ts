@@ -13,16 +13,16 @@ import { type LoadTarget, readUsageWhenIdle } from '../target/load-target.ts';
 /** Minimum number of requests at a point, because a short closed loop may report too few. */
 const pointRequestsMin = 20;
 
-/** Requests per second at this share of saturation, as an integer for this duration. */
+/** Returns the requests per second at a share of saturation as an integer, with at least 20 requests per point. */
 export function rateAtShare(share: number, saturation: number, seconds: number): number {
   return Math.max(Math.ceil(pointRequestsMin / seconds), Math.round(share * saturation));
 }
 
-/** Connections of the closed loop that measures saturation. */
+/** Number of connections of the closed loop that measures saturation. */
 const closedLoopConnections = 64;
-/** Connections of an open-loop load: enough to run out only when the server is far behind. */
+/** Number of connections of an open-loop load. All of them are busy only if the server is far behind. */
 const openLoopConnections = 256;
-/** Queue for connections, in seconds of the schedule: as long as the request deadline. */
+/** Length of the queue for connections, in seconds of the schedule; equal to the request deadline. */
 const queueSeconds = 2;
 const deadlineMs = 5_000;
 const seed = 17;
@@ -36,7 +36,7 @@ interface PointLoadOptions {
   readonly seconds: number;
 }
 
-/** Replies per second in a closed loop, with the client of the open-loop load. Throws for an unexpected reply. */
+/** Measures the replies per second in a closed loop with the open-loop client. Throws for an unexpected reply. */
 export async function measureSaturation(
   send: OpenLoopRunner,
   target: LoadTarget,

@@ -7,12 +7,12 @@ import { measureLoadPoint, measureSaturation, rateAtShare, sendEachOnce } from '
 import { withBareServer, withSeededService } from './seeded-service.ts';
 
 const offeredLoadSessions = 2_000;
-/** A service that answers a smaller share of the offered load is saturated. */
+/** Minimum share of the offered load that the service answers if it is not saturated. */
 const keepingUpShare = 0.95;
 /** Factor between the rates of additional points. */
 const extraLoadFactor = 1.25;
 
-/** Latency by offered load, from below to above saturation. */
+/** Measures the latency for different offered loads, from below to above saturation. */
 export const offeredLoadCurve: Curve = {
   name: 'offered-load',
   description: 'throughput and latency by offered load, up to above saturation',
@@ -73,7 +73,7 @@ function isKeepingUp({ achievedPerSecond, offeredPerSecond }: CurvePoint): boole
 
 const keysCurveSessions = 2_000;
 
-/** The same load with an increasing number of keys. */
+/** Measures the same load with an increasing number of API keys. */
 export const keysCurve: Curve = {
   name: 'keys',
   description: 'latency by number of API keys',
@@ -89,7 +89,7 @@ export const keysCurve: Curve = {
       await sendEachOnce(sendOpenLoop, target, folder, firstLookRequests(sessions));
       const requestsFile = join(folder, 'requests');
       const load = { requestsFile, singleUse: false, warmUpSeconds: scale.warmUpSeconds };
-      // Uses all keys, because the first ones must not exceed their limits.
+      // The warm-up uses all keys, so that no key exceeds its limit.
       await writeRequests(requestsFile, pageLoadRequests(sessions, target.keys));
       progress.step('keys: measuring saturation');
       const saturation = await measureSaturation(sendOpenLoop, target, { ...load, seconds: scale.saturationSeconds });

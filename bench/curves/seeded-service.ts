@@ -18,24 +18,24 @@ import { measureLoadPoint } from './load-point.ts';
 
 export interface SeededServiceOptions {
   readonly keys: number;
-  /** Live sessions at the start. */
+  /** Live sessions when the service starts. */
   readonly sessions: Pick<LiveSessionsOptions, 'count' | 'fields' | 'sampleSize'>;
-  /** Size of a generated catalog; default: the example catalog. */
+  /** Number of offers in a generated catalog; without a value, the service uses the example catalog. */
   readonly catalogOffers?: number;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 interface SeededService {
   readonly target: ServiceTarget;
-  /** Sample of the live sessions, each with a key. */
+  /** Sample of the live sessions. Each session has a key that can use it. */
   readonly sessions: readonly BorrowerSession[];
-  /** Folder for request files; deleted with the service. */
+  /** Folder for request files, which is deleted when the service is closed. */
   readonly folder: string;
 }
 
 const sessionsSeed = 23;
 
-/** Runs the service with live sessions during `use`. An error contains the end of the log. */
+/** Runs the service with live sessions during `use`. If `use` fails, the error contains the end of the service log. */
 export async function withSeededService<Result>(
   { folder: parent, generateCatalogText }: Pick<BenchContext, 'folder' | 'generateCatalogText'>,
   wanted: SeededServiceOptions,
@@ -78,7 +78,7 @@ interface BareComparisonOptions {
   readonly scale: CurveScale;
   /** Folder for the response file of the bare server. */
   readonly folder: string;
-  /** Requests of the load and their file. */
+  /** Requests of the load. `requestsFile` contains the same requests. */
   readonly requests: readonly PreparedRequest[];
   readonly requestsFile: string;
 }
@@ -86,15 +86,15 @@ interface BareComparisonOptions {
 interface ComparedPointOptions {
   readonly x: number;
   readonly perSecond: number;
-  /** Share of saturation. Above `bareServerShareMax`, only the service is measured. */
+  /** Offered rate as a share of saturation. Above `bareServerShareMax`, only the service is measured. */
   readonly saturationShare: number;
-  /** Index of the point. The two servers take turns in being first. */
+  /** Index of the point in the curve. It determines which of the two servers is measured first. */
   readonly pointIndex: number;
 }
 
 /**
- * Runs the bare server during `use`, with recorded responses of the service. `measure` measures one point: the load on the
- * service and on the bare server.
+ * Runs the bare server during `use`, with recorded responses of the service. `measure` measures one point of a curve with the
+ * same load on the service and on the bare server.
  */
 export async function withBareServer<Result>(
   service: LoadTarget,

@@ -38,7 +38,7 @@ const usage = `Usage: make demo [ARGS="options"], or bin/with-node node bench/de
   --help            print this help
 `;
 
-/** Click rates of the variants. B is better, and the final table should show it. */
+/** Click rates of the variants. Variant B has a higher click rate, which the final table should show. */
 const variants = [
   { name: 'A', followsOffer: 0.35 },
   { name: 'B', followsOffer: 0.6 },
@@ -91,7 +91,7 @@ try {
 interface DemoOptions {
   readonly borrowers: number;
   readonly seed: number;
-  /** Prints every response, not only those of the first borrower. */
+  /** Whether to print the responses of all borrowers instead of only the first borrower. */
   readonly full: boolean;
 }
 
@@ -100,9 +100,9 @@ async function run(apiUrl: string, key: string, wanted: DemoOptions): Promise<vo
   if (key === '') throw new DemoError('there is no API key; start the demo with `make demo`, or pass a key with --key');
   const onWait = (seconds: number) => printNote(`rate limit reached: waiting ${seconds} s, as the answer asks`);
   const client = new MarketplaceClient(apiUrl, key, onWait);
-  // Fails early without a server or with an unknown key.
+  // This request fails early if the server is not running or the key is unknown.
   expectStatus(await client.get('/marketplace', {}), 400, 'GET /marketplace without parameters');
-  // Tags of this run only, so that the final figures cover only these borrowers.
+  // The referrer tags are unique to this run, so that the final figures cover only its borrowers.
   const started = Date.now().toString(36);
   const tags = variants.map(({ name }) => `demo-${started}-${name.toLowerCase()}`);
   const random = seededRandom(seed);
@@ -143,16 +143,16 @@ interface BorrowerPlan {
   readonly borrower: Borrower;
   readonly tag: string;
   readonly sort: (typeof sortOrders)[number];
-  /** Clicks an offer if there is one. */
+  /** Whether the borrower clicks an offer if there is one. */
   readonly follows: boolean;
-  /** Submits inputs in two requests. */
+  /** Whether the borrower submits inputs in two requests. */
   readonly incremental: boolean;
-  /** Prints every request and response in full. */
+  /** Whether every request and response is printed in full. */
   readonly verbose: boolean;
   readonly random: Random;
 }
 
-/** Session, inputs, offers and possibly a click. */
+/** Sends the requests of one borrower: session, inputs, offers and possibly a click. */
 async function walkBorrower(client: MarketplaceClient, plan: BorrowerPlan): Promise<BorrowerOutcome> {
   const show = (request: string, sent: unknown, answer: ApiResponse) => {
     if (plan.verbose) printRequestAndResponse(request, sent, answer.status, answer.body);
@@ -197,7 +197,7 @@ async function walkBorrower(client: MarketplaceClient, plan: BorrowerPlan): Prom
   return { readiness, sort: plan.sort, marketplace, clickedHost };
 }
 
-/** Amount and purpose first, like a form of two pages. */
+/** Splits the inputs like a form of two pages, with amount and purpose on the first page. */
 function splitInputs(borrower: Borrower): readonly Partial<Borrower>[] {
   const { loan_amount, loan_purpose, ...rest } = borrower;
   return [{ loan_amount, loan_purpose }, rest];

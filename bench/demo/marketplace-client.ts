@@ -50,7 +50,7 @@ export interface ApiResponse {
   readonly body: unknown;
 }
 
-/** The server is unreachable or its response is unexpected. The message is printed. */
+/** Error for an unreachable server or an unexpected response. The demo prints the message. */
 export class DemoError extends Error {
   override readonly name = 'DemoError';
 }

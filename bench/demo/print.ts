@@ -66,7 +66,7 @@ export interface BorrowerOutcome {
   readonly clickedHost: string | null;
 }
 
-/** Analytics of both variants in one table. */
+/** Formats the analytics of both variants as one table. */
 export function variantsTable(summaries: readonly SummaryResponse[]): string {
   const row = (name: string, figure: (summary: SummaryResponse) => string) => [name, ...summaries.map(figure)];
   return textTable(
@@ -92,7 +92,7 @@ function indent(text: string): string {
   return text.replaceAll(/^/gm, '  ');
 }
 
-/** Pads columns to their widest cell; the first is left-aligned. */
+/** Pads columns to their widest cell. The first column is left-aligned. */
 function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]!.length)));
   const line = (cells: readonly string[]) =>

@@ -13,7 +13,7 @@ import { projectionMeasure } from './ledger-projection.ts';
 const callerCounts = [1, 64, 256] as const;
 const sampleRecord = createdRecord(subOf({ createdMs: 1_790_000_000_000, serial: 1 }));
 
-/** Concurrent durable appends of sessions, compared with sequential writes and syncs. */
+/** Measures concurrent durable appends of sessions, compared with sequential writes and syncs. */
 const durableAppendsMeasure: HistoryMeasure = {
   name: 'event-log/file-event-log: durable records per second',
   async measure({ folder, rounds, seconds }: HistoryScale): Promise<HistoryFigure[]> {
@@ -58,7 +58,7 @@ async function measureAppends(log: FileEventLog<readonly unknown[]>, count: numb
   return appended / ((performance.now() - started) / 1_000);
 }
 
-/** Writes and syncs the same number of bytes per record, one after the other. */
+/** Writes and syncs records of the same size one after the other. */
 async function measurePlainWrites(path: string, seconds: number): Promise<number> {
   const bytes = Buffer.alloc(64, 1);
   const file = await open(path, 'w');
@@ -78,7 +78,7 @@ function formatRate(count: number): string {
   return Math.round(count).toLocaleString('en-US');
 }
 
-/** Concurrent session creations, so that they share commits like under load. */
+/** Number of concurrent session creations, so that sessions share log commits like under load. */
 const concurrentCreators = 500;
 const sessionsPerKey = 10_000;
 const targetSeconds = 10;

@@ -12,7 +12,7 @@ const targetPerSecond = 150_000;
 const tagCount = 40;
 const offerCount = 48;
 
-/** Applies a ledger in which each session has a view of five offers and every second one a click. */
+/** Measures the projection of a ledger in which each session has a view of five offers and every second session a click. */
 export const projectionMeasure: HistoryMeasure = {
   name: 'analytics/ledger-follower: records applied per second',
   async measure({ folder, sessions }: HistoryScale): Promise<HistoryFigure[]> {
@@ -45,14 +45,14 @@ export const projectionMeasure: HistoryMeasure = {
   },
 };
 
-/** Writes sessions over a month, each with its view and click a little later. Returns the number of records. */
+/** Writes a month of sessions with their views and clicks. Returns the number of records. */
 export async function writeSampleLedger(folder: string, sessions: number): Promise<number> {
   const log = await openEventLog({ folder, durability: 'write' });
   const startMs = Date.UTC(2026, 0, 1);
   const spacingMs = Math.max(1, Math.floor((30 * 24 * 60 * 60 * 1000) / sessions));
   const sub = (serial: number) => subOf({ createdMs: startMs + serial * spacingMs, serial });
   const write = async (record: LedgerRecord) => {
-    // Waits for some records, so that the pending ones stay within the limit of the log.
+    // Waits for some records, so that the number of pending records stays below the limit of the log.
     if (log.appendedPosition % 500 === 0) await log.append(record)!.durable;
     else log.appendWithoutWaiting(record);
   };

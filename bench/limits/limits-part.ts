@@ -23,13 +23,13 @@ import { cpuPerRequest, type LoadTarget, readUsageWhenIdle } from '../target/loa
 import { createOwnedFolder } from '../target/owned-resources.ts';
 import { startServiceTarget } from '../target/service-target.ts';
 
-/** Milliseconds to wait so that a task of `neededMs` fits into one UTC day; 0 if it fits now. */
+/** Returns the milliseconds to wait so that a task of `neededMs` fits into one UTC day; 0 if the task fits now. */
 export function msUntilDayFits(neededMs: number, wallMs: number): number {
   const leftMs = dayStartMs(dayOf(wallMs) + 1) - wallMs;
   return leftMs >= neededMs ? 0 : leftMs;
 }
 
-/** Sends more requests with one key than a limit allows. */
+/** Scenario that sends more requests with one key than a limit allows. */
 export interface LimitScenario {
   readonly name: string;
   readonly title: string;
@@ -39,7 +39,7 @@ export interface LimitScenario {
   readonly limit: number;
   /** Window of the limit: 60 seconds or a UTC day. */
   readonly window: 'minute' | 'day';
-  /** Requests with this key. Each gets 200 unless it is rejected. */
+  /** Returns the requests with this key. The expected status of each request is 200 or 429. */
   buildRequests(key: string, session: BorrowerSession): readonly PreparedRequest[];
 }
 
@@ -76,7 +76,7 @@ export const limitScenarios: readonly LimitScenario[] = [
 interface LimitRun {
   readonly service: LoadTarget;
   readonly client: LoadClient;
-  /** Unused key with the limits of the scenario. */
+  /** Key with the limits of the scenario that has sent no requests yet. */
   readonly key: string;
   /** Key of the same account without limits, to measure the cost of an admitted request. */
   readonly unlimitedKey: string;
@@ -97,7 +97,7 @@ const refusedStatus = 429;
 
 /**
  * Exhausts a limit from many concurrent connections and counts the replies, then sends only requests that must be rejected.
- * Throws if it took longer than the window, because the result would prove nothing.
+ * Throws if the requests took longer than the window, because the limit would have admitted more of them.
  */
 async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<LimitResult> {
   const { name, title, limit, window } = scenario;
@@ -122,7 +122,7 @@ async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<Lim
 
     progress.step(`limits: ${name}: rejected requests`);
     const refusedLoad = await runLimitLoad(run, requests, refusedStatus);
-    // The first request was admitted after it was sent, so its slot was not free again before this time.
+    // The server admitted the first request after `began`, so the window of the limit ends at least `window` later.
     const over =
       window === 'day' ? dayOf(Date.now()) !== began.day : refusedLoad.endedMs - began.ms >= bounds.rateLimitWindowMs;
     if (over) throw new Error(`${name}: this machine is too slow to exceed the limit within one ${window}`);
@@ -153,7 +153,7 @@ async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<Lim
 interface MeasuredLimitLoad extends LoadResult, BottleneckInputs {
   /** CPU time of the server per request, all threads, in microseconds. */
   readonly cpuMicros: number | null;
-  /** Clock of this process. */
+  /** End of the load on the monotonic clock of this process. */
   readonly endedMs: number;
 }
 

@@ -6,13 +6,13 @@ import type { LoadClient, LoadPlan, LoadResult } from './load-client.ts';
 
 const script = fileURLToPath(new URL('./autocannon-process.ts', import.meta.url));
 
-/** Half of the cores; the other half is for the server. */
+/** Maximum number of client threads: half of the CPU cores. The server uses the other half. */
 const threadCount = (cores: number) => Math.max(1, Math.floor(cores / 2));
 
-/** After this time, the client itself is stuck. */
+/** Maximum time to wait for the client after the end of a load. */
 const timeoutMarginMs = 60_000;
 
-/** Idle client processes. They do not keep this process alive and exit with it. */
+/** Idle client processes. They do not keep this process alive, and exit when this process exits. */
 const idleProcesses: ChildProcess[] = [];
 
 /** Runs autocannon in its own process, so that its CPU time can be measured. */

@@ -1,7 +1,7 @@
 /**
- * Process of the autocannon client. Runs `LoadPlan`s one after the other in worker threads that share the connections. It is
- * reused, so that its code is already compiled. Controlled by `autocannon-client.ts` over IPC; the only argument is the number of
- * threads.
+ * Process of the autocannon client. Runs `LoadPlan`s one after the other in worker threads that share the connections. The process
+ * is reused, so that its code is already compiled. `autocannon-client.ts` controls the process over IPC. The only argument is the
+ * number of threads.
  */
 import { createHistogram } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
@@ -71,7 +71,7 @@ function sendOrder(worker: Worker, what: WorkerOrder): void {
   worker.postMessage(what);
 }
 
-/** Returns the next report of this kind. Workers report in a fixed order, so no other report is lost. */
+/** Returns the next report of a kind. Workers send reports in a fixed order, so no report of another kind is lost. */
 function nextReport(worker: Worker, kind: WorkerReport['report']): Promise<WorkerReport> {
   return new Promise((resolve) => {
     const take = (report: WorkerReport) => {

@@ -11,7 +11,7 @@ export type WorkerOrder =
   | {
       readonly order: 'prepare';
       readonly plan: LoadPlan;
-      /** Connections of this thread, index of the first one over all threads, and connections of all threads. */
+      /** Number of connections of this thread, index of its first connection, and number of connections of all threads. */
       readonly connections: number;
       readonly firstConnection: number;
       readonly allConnections: number;
@@ -21,7 +21,7 @@ export type WorkerOrder =
 /** Messages from a worker thread. Times are Unix milliseconds, because each thread has its own monotonic clock. */
 export type WorkerReport =
   | { readonly report: 'ready' }
-  /** All requests are built and all connections are opening; both are not part of the load. */
+  /** All requests are built and the connections are opening. The load excludes both steps. */
   | { readonly report: 'started' }
   | {
       readonly report: 'result';
@@ -43,7 +43,7 @@ port.on('message', (order: WorkerOrder) => {
   postReport({ report: 'ready' });
 });
 
-/** Gives each connection its own requests, so that none is sent twice. */
+/** Assigns separate requests to each connection, so that no request is sent twice. */
 function assignRequests(order: Extract<WorkerOrder, { order: 'prepare' }>): PreparedRequest[][] {
   const lines = readRequestLines(order.plan.requestsFile);
   const size = Math.floor(lines.length / order.allConnections);

@@ -2,9 +2,9 @@ import type { OpenLoopResult } from '../open-loop/open-loop-plan.ts';
 import type { Measurement, RouteResult } from '../result/bench-result.ts';
 import { median } from '../statistics.ts';
 
-/** A client that uses a larger share of the CPU time of its threads is saturated. */
+/** Maximum CPU usage of the threads of a client that is not saturated. */
 const clientCpuShareMax = 0.95;
-/** Busy share of the socket thread of a server under full load. */
+/** Minimum CPU usage of the socket thread of a server under full load. */
 const serverCpuShareMin = 0.9;
 
 /**
@@ -18,13 +18,13 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
   return fastest !== undefined && isClientBottleneck(fastest.rounds);
 }
 
-/** Figures of a load that show the bottleneck. */
+/** Figures of a load that show whether client or server is the bottleneck. */
 export type BottleneckInputs = Pick<
   Measurement,
   'clientCpuSeconds' | 'clientThreads' | 'seconds' | 'mainThreadCpuMicros' | 'perSecond'
 >;
 
-/** Same for loads on one server with a single socket thread. */
+/** Whether the client limited loads on one server with a single socket thread. */
 export function isClientBottleneck(loads: readonly BottleneckInputs[]): boolean {
   const client = median(loads.map(clientCpuShare));
   const server = loads.flatMap((load) => serverCpuShare(load) ?? []);
@@ -35,14 +35,14 @@ function clientCpuShare({ clientCpuSeconds, clientThreads, seconds }: Bottleneck
   return clientCpuSeconds / clientThreads / seconds;
 }
 
-/** Null if the system does not report CPU times. */
+/** Returns the CPU usage of the socket thread; null if the system does not report CPU times. */
 function serverCpuShare({ mainThreadCpuMicros, perSecond }: BottleneckInputs): number | null {
   return mainThreadCpuMicros === null ? null : (mainThreadCpuMicros * perSecond) / 1e6;
 }
 
-/** A client with a busier event loop sends and receives late. */
+/** Maximum busy share of the client event loop. A busier client sends and receives late. */
 const clientBusyMax = 0.9;
-/** Tolerated lag of a machine with other processes. */
+/** Maximum lag that other processes on the machine can cause. */
 const toleratedLagMs = 5;
 
 /**

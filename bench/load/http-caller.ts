@@ -4,12 +4,12 @@ import { type PreparedRequest, requestHeaders } from './prepared-request.ts';
 export interface HttpResponse {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
-  /** Headers in received order. */
+  /** Response headers in received order. */
   readonly headerPairs: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
-/** Sends the requests that prepare a load, such as sessions and inputs. Not measured. */
+/** Client for the unmeasured requests that prepare a load, such as sessions and inputs. */
 export class HttpCaller {
   readonly #port: number;
   readonly #connections: number;
@@ -47,7 +47,7 @@ export class HttpCaller {
     return counts;
   }
 
-  /** Open connections. */
+  /** Number of open connections. */
   get openConnections(): number {
     const { sockets, freeSockets } = this.#agent;
     return [sockets, freeSockets].flatMap((each) => Object.values(each)).reduce((sum, each) => sum + each!.length, 0);

@@ -1,4 +1,4 @@
-/** Microseconds up to a minute with three significant digits. Histograms with the same options can be added. */
+/** Histogram options for latencies up to a minute, in microseconds with three significant digits. Histograms can be added. */
 export const latencyHistogramOptions = { lowest: 1, highest: 60_000_000, figures: 3 };
 
 /** Divides connections evenly among threads and omits threads without any. */
@@ -15,31 +15,31 @@ export function splitConnections(
 
 /** A load on one server with keep-alive connections and one pending request on each. */
 export interface LoadPlan {
-  /** Port on 127.0.0.1. */
+  /** Port of the server on 127.0.0.1. */
   readonly port: number;
-  /** Written by `writeRequests`. */
+  /** Path of a request file that `writeRequests` wrote. */
   readonly requestsFile: string;
   readonly connections: number;
   /** Duration of the load; maximum duration with `singleUse`. */
   readonly seconds: number;
-  /** Sends each request once and ends with the last one. Otherwise requests are repeated. */
+  /** Whether the load sends each request once and ends with the last one. Otherwise requests are repeated. */
   readonly singleUse: boolean;
-  /** Replies with other statuses are counted in `unexpected`. wrk only distinguishes statuses below 400. */
+  /** Expected HTTP status. Other replies count as `unexpected`. wrk only distinguishes statuses below and above 400. */
   readonly expectedStatus: number;
-  /** Other expected statuses of a mix of routes. */
+  /** Additional expected statuses, for a mix of routes. */
   readonly alsoExpected?: readonly number[];
 }
 
 export interface LoadResult {
-  /** Answered requests. */
+  /** Number of answered requests. */
   readonly requests: number;
   readonly seconds: number;
-  /** Replies with an unexpected status, and failed requests. */
+  /** Number of replies with an unexpected status and of failed requests. */
   readonly unexpected: number;
   readonly latencyMs: { readonly p50: number; readonly p99: number; readonly p999: number };
-  /** CPU time of the client. If it is near `seconds` per thread, the client is the bottleneck. */
+  /** CPU time of the client in seconds. A value near `seconds` per thread means that the client is the bottleneck. */
   readonly clientCpuSeconds: number;
-  /** Threads of the client. */
+  /** Number of client threads. */
   readonly clientThreads: number;
 }
 

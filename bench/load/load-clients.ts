@@ -7,7 +7,7 @@ import type { LoadClient, LoadResult } from './load-client.ts';
 
 const wrkScript = fileURLToPath(new URL('../wrk/prepared.lua', import.meta.url));
 
-/** Finds wrk on PATH. It needs a tenth of the CPU time of a JavaScript client. */
+/** Finds wrk on PATH. The client wrk uses a tenth of the CPU time of a JavaScript client. */
 export async function findWrkClient(path: string): Promise<LoadClient | null> {
   for (const folder of path.split(delimiter)) {
     const command = join(folder, 'wrk');
@@ -51,7 +51,7 @@ interface LoadClients {
   readonly crossCheck: LoadClient | undefined;
 }
 
-/** Returns autocannon, and wrk if it is on PATH; only the named client if there is one. Throws if it is missing. */
+/** Returns autocannon, and wrk if it is on PATH. With a name, returns only that client, or throws if it is not installed. */
 export async function chooseLoadClients(named: LoadClient['name'] | undefined, path: string): Promise<LoadClients> {
   if (named === 'autocannon') return { client: autocannonClient, crossCheck: undefined };
   const wrk = await findWrkClient(path);

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
 
-/** A prepared request of a load. */
+/** HTTP request that a load sends. */
 export interface PreparedRequest {
   readonly method: 'GET' | 'POST';
-  /** Encoded path with query. */
+  /** URL-encoded path with query string. */
   readonly path: string;
   /** API key for the Authorization header; absent for click redirects. */
   readonly key?: string;
-  /** JSON text. */
+  /** Request body as JSON text. */
   readonly body?: string;
 }
 
@@ -49,7 +49,7 @@ export function readRequestLines(file: string): string[] {
   return lines;
 }
 
-/** Headers of a request besides those that every HTTP client adds. */
+/** Returns the headers of a request, except those that every HTTP client adds. */
 export function requestHeaders(request: PreparedRequest): Record<string, string> {
   return {
     ...(request.key === undefined ? {} : { authorization: `Bearer ${request.key}` }),

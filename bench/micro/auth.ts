@@ -64,7 +64,7 @@ function issueApiKeys(path: string): string[] {
   }
 }
 
-/** Number of keys: more than the L1 cache holds. */
+/** Number of API keys. Their data is larger than the L1 cache. */
 const limitedKeyCount = 5_000;
 
 /** Time between two requests if each key sends requests evenly at its limit. */
@@ -72,10 +72,10 @@ const authenticatorStepMs = bounds.rateLimitWindowMs / (bounds.requestsPerMinute
 
 const wallMs = 1_760_000_000_000;
 
-/** Low limits, because they are exhausted for every key before rejections are measured. */
+/** Low rate limits, because every key must reach its limits before rejections are measured. */
 const lowLimits = { ...defaultKeyLimits, requestsPerMinute: 20 };
 
-/** An authenticator with a manual clock, and the headers of its keys. */
+/** Authenticator with a manual clock, and the Authorization headers of its keys. */
 function createAuthenticator(defaultLimits: KeyLimits) {
   const texts = Array.from({ length: limitedKeyCount }, () => generateApiKey(personalLoans.keyPrefix, 'live'));
   const keys = new Map<string, ApiKey>(
@@ -150,7 +150,7 @@ export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
 
 const slidingWindowCalls = 1_000;
 const slidingWindowLimit = bounds.requestsPerMinuteDefault;
-/** Each request arrives when the oldest one leaves the window. */
+/** Benchmark in which each request arrives when the oldest request leaves the window. */
 const slidingWindowStepMs = bounds.rateLimitWindowMs / slidingWindowLimit;
 
 export const slidingWindowBenchmarks: readonly MicroBenchmark[] = [
@@ -199,7 +199,7 @@ export const slidingWindowBenchmarks: readonly MicroBenchmark[] = [
 ];
 
 const dayCountCalls = 1_000;
-/** Low, so that days change as well. */
+/** Low number of requests per day, so that the benchmark includes changes of the day. */
 const sessionsPerDay = 5;
 
 export const dayCountBenchmark: MicroBenchmark = {

@@ -14,7 +14,7 @@ import { clickedRecord, createdRecord, subOf, viewedRecord } from '../../test/su
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
-/** A secret file with one secret. */
+/** Content of a secret file with one secret. */
 export function createSecretRing(): SecretRing {
   return new SecretRing([{ number: 1, bytes: randomBytes(32) }]);
 }
@@ -28,7 +28,7 @@ export function randomLimitStatuses(count: number): LimitStatus[] {
   );
 }
 
-/** Records of sessions, views of five offers and clicks in turn. */
+/** Returns ledger records: sessions, views of five offers and clicks in turn. */
 export function randomRecords(count: number): LedgerRecord[] {
   return Array.from({ length: count }, (_, serial) => {
     const sub = subOf({ createdMs: 1_760_000_000_000 + serial, serial });
@@ -38,10 +38,10 @@ export function randomRecords(count: number): LedgerRecord[] {
   });
 }
 
-/** Fixed date for ages. */
+/** Fixed date from which ages are computed. */
 export const fixedToday = 20260101;
 
-/** Borrowers of the population as stored in sessions. */
+/** Returns borrowers of the population as field vectors, as in sessions. */
 export function randomBorrowerVectors(count: number, seed: number): FieldVector[] {
   const random = seededRandom(seed);
   return Array.from({ length: count }, () => {

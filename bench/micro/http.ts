@@ -55,7 +55,7 @@ export const errorReplyBenchmark: MicroBenchmark = {
 
 const requestTallyCalls = 1_000;
 
-/** Reply durations like under load: most below a millisecond, some far above. */
+/** Reply durations like under load: most are below one millisecond, and some are far above. */
 const durations = Array.from({ length: requestTallyCalls }, (_, at) =>
   at % 50 === 0 ? 20_000 : 80 + ((at * 7_919) % 900),
 );

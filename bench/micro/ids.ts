@@ -99,7 +99,7 @@ export const clickIdBenchmarks: readonly MicroBenchmark[] = [
 ];
 
 const clickTokenCalls = 500;
-/** Length of a real catalog version. */
+/** Content of a click token, with a catalog version of realistic length. */
 const basis = { catalogVersion: '0123456789abcdef', creditBand: 3 };
 
 const createClickTokenCipher = () => new ClickTokenCipher(createSecretRing(), new RandomPool());

@@ -98,7 +98,7 @@ export const logFormatBenchmarks: readonly MicroBenchmark[] = [
 const groupSizes = [64, 1_024];
 const durabilities = ['write', 'fsync'] as const;
 
-/** Cost of one session in the log: encoded, framed, checksummed and written in a group, with and without sync. */
+/** Benchmarks of one session record in the log: encoded, framed, checksummed and written in a group, with and without sync. */
 export const ledgerAppendBenchmarks: readonly MicroBenchmark[] = durabilities.flatMap((durability) =>
   groupSizes.map((calls) => ({
     name: `event-log/file-event-log: append, ${calls.toLocaleString('en-US')} sessions per group, ${durability === 'fsync' ? 'synced' : 'not synced'}`,

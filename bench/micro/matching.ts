@@ -22,12 +22,12 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 const catalogSizes = [40, 200, 1_000, 10_000];
 const population = 1_000;
 const matchCalls = 100;
-/** Largest catalog of a quick run; larger ones take half a second per run. */
+/** Maximum number of offers in a quick run. Larger catalogs take half a second per run. */
 const quickColdMax = 1_000;
 
 const compileTables = (offers: number) => compileLoanTables(generateCatalog(200, offers), personalLoans);
 
-/** Ranks a thousand borrowers, a hundred per run, with all indexes built. */
+/** Benchmark that ranks a thousand borrowers, a hundred per run, with all indexes built. */
 const warmBenchmarks: readonly MicroBenchmark[] = catalogSizes.map((offers) => ({
   name: `matching/ranker: rank ${offers.toLocaleString('en-US')} offers in all four orders`,
   call: 'one borrower, every index made before',
@@ -50,7 +50,7 @@ const warmBenchmarks: readonly MicroBenchmark[] = catalogSizes.map((offers) => (
   },
 }));
 
-/** Cost of a new catalog: the first request, and each of the first thousand. */
+/** Benchmarks of a new catalog: the first request, and the mean of the first thousand requests. */
 const coldBenchmark = (offers: number, count: number): MicroBenchmark => ({
   name: `matching/ranker: ${count === 1 ? 'the first request' : 'each of the first 1,000 requests'} after a change to ${offers.toLocaleString('en-US')} offers`,
   call: count === 1 ? 'one borrower, the indexes they need included' : 'one of 1,000 borrowers, all indexes included',

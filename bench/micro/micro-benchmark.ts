@@ -1,45 +1,45 @@
 import { hash } from 'node:crypto';
 
-/** A benchmark of one function. The files of `bench/micro` mirror `src`. */
+/** Benchmark of one function. The files of `bench/micro` mirror `src`. */
 export type MicroBenchmark = RepeatedBenchmark | SteppedBenchmark;
 
 interface NamedBenchmark {
-  /** File under `src` and the function. Stable, because runs are compared by name. */
+  /** Name of the file under `src` and of the function. The name must be stable, because runs are compared by name. */
   readonly name: string;
   /** Short description of one call. */
   readonly call: string;
 }
 
-/** Repeated by tinybench with many calls per sample. */
+/** Benchmark that tinybench repeats with many calls per sample. */
 export interface RepeatedBenchmark extends NamedBenchmark {
-  /** Prepares the input of the function; not timed. */
+  /** Prepares the input of the function. The preparation is not timed. */
   prepare(place: MicroEnvironment): PreparedBenchmark | Promise<PreparedBenchmark>;
 }
 
-/** Times each call separately, to find the longest. */
+/** Benchmark that times each call separately to find the longest call. */
 interface SteppedBenchmark extends NamedBenchmark {
   measure(place: MicroEnvironment): Promise<CallTimes> | CallTimes;
 }
 
 /** Environment of the micro benchmarks. */
 export interface MicroEnvironment {
-  /** Existing folder on the measured disk; its new content is deleted. */
+  /** Existing folder on the measured disk. Benchmarks delete the files that they create there. */
   readonly folder: string;
-  /** Runs fewer repetitions. */
+  /** Whether the run uses fewer repetitions. */
   readonly quick: boolean;
 }
 
 export interface PreparedBenchmark {
-  /** Calls in one `run`: many, because one call is shorter than the clock resolution. */
+  /** Number of calls in one `run`, which is large because one call is shorter than the clock resolution. */
   readonly calls: number;
-  /** Called before each `run` and not timed. */
+  /** Prepares a `run`. The preparation is not timed. */
   beforeEach?(): void;
   /** Returns a positive number that depends on every call, so that no call is optimized away. Throws if a call failed. */
   run(): number | Promise<number>;
   close?(): void | Promise<void>;
 }
 
-/** Nanoseconds per call. */
+/** Result of a benchmark in nanoseconds per call. */
 interface CallTimes {
   readonly medianNs: number;
   readonly p99Ns: number;
@@ -49,10 +49,10 @@ interface CallTimes {
 export interface MicroResult {
   readonly name: string;
   readonly call?: string;
-  /** Median over samples of many calls, or over single calls if `worstNs` is present. */
+  /** Median of samples of many calls, or of single calls if `worstNs` is present. */
   readonly medianNs: number;
   readonly p99Ns: number;
-  /** Longest single call; absent if calls were not timed separately. */
+  /** Duration of the longest call; absent if calls were not timed separately. */
   readonly worstNs?: number;
 }
 

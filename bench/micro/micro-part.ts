@@ -100,7 +100,7 @@ export async function measureRepeatedly(
       beganMs = performance.now();
       prepared.beforeEach?.();
     };
-    // Work before a sample is not in its time, but counts towards the duration of the benchmark.
+    // The preparation of a sample is not timed, but counts towards the duration of the benchmark.
     const taken = (number: number): FnReturnedObject => {
       take(number);
       return { overriddenIterationCost: performance.now() - beganMs };

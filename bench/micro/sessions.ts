@@ -60,12 +60,12 @@ function createStoredSessions(): Session[] {
 
 const storeCalls = 250;
 const growthRounds = 3;
-/** A prime above all sizes, so that steps of this length visit every session in scattered order. */
+/** Step between visited sessions. The step is a prime above all store sizes, so that all sessions are visited in scattered order. */
 const stride = 7_919;
 
 const storeTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 
-/** Benchmarks of the session store by size, and the longest `add` while it grows. */
+/** Benchmarks of the session store for several sizes, and of the longest `add` while the store grows. */
 export function sessionStoreBenchmarks(sizes: readonly number[]): MicroBenchmark[] {
   const repeated = sizes.flatMap((size): MicroBenchmark[] => {
     const held = `${size.toLocaleString('en-US')} sessions`;
@@ -90,7 +90,7 @@ export function sessionStoreBenchmarks(sizes: readonly number[]): MicroBenchmark
   return [
     ...repeated,
     ...sizes.map((size) => growthBenchmark(size, bounds.sessionStoreShards)),
-    // Shows the benefit of sharding.
+    // The comparison with one shard shows the benefit of sharding.
     ...sizes.slice(-1).map((size) => growthBenchmark(size, 1)),
   ];
 }
@@ -113,7 +113,7 @@ function growthBenchmark(size: number, parts: number): MicroBenchmark {
 
 /**
  * Grows a store several times and returns the shortest `add` time of each session. Reallocation happens at the same session every
- * time, other delays do not.
+ * time, unlike other delays.
  */
 function growStore(ids: readonly string[], parts: number, times: Float64Array): void {
   const store = createStore(systemClock, parts);
@@ -149,7 +149,7 @@ function prepareGet(size: number): PreparedBenchmark {
   };
 }
 
-/** For each new session the oldest expires, like after hours of operation. */
+/** Benchmark in which the oldest session expires for each new session, like after hours of operation. */
 function prepareAdd(size: number): PreparedBenchmark {
   const filled = new FilledStore(size);
   let coming: string[] = [];
@@ -168,7 +168,7 @@ function prepareAdd(size: number): PreparedBenchmark {
   };
 }
 
-/** Deletes new sessions, like after a failed ledger append. */
+/** Benchmark that deletes new sessions, like after a failed ledger append. */
 function prepareDelete(size: number): PreparedBenchmark {
   const filled = new FilledStore(size);
   let gone: string[] = [];
@@ -189,7 +189,7 @@ function prepareDelete(size: number): PreparedBenchmark {
   };
 }
 
-/** A store with sessions created in batches, one millisecond apart, which expire in order. */
+/** Store with sessions in batches that were created one millisecond apart, so that they expire in order. */
 class FilledStore {
   readonly store: MemorySessionStore;
   /** IDs of the initial sessions. */
@@ -207,7 +207,7 @@ class FilledStore {
     this.#wallMs += bounds.sessionTtlMs - 1;
   }
 
-  /** IDs of a batch one millisecond younger than the youngest. */
+  /** Returns the IDs of a batch that is one millisecond younger than the youngest batch. */
   nextIds(count: number): string[] {
     return subIdsAt(this.#createdMs++, count);
   }
@@ -232,7 +232,7 @@ function createStore(clock: Clock, shardCount: number): MemorySessionStore {
   });
 }
 
-/** Copies a string, like one read from a request. */
+/** Copies a string, so that it is a new object like a string from a request. */
 function copyText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

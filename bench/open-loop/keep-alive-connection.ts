@@ -3,17 +3,17 @@ import { connect, type Socket } from 'node:net';
 const headEnd = Buffer.from('\r\n\r\n');
 const headBytesMax = 64 * 1024;
 
-/** A response that the client cannot parse. */
+/** Error for a response that the client cannot parse. */
 export class MalformedResponse extends Error {
   override readonly name = 'UnreadableAnswer';
 }
 
 /**
- * Parses responses from arbitrary chunks: their status and end. Supports HTTP/1.1 with Content-Length or without a body, which is
- * all that the measured servers send.
+ * Parses the status and the end of HTTP/1.1 responses from chunks of any size. Responses must have a Content-Length or no body,
+ * like all responses of the measured servers.
  */
 export class ResponseParser {
-  /** Start of an incomplete head. */
+  /** Received start of an incomplete response head. */
   #head: Buffer | null = null;
   #status = 0;
   #bodyBytesLeft = 0;
@@ -73,19 +73,19 @@ export class ResponseParser {
   }
 }
 
-/** Events of a connection. Each accepted request ends with one of the first two. */
+/** Events of a connection. Each accepted request ends with a response or the loss of the connection. */
 export interface ConnectionEvents {
   onResponse(status: number): void;
-  /** Connection lost or unreadable while a request is pending. */
+  /** Called if the connection is lost or its data is malformed while a request is pending. */
   onLost(): void;
-  /** The connection can accept a request; also called after a response. */
+  /** Called when the connection can accept a request, also after a response. */
   onIdle(): void;
 }
 
 /** Delay before a failed connection is reopened. */
 const reopenMs = 50;
 
-/** A keep-alive connection with at most one pending request. It reopens itself after it was closed. */
+/** Keep-alive connection with at most one pending request. A closed connection is opened again automatically. */
 export class KeepAliveConnection {
   readonly #port: number;
   readonly #events: ConnectionEvents;
@@ -142,7 +142,7 @@ export class KeepAliveConnection {
         this.#socket.destroy();
       }
     });
-    // The error is not needed: the request counts as lost.
+    // The error is ignored, because the close event counts the request as lost.
     socket.on('error', () => {});
     socket.on('close', () => {
       if (!isCurrent()) return;
@@ -154,7 +154,7 @@ export class KeepAliveConnection {
   }
 
   #handleResponse(status: number, closes: boolean): void {
-    // After an unexpected response, later ones could be matched to the wrong request.
+    // After an unexpected response, later responses could be assigned to the wrong request.
     if (!this.#inFlight) throw new Error('response without a request');
     this.#inFlight = false;
     if (closes) {

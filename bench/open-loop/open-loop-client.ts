@@ -19,7 +19,7 @@ export class BoundedQueue {
     return this.#size;
   }
 
-  /** Returns false if the queue is full. */
+  /** Adds an item to the end of the queue. Returns false if the queue is full. */
   tryPush(item: number): boolean {
     if (this.#size === this.#items.length) return false;
     this.#items[(this.#first + this.#size) % this.#items.length] = item;
@@ -32,7 +32,7 @@ export class BoundedQueue {
     return this.#size === 0 ? undefined : this.#items[this.#first]!;
   }
 
-  /** Removes and returns the oldest item. */
+  /** Removes and returns the oldest item; returns undefined if the queue is empty. */
   shift(): number | undefined {
     const item = this.peek();
     if (item === undefined) return undefined;
@@ -56,7 +56,7 @@ export function scheduleArrivals({
   const random = seededRandom(seed);
   const within = (fromMs: number, lengthMs: number): number[] => {
     const count = Math.round((perSecond * lengthMs) / 1_000);
-    // Given their number, independent visitors arrive uniformly distributed.
+    // The arrival times of a known number of independent visitors are uniformly distributed.
     const place = arrivals === 'even' ? (at: number) => (at + 0.5) / count : random;
     return Array.from({ length: count }, (_, at) => fromMs + place(at) * lengthMs).sort((a, b) => a - b);
   };
@@ -101,7 +101,7 @@ export class OpenLoopClient {
   readonly #requests: readonly Buffer[];
   readonly #deps: OpenLoopDeps;
   readonly #slots: ConnectionSlot[] = [];
-  /** Free connections, longest idle first, so that no connection is idle for long. */
+  /** Free connections in the order of their idle time, longest first, so that no connection is idle for long. */
   readonly #idleSlots = new Set<ConnectionSlot>();
   readonly #queue: BoundedQueue;
   readonly #done = Promise.withResolvers<void>();
@@ -124,14 +124,14 @@ export class OpenLoopClient {
     this.#queue = new BoundedQueue(plan.queueMax);
   }
 
-  /** Throws if the server does not accept connections. */
+  /** Runs the load. Throws if the server does not accept connections. */
   async run(): Promise<OpenLoopResult> {
     const { perSecond, warmUpSeconds, seconds, expectedStatus, alsoExpected = [], singleUse: once } = this.#plan;
     await this.#connect();
     const loadSeconds = warmUpSeconds + seconds;
     const times = perSecond === null ? [] : scheduleArrivals({ ...this.#plan, perSecond });
     if (once) times.length = Math.min(times.length, this.#requests.length);
-    // A closed loop starts at once.
+    // A closed loop starts without a delay.
     const began = this.#deps.nowMs() + (perSecond === null ? 0 : startDelayMs);
     this.#dueMs = times.map((ms) => began + ms);
     this.#countedFromMs = began + warmUpSeconds * 1_000;

@@ -2,65 +2,65 @@ import type { LatencyMs } from '../result/bench-result.ts';
 
 /** A load with scheduled times, or a closed loop if `perSecond` is null. */
 export interface OpenLoopPlan {
-  /** Port on 127.0.0.1. */
+  /** Port of the server on 127.0.0.1. */
   readonly port: number;
-  /** Written by `writeRequests`. Sent in order, and repeated unless `singleUse`. */
+  /** File that `writeRequests` wrote. Its requests are sent in order, and repeated unless `singleUse` is true. */
   readonly requestsFile: string;
-  /** Sends each request at most once and ends with the last one. */
+  /** Whether the load sends each request at most once and ends with the last one. */
   readonly singleUse: boolean;
-  /** Requests per second. Null: each connection sends its next request after a reply. */
+  /** Requests per second; null for a closed loop, in which each connection sends its next request after a reply. */
   readonly perSecond: number | null;
-  /** `poisson`: like independent visitors; `even`: at equal intervals. */
+  /** Distribution of request times: `poisson` for independent visitors, `even` for equal intervals. */
   readonly arrivals: 'even' | 'poisson';
-  /** Seed of the arrival times. */
+  /** Seed of the random request times. */
   readonly seed: number;
-  /** Uncounted warm-up on the same schedule. */
+  /** Duration of the warm-up at the same rate. The result excludes the warm-up. */
   readonly warmUpSeconds: number;
   readonly seconds: number;
   readonly connections: number;
-  /** Maximum number of requests queued for a connection. Further requests fail. */
+  /** Maximum number of requests that wait for a free connection. Further requests fail. */
   readonly queueMax: number;
-  /** Time from the scheduled time to the reply. Later replies count as failures. */
+  /** Maximum time from the scheduled time to the reply. Later replies count as failures. */
   readonly deadlineMs: number;
   readonly expectedStatus: number;
-  /** Other expected statuses of a mix of routes. */
+  /** Additional expected statuses, for a mix of routes. */
   readonly alsoExpected?: readonly number[];
 }
 
-/** Sends the load of a plan. */
+/** Function that sends the load of a plan. */
 export type OpenLoopRunner = (plan: OpenLoopPlan) => Promise<OpenLoopResult>;
 
 /** Result of the requests after the warm-up. */
 export interface OpenLoopResult {
-  /** Scheduled requests: expected, refused and failed ones. In a closed loop, sent requests. */
+  /** Number of scheduled requests, or of sent requests in a closed loop. */
   readonly due: number;
   readonly expected: number;
-  /** Replies with 429 and 503. */
+  /** Number of replies with status 429 or 503. */
   readonly refused: number;
   readonly failed: FailureCounts;
   /** Expected replies per second during the schedule; never above the offered rate. */
   readonly achievedPerSecond: number;
   /**
-   * Latency from the scheduled time. Includes requests without a reply by the deadline, so that neither fast rejections nor a
-   * silent server improve it.
+   * Latency from the scheduled time to an expected reply or to the deadline, so that neither fast rejections nor a
+   * server without replies improves the latency.
    */
   readonly latencyMs: LatencyMs;
-  /** Delay of the client after the scheduled time. */
+  /** Delay between the scheduled time and the time at which the client sends the request. */
   readonly lagMs: LatencyMs;
   /** Busy share of the client's event loop, from 0 to 1. */
   readonly busy: number;
   readonly clientCpuSeconds: number;
-  /** All replies including the warm-up, by which the CPU time of the server is divided. */
+  /** Number of replies including the warm-up, for the CPU time of the server per request. */
   readonly answered: number;
 }
 
 export interface FailureCounts {
-  /** Replies with other statuses. */
+  /** Number of replies with other statuses. */
   readonly status: number;
-  /** Broken connections and malformed responses. */
+  /** Number of requests with a broken connection or malformed response. */
   readonly connection: number;
   readonly deadline: number;
-  /** Requests that exceeded the queue for connections. */
+  /** Number of requests that were not sent because the queue for connections was full. */
   readonly notSent: number;
 }
 

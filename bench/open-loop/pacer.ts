@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** Shared data of the two threads. Times are those of `monotonicMs`, the same clock in both. */
+/** Data that the client and the pacer thread share. Times are from `monotonicMs`, a clock that is the same in both threads. */
 export interface PacerData {
   readonly dueMs: Float64Array;
-  /** Slots: see `pacerSlots`. */
+  /** State values at the indexes in `pacerSlots`. */
   readonly state: Int32Array;
 }
 
 export const pacerSlots = {
-  /** Number of handled times. */
+  /** Number of due times that the client has handled. */
   handled: 0,
-  /** 1 from a call until it is handled. */
+  /** 1 while a wake-up of the client is pending, else 0. */
   wakeupPending: 1,
 } as const;
 
@@ -20,8 +20,8 @@ export function monotonicMs(): number {
 }
 
 /**
- * Calls back at each of a list of times. It uses its own thread, because event-loop timers have a resolution of one millisecond,
- * longer than a reply takes.
+ * Calls a function at each time of a list. A separate thread measures the time, because event-loop timers have a resolution of one
+ * millisecond, which is longer than a reply takes.
  */
 export class Pacer {
   readonly #data: PacerData;
@@ -29,7 +29,7 @@ export class Pacer {
 
   /**
    * @param dueMs ascending times
-   * @param onDue handles everything that is due and returns the number of handled times
+   * @param onDue sends all requests that are due and returns the total number of handled times
    */
   static async start(dueMs: readonly number[], onDue: () => number): Promise<Pacer> {
     const pacer = new Pacer(dueMs, onDue);

@@ -7,10 +7,10 @@ export {
   seededRandom,
 } from '../catalogs/seeded-random.ts';
 
-/** Values with weights, which need not sum to anything in particular. */
+/** Values with weights. The sum of the weights can be any positive number. */
 export type WeightedTable<Value> = readonly (readonly [value: Value, weight: number])[];
 
-/** Returns the value at a quantile of the table. `at` is in [0, 1). */
+/** Returns the value at a quantile of the table. The quantile `at` is in [0, 1). */
 export function pickAtShare<Value>(table: WeightedTable<Value>, at: number): Value {
   let total = 0;
   for (const [, weight] of table) total += weight;
@@ -26,7 +26,7 @@ export function pickWeighted<Value>(random: Random, table: WeightedTable<Value>)
   return pickAtShare(table, random());
 }
 
-/** Draws from the standard normal distribution (Box-Muller). */
+/** Draws a number from the standard normal distribution (Box-Muller). */
 export function standardNormal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }

@@ -22,7 +22,7 @@ export const creditBands: WeightedTable<string> = [
 
 /**
  * Household money income of 2022 in USD (US Census Bureau, P60-279): limits of the fifths, median and lower limit of the top 5 %.
- * The first and last points are assumptions. Each entry is the share of households below, and the income.
+ * The first and last points are assumptions. Each entry contains the share of households below an income, and this income in USD.
  */
 export const incomeQuantiles: readonly (readonly [share: number, usd: number])[] = [
   [0, 6_000],
@@ -36,8 +36,8 @@ export const incomeQuantiles: readonly (readonly [share: number, usd: number])[]
 ];
 
 /**
- * Correlation of income and credit score as normal scores. Approximate; the FEDS Note "Are Income and Credit Scores Highly
- * Correlated?" (August 2018) calls it moderate.
+ * Approximate correlation of income and credit score as normal scores. The FEDS Note "Are Income and Credit Scores Highly
+ * Correlated?" (August 2018) describes the correlation as moderate.
  */
 export const incomeCreditCorrelation = 0.3;
 
@@ -54,13 +54,13 @@ export const loanPurposes: WeightedTable<string> = [
   ['other', 4.2],
 ];
 
-/** Mean requested amount by purpose in USD, 2018 (LendingTree). Unpublished purposes have the overall mean. */
+/** Mean requested amount by loan purpose in USD, 2018 (LendingTree). Purposes without a published mean have the overall mean. */
 export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement: 12_384, others: 10_575 };
 
-/** Standard deviation of the logarithm of the amount: an assumption. */
+/** Standard deviation of the logarithm of the requested amount. The value is an assumption. */
 export const loanAmountLogSpread = 0.7;
 
-/** Requested terms. More than half request 36 months (LendingTree, 2018); the rest is approximate. */
+/** Requested terms in months. More than half of borrowers request 36 months (LendingTree, 2018); other shares are approximate. */
 export const loanTerms: WeightedTable<number> = [
   [12, 8],
   [24, 12],
@@ -81,20 +81,20 @@ export const adultAges: WeightedTable<readonly [youngest: number, oldest: number
   [[75, 90], 9],
 ];
 
-/** Share of retired people by age, approximate; about 19 % of all adults. */
+/** Approximate share of retired people by age; about 19 % of all adults are retired. */
 export function retiredShare(ageYears: number): number {
   if (ageYears >= 65) return 0.75;
   return ageYears >= 55 ? 0.15 : 0;
 }
 
-/** Adults not retired, about 2022 (BLS, Current Population Survey; self-employed with and without a corporation). */
+/** Employment of adults who are not retired, about 2022 (BLS, Current Population Survey; self-employed with and without a corporation). */
 export const workingStatuses: WeightedTable<string> = [
   ['employed', 54],
   ['self_employed', 6],
   ['other', 21],
 ];
 
-/** Adults by tenure of their home, about 2022 (Federal Reserve, SHED), approximate. */
+/** Adults by housing status, about 2022 (Federal Reserve, SHED), approximate. */
 export const housing: WeightedTable<string> = [
   ['own', 65],
   ['rent', 27],
@@ -108,7 +108,7 @@ export const citizenship: WeightedTable<string> = [
   ['visa', 2],
 ];
 
-/** Highest education of people of 25 and over, about 2022 (US Census Bureau, ACS), approximate. */
+/** Highest education of people aged 25 and over, about 2022 (US Census Bureau, ACS), approximate. */
 export const education: WeightedTable<string> = [
   ['high_school', 26],
   ['bachelors', 21],
@@ -117,13 +117,13 @@ export const education: WeightedTable<string> = [
 ];
 
 /**
- * Monthly debt including rent or mortgage, as a share of gross monthly income. An assumption: a triangular distribution from 5 %
- * to 60 % with its peak at 30 %, the median share of rent (ACS 2022).
+ * Monthly debt including rent or mortgage, as a share of gross monthly income. The assumed distribution is triangular from 5 %
+ * to 60 % with a peak at 30 %, the median share of rent (ACS 2022).
  */
 export const debtToIncome = { lowest: 0.05, likeliest: 0.3, highest: 0.6 };
 
-/** Residents on 1 April 2020 (US Census Bureau), and the first three digits of a ZIP code of the place (USPS). */
-// biome-ignore format: a table of places reads better in rows
+/** States with residents on 1 April 2020 (US Census Bureau) and the first three digits of one of their ZIP codes (USPS). */
+// biome-ignore format: a table of states reads better in rows
 export const places: WeightedTable<{ readonly state: string; readonly zip: string }> = [
   [{ state: 'AL', zip: '350' }, 5_024_279], [{ state: 'AK', zip: '995' }, 733_391], [{ state: 'AZ', zip: '850' }, 7_151_502],
   [{ state: 'AR', zip: '720' }, 3_011_524], [{ state: 'CA', zip: '900' }, 39_538_223], [{ state: 'CO', zip: '802' }, 5_773_714],
@@ -146,7 +146,7 @@ export const places: WeightedTable<{ readonly state: string; readonly zip: strin
   [{ state: 'AS', zip: '967' }, 49_710], [{ state: 'MP', zip: '969' }, 47_329],
 ];
 
-/** Shares of people who fill in conditional and optional fields: assumptions. */
+/** Assumed shares of people who fill in conditional and optional fields. */
 export const fillRates = {
   conditional: 0.85,
   monthly_debt_payments: 0.4,
@@ -159,5 +159,5 @@ export const fillRates = {
   address_zip: 0.4,
 };
 
-/** Share of people with a co-borrower: an assumption. */
+/** Assumed share of people with a co-borrower. */
 export const coBorrowerShare = 0.25;

@@ -1,8 +1,8 @@
 import type { Summary } from '../statistics.ts';
 
-/** Number formats of the report. Unknown values are a dash. */
+/** Number formats of the report. A dash stands for an unknown value. */
 
-/** With separators for thousands. */
+/** Formats a number with thousands separators. */
 export function formatInteger(value: number | null): string {
   return value === null ? '-' : Math.round(value).toLocaleString('en-US');
 }
@@ -16,7 +16,7 @@ export function formatSummary({ median, lowest, highest }: Summary, decimals: nu
   return `${formatDecimals(median, decimals)} (${formatDecimals(lowest, decimals)} to ${formatDecimals(highest, decimals)})`;
 }
 
-/** 3 -> '3', 40_000 -> '40k', 1_500_000 -> '1.5M'. */
+/** Formats a rounded number: 40_000 becomes '40k', 1_500_000 becomes '1.5M'. */
 export function formatShort(value: number): string {
   if (value >= 1e6) return `${threeDigits(value / 1e6)}M`;
   if (value >= 1e3) return `${threeDigits(value / 1e3)}k`;
@@ -27,7 +27,7 @@ function threeDigits(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** 1 round, 5 rounds. */
+/** Formats a count with a noun, such as '1 round' or '5 rounds'. */
 export function pluralize(count: number, word: string): string {
   return `${formatInteger(count)} ${word}${count === 1 ? '' : 's'}`;
 }
@@ -49,12 +49,12 @@ export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => htmlEscapes[character]!);
 }
 
-/** Same, with text in backticks as code. */
+/** Escapes text for HTML and converts text in backticks to code elements. */
 export function escapeWithCode(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-/** JSON for a script element, without `</script`. */
+/** Serializes a value as JSON for a script element; the JSON does not contain `</script`. */
 export function jsonForScript(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }

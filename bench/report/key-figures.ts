@@ -4,7 +4,7 @@ import { formatInteger, formatShort, joinWords } from './formatting.ts';
 import { evaluateTargets } from './ratios.ts';
 import { lastSustainedPoint } from './sections/curves-section.ts';
 
-/** A figure of the summary. */
+/** Figure in the summary at the top of the report. */
 export interface KeyFigure {
   readonly label: string;
   readonly value: string;

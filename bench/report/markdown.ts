@@ -3,14 +3,14 @@ import { pluralize } from './formatting.ts';
 import { cellText, type ReportSection } from './report-section.ts';
 import { reportSections } from './sections/sections.ts';
 
-/** Columns padded to their widest cell, as the formatter of this project wants them. */
+/** Formats a Markdown table with columns padded to their widest cell, as the formatter of this project requires. */
 function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, column) => Math.max(3, cell.length, ...rows.map((row) => row[column]!.length)));
   const line = (cells: readonly string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
-/** Describes machine, commit and scale in one paragraph. */
+/** Returns a paragraph about the machine, commit and scale of a run. */
 function describeConditions({ startedAt, commit, machine, scale, quick }: BenchResult): string {
   const { cpu, cores, memoryGiB, system, node, disk, loadAverage } = machine;
   const measured = commit === null ? '' : `, commit ${commit}`;
@@ -41,7 +41,7 @@ function sectionBlocks({ title, text, tables, markdownOnly }: ReportSection): st
   ];
 }
 
-/** Escapes characters that end a cell or start markup. */
+/** Escapes characters that end a table cell or start markup. */
 function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 }

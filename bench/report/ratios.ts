@@ -1,7 +1,7 @@
 import type { BaselineKind, Measurement, RouteResult, ServerKind } from '../result/bench-result.ts';
 import { median, type Summary, summarize } from '../statistics.ts';
 
-/** Rounds of one server; empty if it was not measured. */
+/** Returns the measured rounds of one server; empty if the server was not measured. */
 export function roundsFor(route: Pick<RouteResult, 'servers'>, kind: ServerKind): readonly Measurement[] {
   return route.servers.find((server) => server.kind === kind)?.rounds ?? [];
 }
@@ -10,7 +10,7 @@ export function measuredBaselines(route: Pick<RouteResult, 'servers'>): Baseline
   return route.servers.flatMap(({ kind, rounds }) => (kind === 'service' || rounds.length === 0 ? [] : [kind]));
 }
 
-/** Throughput of a server divided by that of a baseline, per round. Null without rounds of both. */
+/** Divides the throughput of a server by the throughput of a baseline, per round. Returns null without rounds of both. */
 export function throughputRatios(
   route: Pick<RouteResult, 'servers'>,
   over: BaselineKind,
@@ -31,7 +31,7 @@ export function cpuRatios(route: Pick<RouteResult, 'servers'>, over: BaselineKin
   );
 }
 
-/** Median over the rounds of a server; null if a round has no value. */
+/** Returns the median of a value over the rounds of a server; null if a round has no value. */
 export function medianFigure(
   rounds: readonly Measurement[],
   figure: (measurement: Measurement) => number | null | undefined,
@@ -73,8 +73,8 @@ export function evaluateTargets(routes: readonly RouteResult[]): TargetOutcome[]
 }
 
 /**
- * Selects one result per route: one whose client was not saturated if possible, and of those the last one, which has the cheaper
- * client.
+ * Selects one result per route: the last result whose client was not saturated, because later clients use less CPU time. If all
+ * clients were saturated, selects the last result.
  */
 export function selectDecidingRoutes(routes: readonly RouteResult[]): RouteResult[] {
   return [...Map.groupBy(routes, ({ name }) => name).values()].map(

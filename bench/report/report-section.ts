@@ -1,7 +1,7 @@
-/** Content of a plot. The page determines its appearance. */
+/** Content of a plot. The HTML page determines the appearance. */
 export type Plot = BarPlot | LinePlot;
 
-/** One bar per figure, from zero or, on a logarithmic scale, from a power of ten. */
+/** Bar plot with one bar per figure. Bars start at zero or, on a logarithmic scale, at a power of ten. */
 export interface BarPlot {
   readonly kind: 'bars';
   readonly title: string;
@@ -20,18 +20,18 @@ export interface BarGroup {
 export interface Bar {
   /** Name of a bar in a group; empty if each group has one bar. */
   readonly label: string;
-  /** 0 to 3: bars of the same meaning have the same style. */
+  /** Style number from 0 to 3. Bars with the same meaning have the same style. */
   readonly style: number;
   readonly value: number;
   readonly low: number;
   readonly high: number;
-  /** Target value. */
+  /** Target for the value; null without a target. */
   readonly target: number | null;
-  /** Text of the value. */
+  /** Formatted value. */
   readonly text: string;
 }
 
-/** Lines with a common x axis. */
+/** Line plot whose lines have a common x axis. */
 export interface LinePlot {
   readonly kind: 'lines';
   readonly title: string;
@@ -47,16 +47,16 @@ interface Axis {
 
 export interface Line {
   readonly label: string;
-  /** `guide` is the reference line; numbers distinguish the others. */
+  /** Style of the line: `guide` for a reference line, a number for other lines. */
   readonly style: 'guide' | 0 | 1 | 2 | 3;
-  /** One value per x value; null leaves a gap. */
+  /** Values of the line, one per x value; null leaves a gap. */
   readonly values: readonly (number | null)[];
 }
 
-/** Text of a cell, and whether it is good or bad. */
+/** Table cell: its text, and optionally a mark for a good or bad value. */
 export type Cell = string | { readonly text: string; readonly mark: 'good' | 'bad' };
 
-/** A table, and plots of the same figures. */
+/** Table with plots of the same figures. */
 export interface ReportTable {
   readonly caption: string;
   readonly head: readonly string[];
@@ -64,13 +64,13 @@ export interface ReportTable {
   readonly plots: readonly Plot[];
 }
 
-/** A section of the report, independent of Markdown and HTML. Backticks mark code. */
+/** Section of the report, independent of Markdown and HTML. Backticks in texts mark code. */
 export interface ReportSection {
   readonly id: string;
   readonly title: string;
   readonly text: readonly string[];
   readonly tables: readonly ReportTable[];
-  /** Blocks that only Markdown has. */
+  /** Blocks that only the Markdown report contains. */
   readonly markdownOnly?: readonly string[];
 }
 
@@ -78,7 +78,7 @@ export function cellText(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text;
 }
 
-/** Removes columns without values. */
+/** Removes table columns without values. */
 export function removeEmptyColumns(table: ReportTable): ReportTable {
   const told = table.head.map((_, at) => table.rows.some((row) => cellText(row[at]!) !== '-'));
   const keep = <Value>(values: readonly Value[]) => values.filter((_, at) => told[at]);

@@ -8,7 +8,7 @@ import { toMarkdown } from './markdown.ts';
 const beginMark = '<!-- results: written by `make bench` with --publish -->';
 const endMark = '<!-- end of results -->';
 
-/** Replaces the text between two markers in Markdown. Throws without markers. */
+/** Replaces the text between two markers in Markdown. Throws if a marker is missing. */
 export function replaceResults(text: string, results: string): string {
   const from = text.indexOf(beginMark);
   const to = text.indexOf(endMark);
@@ -20,7 +20,7 @@ export async function publishToReadme(readme: string, results: string): Promise<
   await writeFile(readme, replaceResults(await readFile(readme, 'utf8'), results));
 }
 
-/** Writes the default result of the capacity planner. */
+/** Writes the benchmark result that the capacity planner reads by default. */
 export async function publishReferenceResult(file: string, result: BenchResult): Promise<void> {
   await writeFile(file, `${trimBenchmarkResult(JSON.stringify(result))}\n`);
 }
@@ -30,7 +30,7 @@ interface WrittenReport {
   readonly htmlFile: string;
 }
 
-/** Writes the page of a result under the time of its run and as `latest.html`. */
+/** Writes the HTML report of a result to a file named after the start of the run, and to `latest.html`. */
 export async function writeReport(result: BenchResult, folder: string): Promise<WrittenReport> {
   const html = await renderPage(result);
   const htmlFile = join(folder, `${resultName(result)}.html`);
@@ -39,7 +39,7 @@ export async function writeReport(result: BenchResult, folder: string): Promise<
   return { markdown: toMarkdown(result), htmlFile };
 }
 
-/** File name of a result: the start time without characters that some file systems reject. */
+/** Returns the file name of a result: the start time without characters that some file systems reject. */
 function resultName({ startedAt }: Pick<BenchResult, 'startedAt'>): string {
   return basename(startedAt.replaceAll(':', '-'));
 }

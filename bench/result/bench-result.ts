@@ -20,20 +20,20 @@ export interface LatencyMs {
 
 /** Result of one server under one load. Values that the system does not report are null. */
 export interface Measurement {
-  /** Expected replies. Any other reply fails the load. */
+  /** Number of expected replies. Any other reply fails the load. */
   readonly requests: number;
   readonly seconds: number;
   readonly perSecond: number;
   readonly latencyMs: LatencyMs;
-  /** CPU time of the client. If it is near `seconds` per thread, the client is the bottleneck. */
+  /** CPU time of the client in seconds. A value near `seconds` per thread means that the client is the bottleneck. */
   readonly clientCpuSeconds: number;
-  /** Threads of the client. */
+  /** Number of client threads. */
   readonly clientThreads: number;
-  /** CPU time of the server per request in microseconds, all threads, until it is idle again. */
+  /** CPU time of all server threads per request in microseconds, until the server is idle again. */
   readonly cpuMicros: number | null;
-  /** Same for the socket thread. */
+  /** CPU time of the socket thread per request in microseconds. */
   readonly mainThreadCpuMicros: number | null;
-  /** Figures reported by the server process; null without them. */
+  /** Figures that the server process reports; null if the process reports none. */
   readonly process: ProcessFigures | null;
 }
 
@@ -41,7 +41,7 @@ export interface Measurement {
 export interface ProcessFigures {
   /** Event loop delay in milliseconds. */
   readonly eventLoopDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
-  /** At the end of the load in MiB. */
+  /** Memory at the end of the load in MiB. */
   readonly rssMiB: number;
   readonly heapUsedMiB: number;
   readonly gc: { readonly count: number; readonly totalMs: number; readonly longestMs: number };
@@ -49,7 +49,7 @@ export interface ProcessFigures {
 
 /** One route under the same load on every server, in alternating rounds. */
 export interface RouteResult {
-  /** Name for `--only`, such as `session`. */
+  /** Name of the scenario for the option `--only`, such as `session`. */
   readonly name: string;
   readonly title: string;
   readonly client: 'autocannon' | 'wrk';
@@ -75,7 +75,7 @@ export interface CurveResult {
 
 export interface CurvePoint extends LoadFigures {
   readonly x: number;
-  /** Same load on the bare server; absent if it was not measured. */
+  /** Result of the same load on the bare server; absent if the bare server was not measured. */
   readonly bare?: LoadFigures;
 }
 
@@ -86,7 +86,7 @@ export interface LoadFigures {
   readonly achievedPerSecond: number;
   /** Latency from the scheduled time. */
   readonly latencyMs: LatencyMs;
-  /** Replies with 429 and 503; not part of the throughput. */
+  /** Number of replies with 429 and 503, which the throughput excludes. */
   readonly refused: number;
   readonly failed: number;
   readonly cpuMicros: number | null;
@@ -112,26 +112,26 @@ export interface MemoryResult {
   readonly heapBytes: number;
   readonly residentBytes: number;
   readonly points: readonly { readonly sessions: number; readonly heapUsedMiB: number; readonly rssMiB: number }[];
-  /** Default of SVC_MAX_SESSIONS on this machine. */
+  /** Default value of SVC_MAX_SESSIONS on this machine. */
   readonly sessionsMax: number;
 }
 
 /** A rate limit under concurrent load above the limit. */
 export interface LimitResult {
-  /** Such as `requests-per-minute`. */
+  /** Name of the limit, such as `requests-per-minute`. */
   readonly name: string;
   readonly title: string;
   readonly limit: number;
   readonly connections: number;
   readonly attempted: number;
   readonly admitted: number;
-  /** Replies with 429. */
+  /** Number of replies with status 429. */
   readonly refused: number;
-  /** Other replies; must be zero. */
+  /** Number of other replies, which must be 0. */
   readonly other: number;
   /** Number of requests to admit. The limit is exact if `admitted` is equal. */
   readonly expected: number;
-  /** CPU time of the server per rejection and per admitted request in microseconds, all threads. */
+  /** CPU time of all server threads per rejection in microseconds. `admittedCpuMicros` is the time per admitted request. */
   readonly refusalCpuMicros: number | null;
   readonly admittedCpuMicros: number | null;
   /** Rejections per second. */
@@ -140,7 +140,7 @@ export interface LimitResult {
   readonly clientSaturated?: boolean;
 }
 
-/** Whether exactly the limit was admitted without other replies. */
+/** Whether the number of admitted requests equals the limit and there are no other replies. */
 export function isLimitExact({ admitted, expected, other }: LimitResult): boolean {
   return admitted === expected && other === 0;
 }
@@ -157,15 +157,15 @@ export const benchResultFormat = 2;
 /** Result of one run of the benchmarks. Report, regression gate and capacity planner read it. */
 export interface BenchResult {
   readonly format: typeof benchResultFormat;
-  /** ISO 8601. */
+  /** Start time of the run in ISO 8601 format. */
   readonly startedAt: string;
-  /** A short run, whose figures are only indicative. */
+  /** Whether the run was short, so that its figures are only indicative. */
   readonly quick: boolean;
-  /** Measured commit, with `+` if files were changed; null outside a checkout. */
+  /** Measured commit with suffix `+` if files were changed; null outside a Git checkout. */
   readonly commit: string | null;
   readonly machine: Machine;
   readonly scale: BenchScale;
-  /** One item per part that ran. */
+  /** Results by route. This list and the following members are empty or null for parts that did not run. */
   readonly routes: readonly RouteResult[];
   readonly limits: readonly LimitResult[];
   readonly curves: readonly CurveResult[];
@@ -175,7 +175,7 @@ export interface BenchResult {
   readonly history: readonly HistoryFigure[];
 }
 
-/** Adds the result of a part. Lists are appended, other members replaced. */
+/** Adds the result of a part to a run. Lists are appended, and other members are replaced. */
 export function mergeFindings(result: BenchResult, found: Partial<BenchResult>): BenchResult {
   const whole: Record<string, unknown> = { ...result };
   for (const [name, value] of Object.entries(found)) {

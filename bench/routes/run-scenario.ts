@@ -14,8 +14,8 @@ import { type ServiceTarget, startServiceTarget } from '../target/service-target
 import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
 
 /**
- * Order of the servers in a round. The first position rotates and every second round is reversed, because later servers may find
- * a warmer or busier machine.
+ * Returns the order of the servers in a round. The first server rotates and every second round is reversed, because the machine may
+ * be warmer or busier for later servers.
  */
 export function serverOrder<Server>(servers: readonly Server[], round: number): Server[] {
   const first = round % servers.length;
@@ -24,7 +24,7 @@ export function serverOrder<Server>(servers: readonly Server[], round: number): 
   return [one, ...(round % 2 === 0 ? others : others.reverse())];
 }
 
-/** Runs one load on an idle server and waits until it is idle again. Throws for an unexpected reply, because rejections are faster. */
+/** Runs a load on an idle server and waits until the server is idle again. Throws for an unexpected reply. */
 async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPlan): Promise<Measurement> {
   const before = readProcessUsage(target.pid);
   await target.probe.start();
@@ -50,14 +50,14 @@ const singleUseSecondsMax = 60;
 interface RoundOptions {
   readonly scenario: Scenario;
   readonly stage: ScenarioStage;
-  /** All servers including the service. */
+  /** Measured servers: the service and the baselines. */
   readonly servers: ReadonlyMap<ServerKind, LoadTarget>;
   readonly client: LoadClient;
   readonly connections: number;
   readonly seconds: number;
-  /** Unique in a stage. */
+  /** Round number, unique within `stage`. */
   readonly round: number;
-  /** Progress text. */
+  /** Text of the progress line. */
   readonly progressLabel: string;
   readonly progress: Progress;
   readonly folder: string;
@@ -75,7 +75,7 @@ async function runRound(options: RoundOptions): Promise<RoundResult> {
   const requests = await scenario.prepare(stage, round);
   const requestsFile = join(folder, `requests-${round}`);
   await writeRequests(requestsFile, requests);
-  // Work caused by the preparation is not part of the load.
+  // The load must not include work that the preparation caused.
   await readUsageWhenIdle(servers.get('service')!);
 
   const [expectedStatus, ...alsoExpected] = [...new Set(scenario.kinds.map(({ status }) => status))];
@@ -103,16 +103,16 @@ async function runRound(options: RoundOptions): Promise<RoundResult> {
   return { requests, measured };
 }
 
-/** Rounds with the second client. */
+/** Maximum number of rounds with the second client. */
 const crossCheckRounds = 3;
 
-/** Rounds with one client. */
+/** Client and its number of rounds. */
 interface ClientSeries {
   readonly client: LoadClient;
   readonly rounds: number;
 }
 
-/** All rounds with the first client, and a few with the second one. */
+/** Returns all rounds with the first client, and a few rounds with the second client. */
 export function planSeries({
   scale,
   client,
@@ -129,7 +129,7 @@ export type RunScenarioOptions = Pick<
   'scale' | 'client' | 'crossCheck' | 'folder' | 'progress' | 'generateCatalogText'
 >;
 
-/** Length of the warm-up round relative to a measured one. */
+/** Duration of the warm-up round, as a share of a measured round. */
 const warmUpShare = 0.5;
 
 /** Runs one scenario on the service and every baseline in alternating rounds. A second client adds a second result with fewer rounds. */
@@ -219,7 +219,7 @@ async function startScenarioService(
   return startServiceTarget({ ...base, catalogFile });
 }
 
-/** One route under the same load on the service and on every baseline. */
+/** Part that measures routes under the same load on the service and on every baseline. */
 export function routePart(scenario: Scenario): BenchPart {
   return {
     name: scenario.name,

@@ -3,9 +3,9 @@ import type { HttpCaller, HttpResponse } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import type { RequestKind, Scenario, ScenarioStage } from '../scenarios/scenario.ts';
 
-/** Responses sampled for each kind of request. */
+/** Number of sampled responses for each kind of request. */
 const sampledResponses = 40;
-/** Round number for the sample, distinct from all rounds. */
+/** Round number of the sample, which differs from all measured rounds. */
 const samplingRound = 9_999;
 
 /** Returns the response of median length for each kind of request of a scenario. */
@@ -14,7 +14,7 @@ export async function sampleResponses(scenario: Scenario, stage: ScenarioStage):
   return medianLengthResponses(scenario.kinds, await scenario.prepare(small, samplingRound), stage.caller);
 }
 
-/** Same for the requests of any load, with the first requests of each kind. */
+/** Returns the response of median length for each kind of request, from the first requests of each kind in a load. */
 export async function medianLengthResponses(
   kinds: readonly RequestKind[],
   requests: readonly PreparedRequest[],
@@ -31,7 +31,7 @@ export async function medianLengthResponses(
   return sampled;
 }
 
-/** Mean body size of the responses to these requests in bytes. */
+/** Returns the mean body size of the responses to requests in bytes. */
 export function meanBodyBytes(requests: readonly PreparedRequest[], answers: readonly BaselineResponse[]): number {
   const sizes = answers.map(({ body }) => Buffer.byteLength(body));
   const sum = requests.reduce(
@@ -41,7 +41,7 @@ export function meanBodyBytes(requests: readonly PreparedRequest[], answers: rea
   return Math.round(sum / requests.length);
 }
 
-/** Whether a request is of this kind. */
+/** Whether a request belongs to a kind of request. */
 export function matchesKind({ method, path }: PreparedRequest, kind: Omit<RequestKind, 'status'>): boolean {
   const [own, query = ''] = path.split('?', 2) as [string, string?];
   return method === kind.method && own === kind.path && (kind.query === undefined || query.includes(kind.query));

@@ -32,7 +32,7 @@ type LifecycleStep = keyof typeof lifecycleMix;
 const lifecycleSteps = Object.keys(lifecycleMix) as LifecycleStep[];
 const totalWeight = lifecycleSteps.reduce((sum, step) => sum + lifecycleMix[step], 0);
 
-/** Number of requests of each step in about this many requests; at least two analytics queries. */
+/** Returns the number of requests of each step for a total of about `about`; at least two analytics queries. */
 export function lifecycleRequestCounts(about: number): Record<LifecycleStep, number> {
   const count = (step: LifecycleStep) =>
     Math.max(step === 'analytics' ? 2 : 1, Math.round((about * lifecycleMix[step]) / totalWeight));
@@ -49,12 +49,12 @@ export function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
   return mixed;
 }
 
-/** Offers per session for click links. */
+/** Number of offers per session that are used for click links. */
 const offersShown = 20;
 
 /**
- * All routes in the ratio of `lifecycleMix`. Requests are prepared before the round, so a session created in it is not the one
- * that is used later: the work is the same as in a lifecycle, the order of one visitor's requests is not. Requests are shuffled
+ * Load of all routes in the ratio of `lifecycleMix`. Requests are prepared before the round, so other requests do not use the
+ * sessions that the round creates. The work is the same as in a session lifecycle, but the order is random: requests are shuffled
  * with a seed.
  */
 export const lifecycleScenario: Scenario = {
@@ -71,7 +71,7 @@ export const lifecycleScenario: Scenario = {
   ],
   singleUse: true,
   prepare: async (stage, round) => {
-    // Fills the pages of the analytics before the first round.
+    // Creates sessions for the analytics queries before the first round.
     await reusableSessions(stage, analyticsSessionCount, 17);
     const counts = lifecycleRequestCounts(stage.roundRequests);
     const filled = await createSessions(stage, Math.max(counts['marketplace, first look'], counts.inputs), 3 * round);

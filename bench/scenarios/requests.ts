@@ -8,14 +8,14 @@ export const basePath = '/v1/personal-loans';
 /** Largest income that the service accepts, in USD. */
 export const annualIncomeMax = 10_000_000;
 
-/** A live session of a borrower with its key. */
+/** Live session of a borrower, with an API key that can use the session. */
 export interface BorrowerSession {
   readonly subId: string;
   readonly key: string;
   readonly borrower: Borrower;
 }
 
-/** Tags of equal length, so that replies have equal size. */
+/** Referrer tags of equal length, so that replies have equal size. */
 export const referrerTags: readonly string[] = Array.from('abcdefgh', (letter) => `bench_variant-${letter}`);
 
 export function sessionRequest(key: string, tag = referrerTags[0]!): PreparedRequest {
@@ -40,7 +40,7 @@ export function marketplaceRequest(session: BorrowerSession, maxOffers: number):
   return { method: 'GET', path, key: session.key };
 }
 
-/** Distributes requests among keys of the same account. */
+/** Distributes requests among API keys of the same account. */
 export function withRotatingKeys(
   stage: Pick<ScenarioStage, 'nextKey'>,
   requests: readonly PreparedRequest[],
@@ -68,7 +68,7 @@ export async function createSessions(stage: ScenarioStage, count: number, seed: 
   return sessions;
 }
 
-/** Sessions that a scenario keeps between rounds; missing ones are created. */
+/** Returns the sessions that a scenario reuses in all rounds, and creates missing sessions. */
 export async function reusableSessions(stage: ScenarioStage, count: number, seed: number): Promise<BorrowerSession[]> {
   const kept = (stage.state.get('sessions') as BorrowerSession[] | undefined) ?? [];
   const missing = count - kept.length;
@@ -80,7 +80,7 @@ export async function reusableSessions(stage: ScenarioStage, count: number, seed
 /** Maximum number of income changes per session and round. */
 const changesPerRoundMax = 1_000;
 
-/** Requests that set the income of sessions to values that they never had in any round. */
+/** Returns requests that change the income of sessions. A session never gets the same income twice, also in later rounds. */
 export function incomeChangeRequests(
   sessions: readonly BorrowerSession[],
   count: number,
@@ -89,12 +89,12 @@ export function incomeChangeRequests(
   return Array.from({ length: count }, (_, at) => {
     const session = sessions[at % sessions.length]!;
     const change = 1 + changesPerRoundMax * round + Math.floor(at / sessions.length);
-    // Above ten million, incomes start again at the bottom and stay distinct.
+    // Incomes above the maximum of ten million continue from 0 and remain distinct.
     return inputsRequest(session, { annual_income: (session.borrower.annual_income + change) % annualIncomeMax });
   });
 }
 
-/** Click links of every pair of session and shown offer. */
+/** Returns a click request for every pair of session and shown offer. */
 export async function clickRequests(
   stage: Pick<ScenarioStage, 'caller'>,
   sessions: readonly BorrowerSession[],

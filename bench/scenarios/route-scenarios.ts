@@ -14,7 +14,7 @@ import {
 } from './requests.ts';
 import type { Scenario } from './scenario.ts';
 
-/** A landing page creates a session. The reply is sent once the session is durable. */
+/** Load of session creations, as by landing pages. The reply is sent once the session is durable. */
 export const sessionScenario: Scenario = {
   name: 'session',
   title: 'POST /session, durable',
@@ -31,7 +31,7 @@ export const sessionScenario: Scenario = {
 };
 
 /**
- * A borrower changes one field. The reply is sent once the change is durable. Every request sets a new income, so that a change
+ * Load of field changes by borrowers. The reply is sent once the change is durable. Every request sets a new income, so that a change
  * must be merged; each session is used four times per round.
  */
 export const inputsScenario: Scenario = {
@@ -50,11 +50,11 @@ export const inputsScenario: Scenario = {
   },
 };
 
-/** Enough sessions that a load does not depend on a few borrowers. */
+/** Number of sessions. It is large enough that the load does not depend on a few borrowers. */
 const sessionsMax = 10_000;
 const offersRequested = 5;
 
-/** A page requests offers again, and the session has their ranking. */
+/** Load of repeated requests for offers of sessions with a cached ranking. */
 export const marketplaceKnownScenario: Scenario = {
   name: 'marketplace-known',
   title: 'GET /marketplace, 5 offers, ranking known',
@@ -88,7 +88,7 @@ export const marketplaceKnownScenario: Scenario = {
 };
 
 /**
- * A page requests offers right after new inputs, so that they must be ranked. Each session is used once per round, and before
+ * Load of requests for offers right after new inputs, so that offers must be ranked. Each session is used once per round, and before
  * each round every income is set to a new value, so that no ranking is cached. Only the GET requests are measured.
  */
 export const marketplaceUnknownScenario: Scenario = {
@@ -109,13 +109,13 @@ export const marketplaceUnknownScenario: Scenario = {
   },
 };
 
-/** Offers per session, and so click links. */
+/** Number of offers per session, and of click links. */
 const clickOffersShown = 20;
-/** Enough sessions to include some with offers, few enough not to prepare many unused clicks. */
+/** Number of sessions. It is large enough to include sessions with offers, and small enough to avoid many unused clicks. */
 const sessionsAtOnce = 200;
 
 /**
- * A borrower follows a click_url. The reply is sent once the click is durable. Every pair of session and offer is clicked once,
+ * Load of clicks on a click_url. The reply is sent once the click is durable. Every pair of session and offer is clicked once,
  * because repeated clicks have no effect. The redirect is not followed.
  */
 export const clickScenario: Scenario = {
@@ -141,11 +141,11 @@ export const clickScenario: Scenario = {
   },
 };
 
-/** Enough sessions for more than one page per experiment. */
+/** Number of sessions: enough for more than one page per experiment. */
 export const analyticsSessionCount = 125 * referrerTags.length;
 
 /**
- * Alternates between the summary and the first page (100) of the sessions of an experiment. Queries rotate over experiments and
+ * Load of analytics queries, in turn for the summary and the first 100 sessions of an experiment. Queries rotate over experiments and
  * keys, so that each key stays below 50 per minute. Nothing is recorded meanwhile.
  */
 export const analyticsScenario: Scenario = {

@@ -2,7 +2,7 @@ import type { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import type { RouteResult } from '../result/bench-result.ts';
 
-/** A kind of request with its expected status. */
+/** Kind of request in a scenario, with its expected status. */
 export interface RequestKind {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -11,22 +11,22 @@ export interface RequestKind {
   readonly status: number;
 }
 
-/** A measured load: one or several routes of the service, compared with baselines that send the same replies. */
+/** Measured load of one or several routes. Baselines that send the same replies get the same load. */
 export interface Scenario {
-  /** Name for `--only`. */
+  /** Name of the scenario for the option `--only`. */
   readonly name: string;
   readonly title: string;
   /** Target throughput ratios to baselines, highest first. */
   readonly targets: RouteResult['targets'];
-  /** Kinds of requests. Each baseline replies to each like the service. */
+  /** Kinds of requests in the load. Baselines send the same replies to each kind as the service. */
   readonly kinds: readonly RequestKind[];
-  /** A reply means durability, so the bare server is also measured with a write and sync. */
+  /** Whether a reply means that data is durable. If so, the bare server is also measured with a write and sync. */
   readonly durable?: boolean;
-  /** Every request may be sent only once, because a repetition would be cheaper. */
+  /** Whether each request can be sent only once, because the service answers a repeated request at lower cost. */
   readonly singleUse: boolean;
-  /** Size of a generated catalog; default: the example catalog. */
+  /** Number of offers in a generated catalog. Without a value, the service uses the example catalog. */
   readonly catalogOffers?: number;
-  /** Prepares the requests of a round, which counts from 0. Requests during the preparation are not measured. */
+  /** Returns the requests of a round; the first round is 0. Requests that prepare the round are not measured. */
   prepare(stage: ScenarioStage, round: number): Promise<PreparedRequest[]>;
 }
 
@@ -34,7 +34,7 @@ export interface Scenario {
 export interface ScenarioStage {
   readonly caller: HttpCaller;
   readonly keys: readonly string[];
-  /** Returns the keys in turn. */
+  /** Returns the API keys in turn. */
   nextKey(): string;
   /** Approximate maximum of requests per round for single-use requests. */
   readonly roundRequests: number;

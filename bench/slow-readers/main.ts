@@ -16,9 +16,9 @@ import { startServiceTarget } from '../target/service-target.ts';
 
 const seconds = 10;
 const perSecond = 200;
-/** Connections that request 10 MB each and stay open. */
+/** Number of connections that request 10 MB each and stay open. */
 const waitingConnections = 500;
-/** Connections that send 512 kB of requests each and are then replaced. */
+/** Number of connections that send 512 kB of requests each and are then replaced. */
 const replacedConnections = 2;
 const replacedAfterMs = 100;
 
@@ -79,7 +79,7 @@ function peakMemoryMiB(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** Returns a function that stops the attack. */
+/** Starts the attack and returns a function that stops it. */
 function startAttack(port: number): () => void {
   const sockets = new Set<Socket>();
   let stopped = false;

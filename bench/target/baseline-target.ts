@@ -15,7 +15,7 @@ const scripts: Readonly<Record<BaselineKind, string>> = {
   fastify: fileURLToPath(new URL('../baselines/fastify-server.ts', import.meta.url)),
 };
 
-/** Starts a baseline. The response file stays in the folder. */
+/** Starts a baseline server. The response file is created in the folder and not deleted. */
 export async function startBaselineTarget(
   kind: BaselineKind,
   answers: readonly BaselineResponse[],

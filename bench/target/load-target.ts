@@ -5,16 +5,16 @@ import type { ProcessProbe } from './process-probe.ts';
 
 /** CPU time of a process in seconds. */
 interface ProcessUsage {
-  /** All threads, including those that have exited. */
+  /** CPU time of all threads, including exited threads. */
   readonly allThreadsSeconds: number;
-  /** The main thread, which serves the sockets. */
+  /** CPU time of the main thread, which serves the sockets. */
   readonly mainThreadSeconds: number;
 }
 
-/** Unit of CPU times in `/proc`: 10 ms on every architecture that Node.js supports. */
+/** Clock ticks per second in `/proc`: one tick is 10 ms on every architecture that Node.js supports. */
 const ticksPerSecond = 100;
 
-/** Reads `/proc`; null on systems without it. */
+/** Reads the CPU time of a process from `/proc`; null on systems without `/proc`. */
 export function readProcessUsage(pid: number): ProcessUsage | null {
   try {
     return {
@@ -26,7 +26,7 @@ export function readProcessUsage(pid: number): ProcessUsage | null {
   }
 }
 
-/** User and system time of a `stat` line in seconds. The name in the second field may contain spaces and brackets. */
+/** Returns user and system time of a `stat` line in seconds. The name in the second field may contain spaces and brackets. */
 export function parseCpuSeconds(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   // `fields` starts at the third field of the line. User and system time are fields 14 and 15.
@@ -42,7 +42,7 @@ export interface LoadTarget {
 }
 
 const idlePollMs = 100;
-/** A process below this share of one core is idle. */
+/** Maximum CPU usage of an idle process, as a share of one core. */
 const idleCpuShare = 0.05;
 const idleTimeoutMs = 20_000;
 
@@ -62,7 +62,7 @@ export async function readUsageWhenIdle(target: LoadTarget): Promise<ProcessUsag
   return before;
 }
 
-/** CPU time per request from the start of the load until the server is idle again; null without CPU times. */
+/** Returns the CPU time per request from the start of the load until the server is idle again; null without CPU times. */
 export function cpuPerRequest(
   before: ProcessUsage | null,
   after: ProcessUsage | null,
@@ -76,7 +76,7 @@ export function cpuPerRequest(
   };
 }
 
-/** Memory of a server after garbage collection; null if it does not report it. */
+/** Returns the memory of a server after garbage collection; null if the server does not report it. */
 export async function readMemoryAfterGc({
   probe,
 }: LoadTarget): Promise<Pick<ProcessFigures, 'heapUsedMiB' | 'rssMiB'> | null> {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const runningChildren = new Set<ChildProcess>();
 
-// Child processes never outlive this process.
+// Child processes are killed when this process exits.
 process.on('exit', () => {
   for (const child of runningChildren) child.kill('SIGKILL');
 });
@@ -20,7 +20,7 @@ export function spawnChild(command: string, args: readonly string[], options: Sp
   return child;
 }
 
-/** Runs a process and returns its output. Throws with its error output if it fails. */
+/** Runs a process and returns its output. Throws an error with the standard error output if the process fails. */
 export async function runChild(
   command: string,
   args: readonly string[],
@@ -57,7 +57,7 @@ export async function stopChild(child: ChildProcess, graceMs = 10_000): Promise<
   clearTimeout(timer);
 }
 
-// Imported for its exit handler, which must run first: servers stop before their folders are deleted.
+// The import registers the exit handler that stops servers, which must run before their folders are deleted.
 
 const ownedFolders = new Set<string>();
 

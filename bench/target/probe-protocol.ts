@@ -1,6 +1,6 @@
 import type { ProcessFigures } from '../result/bench-result.ts';
 
-/** Marks messages between benchmark and probe. */
+/** Member that identifies messages between benchmark and probe. */
 export const probeName = 'svc-marketplace bench probe';
 
 /**
@@ -13,10 +13,10 @@ export interface ProbeRequest {
   readonly command: 'start' | 'stop' | 'collect-garbage';
 }
 
-/** Response of the probe. */
+/** Response of the probe to a message. */
 export interface ProbeResponse {
   readonly probe: typeof probeName;
   readonly id: number;
-  /** Null for `start` and `collect-garbage`, and for a `stop` without a `start`. */
+  /** Figures of the measurement. Null for `start` and `collect-garbage`, and for a `stop` without a `start`. */
   readonly figures: ProcessFigures | null;
 }

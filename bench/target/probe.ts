@@ -1,6 +1,6 @@
 /**
- * Preloaded (`--import`) into a measured server. Reports event loop delay, garbage collection and memory over the IPC channel. It
- * is inactive between measurements.
+ * Module that is preloaded (`--import`) into a measured server. Reports event loop delay, garbage collection and memory over the
+ * IPC channel, and is inactive between measurements.
  */
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
@@ -38,7 +38,7 @@ function listenForRequests(channel: NonNullable<typeof process.channel>): void {
   channel.unref();
 }
 
-/** Runs twice, because objects finalized by the first collection are freed by the second. */
+/** Runs the garbage collector twice, because objects finalized by the first collection are freed by the second. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

@@ -4,15 +4,15 @@ import { type ProbeRequest, type ProbeResponse, probeName } from './probe-protoc
 
 const probeScript = new URL('./probe.ts', import.meta.url).href;
 
-/** After this time, the server is too busy or has no probe. */
+/** Maximum time to wait for a response of the probe. A later server is too busy or has no probe. */
 const responseTimeoutMs = 10_000;
 
-/** Environment that preloads the probe through any launcher. The process needs an IPC channel in `stdio`. */
+/** Environment variables that preload the probe. The process needs an IPC channel in `stdio`. */
 export function environmentWithProbe(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --import=${probeScript}`.trim() };
 }
 
-/** Client of the probe in a child process. One measurement at a time. */
+/** Client of the probe in a child process. It supports one measurement at a time. */
 export class ProcessProbe {
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, (figures: ProcessFigures | null) => void>();
@@ -34,7 +34,7 @@ export class ProcessProbe {
     await this.#request('start');
   }
 
-  /** Returns the figures since `start`; null without a probe. */
+  /** Ends the measurement and returns its figures; null if the process has no probe. */
   stop(): Promise<ProcessFigures | null> {
     return this.#request('stop');
   }

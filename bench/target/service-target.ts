@@ -15,8 +15,8 @@ import { createOwnedFolder, spawnChild, stopChild } from './owned-resources.ts';
 import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
 
 /**
- * Creates live keys of one account in the key file of a server that is not running. The first is created normally, the others are
- * copies of it in one transaction, because ten thousand syncs would take half a minute.
+ * Creates live keys of one account in the key file of a server that is not running. The first key is created normally, the others
+ * are copied from it in one transaction, because ten thousand syncs would take half a minute.
  */
 export function createApiKeys(dataDir: string, count: number, limits: KeyLimitOverrides = noLimitOverrides): string[] {
   const register = KeyRegistry.open(keyFilePath(dataDir));
@@ -55,11 +55,11 @@ const readyTimeoutMs = 60_000;
 const readyPollMs = 50;
 const logTailCharactersMax = 4_096;
 
-/** The service as started by `bin/marketplace serve`, with default settings, its own data folder and fsync. */
+/** A running service: `bin/marketplace serve` with default settings, a separate data folder and fsync. */
 export interface ServiceTarget extends LoadTarget {
-  /** Live keys of one account, so that each can use all sessions. */
+  /** Live keys of one account. Each key can use all sessions. */
   readonly keys: readonly string[];
-  /** The end of its output and log, from level warn on. */
+  /** Returns the end of the output and log of the service, from level warn on. */
   logTail(): string;
 }
 
@@ -67,13 +67,13 @@ interface ServiceTargetOptions {
   /** Existing folder on the measured disk. The data folder is created in it and deleted. */
   readonly folder: string;
   readonly keys: number;
-  /** Limits of additional keys, which are last in the list of keys. */
+  /** Limits of additional keys, which are at the end of `keys`. */
   readonly ownLimits?: readonly KeyLimitOverrides[];
   /** Catalog file; default: the example catalog. */
   readonly catalogFile?: string;
   /** Environment variables that differ from the defaults. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Writes data into the data folder before the start. Its account has number 1, its keys have numbers from 1 on. */
+  /** Writes data into the data folder before the start, with account number 1 and key numbers from 1 on. */
   readonly prepareDataDir?: (dataDir: string) => Promise<void>;
 }
 

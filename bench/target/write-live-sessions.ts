@@ -14,9 +14,9 @@ import { validateFields } from '../../src/verticals/validate-fields.ts';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
-/** Distinct borrowers. After them, the same people are repeated with other incomes. */
+/** Number of distinct borrowers. Further sessions repeat the same borrowers with other incomes. */
 const distinctBorrowers = 1_000;
-/** Records appended before a wait, far below the limit of the logs. */
+/** Number of records that are appended before a wait, far below the limit of pending records. */
 const appendBatchSize = 2_000;
 const account = 1;
 
@@ -24,7 +24,7 @@ export interface LiveSessionsOptions {
   readonly count: number;
   /** Number of keys that created the sessions in turn, enough to stay below their limits per day. */
   readonly keys: number;
-  /** Only the required fields, or all fields that the borrower fills in. */
+  /** Submitted fields: only the required fields, or all fields of the borrower. */
   readonly fields: 'required' | 'all';
   readonly seed: number;
   /** Number of returned sessions, spread evenly over all. */
@@ -68,7 +68,7 @@ export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOpt
           ledger.append([1, createdMs, sub, 'bench_variant-a', 1 + (number % wanted.keys), 0, null])!.durable,
         );
         appended.push(journal.append(sub, encodeFieldChanges(borrower, createdMs)));
-        // Returns a session whenever fewer than their share have been returned so far.
+        // Selects sessions at equal intervals, so that the sample is spread evenly over all sessions.
         if (sample.length * wanted.count <= number * wanted.sampleSize && sample.length < wanted.sampleSize) {
           sample.push({ subId, borrower });
         }

@@ -24,13 +24,13 @@ import type { Html } from './web/html.ts';
 import { type AllowedHosts, type Reply, seeOther } from './web/reply.ts';
 import { checkResultsAccess, isSameOrigin, readForm } from './web/requests.ts';
 
-/** In both variants, or their figures would tell of the number of offers instead of the pages. */
+/** Maximum number of shown offers. Both variants use the same number, so that it does not affect the comparison. */
 const offersShown = 10;
 const variantCookieSeconds = 90 * 86_400;
-/** When the API does not say. */
+/** Default delay before a retry if the response of the API has none. */
 const retryAfterSeconds = 10;
 
-/** The pages of the experiment, one method each. */
+/** Handles the routes of the landing page. Each route has one method. */
 export class LandingPage {
   readonly #api: MarketplaceApi;
   readonly #visits: VisitSessions;
@@ -43,13 +43,13 @@ export class LandingPage {
     this.#api = api;
     this.#visits = new VisitSessions(api);
     this.#results = new ResultsCache(api);
-    // Whoever has the API key could see every session anyway.
+    // The API key can be the secret, because its owner has access to every session anyway.
     this.#cookieCipher = new CookieCipher(settings.apiKey, visitKeyPurpose);
     this.#settings = settings;
     this.#log = log;
   }
 
-  /** GET /: a page load, so a session. `?variant=` forces what is otherwise drawn, `?embed=` how offers are shown later. */
+  /** GET /: creates a session for the page load. `?variant=` forces a variant, `?embed=` the format of the offers. */
   async landing(request: IncomingMessage, query: URLSearchParams): Promise<Reply> {
     const forced = parseVariant(query.get('variant'));
     const known = parseVariant(this.#readCookie(request, 'variant'));
@@ -64,7 +64,7 @@ export class LandingPage {
       request.headers['user-agent'],
     );
     if (!begun.ok) return this.#apiFailurePage(begun, '/');
-    // A forced look does not move the visitor to another variant.
+    // A forced variant does not change the assigned variant of the visitor.
     const sticky = forced === null ? [this.#cookie('variant', variant, variantCookieSeconds)] : [];
     return {
       status: 200,
@@ -73,13 +73,13 @@ export class LandingPage {
     };
   }
 
-  /** GET /answers: the form again, as it was sent. */
+  /** GET /answers: shows the form with the earlier answers. */
   form(request: IncomingMessage): Reply {
     const visit = this.#readVisit(request);
     return visit === null ? seeOther('/') : { status: 200, body: formPage(visit, firstQuestion) };
   }
 
-  /** GET /questions/ID: a question of variant B. */
+  /** GET /questions/ID: shows a question of variant B. */
   question(request: IncomingMessage, id: string): Reply {
     const visit = this.#readVisit(request);
     if (visit === null) return seeOther('/');
@@ -88,11 +88,11 @@ export class LandingPage {
     return isAsked ? { status: 200, body: formPage(visit, question) } : seeOther('/answers');
   }
 
-  /** POST /answers: the whole form of variant A, or one question of variant B. */
+  /** POST /answers: accepts the whole form of variant A, or one question of variant B. */
   async submit(request: IncomingMessage): Promise<Reply> {
     if (!isSameOrigin(request)) return errorPage(403, 'This form came from another site', 'Please fill it in here.');
     const read = await readForm(request);
-    // The rest of what is being sent is of no use to anybody.
+    // The rest of the request body is not read, so the connection must be closed.
     if (!read.ok)
       return { ...errorPage(read.status, 'This is not our form', startAgainTitle), headers: { Connection: 'close' } };
     const visit = this.#readVisit(request);
@@ -114,13 +114,13 @@ export class LandingPage {
     const next = nextStep(question, result.answer, skipped);
     if (next === 'offers') return seeOther('/offers', cookies);
     if (next !== null && next !== question) return seeOther(`/questions/${next.id}`, cookies);
-    // Nothing was wrong, but something is missing: the API names it.
+    // All values are valid, but the API reports missing fields.
     const missing = [...result.answer.missing_required, ...result.answer.missing_conditional];
     const errors = missingFieldErrors(missing.filter((name) => asked.includes(name)));
     return { status: 422, body: formPage(now, question ?? firstQuestion, { errors }), cookies };
   }
 
-  /** GET /offers: what it all is for. `?embed=` shows the offers in another way. */
+  /** GET /offers: shows the offers. `?embed=` selects another format. */
   async offers(request: IncomingMessage, query: URLSearchParams): Promise<Reply> {
     const visit = this.#readVisit(request);
     if (visit === null) return seeOther('/');
@@ -128,7 +128,7 @@ export class LandingPage {
     return embed === 'json' ? this.#offerCards(request, visit) : this.#widget(request, visit, embed);
   }
 
-  /** GET /results: for whoever runs the experiment. */
+  /** GET /results: shows the results of the experiment to its operator. */
   async results(request: IncomingMessage): Promise<Reply> {
     const access = checkResultsAccess(request, this.#settings.resultsPassword);
     if (access === 'closed') return this.notFound();
@@ -153,7 +153,7 @@ export class LandingPage {
     return errorPage(500, 'Something went wrong on our side', 'Please try again in a moment.');
   }
 
-  /** The offers as data, drawn by ourselves. Each such answer is a view. */
+  /** Renders offers from the JSON response of the API. The API counts each such response as a view. */
   async #offerCards(request: IncomingMessage, visit: Visit): Promise<Reply> {
     const done = await this.#visits.callInSession(visit, request.headers['user-agent'], (subId) =>
       this.#api.offers(subId, offersShown),
@@ -165,7 +165,7 @@ export class LandingPage {
     return { status: 200, body, hosts, cookies: [this.#visitCookie(done.visit)] };
   }
 
-  /** The offers drawn by the widget, which counts its view itself. */
+  /** Renders a page with the widget. The widget itself reports the view. */
   async #widget(request: IncomingMessage, visit: Visit, embed: 'iframe' | 'js'): Promise<Reply> {
     const done = await this.#visits.callInSession(visit, request.headers['user-agent'], (subId) =>
       this.#api.embed(subId, embed, offersShown),
@@ -181,18 +181,18 @@ export class LandingPage {
     };
   }
 
-  /** What the widget needs, learnt from its address: its own host, and that of the logos where it is another. */
+  /** Returns the hosts that the widget needs: its own host, and the host of the logos if that is different. */
   #widgetHosts(embed: 'iframe' | 'js', host: string): AllowedHosts {
-    // A frame is a page of its own, with rules of its own; the script of this page sets its height.
+    // A frame has its own Content-Security-Policy. The script of this page sets the height of the frame.
     if (embed === 'iframe') return { frames: [host], scripts: ["'self'"] };
     const { logoOrigin } = this.#settings;
     return { scripts: [host], connections: [host], images: logoOrigin === null ? [host] : [host, logoOrigin] };
   }
 
-  /** Offers could not be had. Where answers are missing, the form comes back and says which. */
+  /** Returns the page for a failed request for offers. If required fields are missing, the form shows which ones. */
   async #offersFailed(request: IncomingMessage, visit: Visit, failure: ApiFailure): Promise<Reply> {
     if (failure.code !== 'INSUFFICIENT_INPUTS') return this.#apiFailurePage(failure, '/offers');
-    // Submitting nothing changes nothing, and tells what is missing.
+    // A submission without fields changes nothing, and its response lists the missing fields.
     const { result, visit: now } = await this.#visits.submit(visit, {}, request.headers['user-agent']);
     if (!result.ok) return this.#apiFailurePage(result, '/offers');
     const question = nextQuestion(result.answer, true) ?? firstQuestion;
@@ -202,12 +202,12 @@ export class LandingPage {
     return { status: 422, body: formPage(now, question, { errors, notice }), cookies: [this.#visitCookie(now)] };
   }
 
-  /** The form with what was entered, and why it was not taken. */
+  /** Returns the form with the submitted answers and the errors of the API. */
   #rejectedForm(visit: Visit, question: Question | null, entered: Answers, failure: ApiFailure): Reply {
     const shown = { ...visit, answers: { ...visit.answers, ...entered } };
     const show = (more: FormRemarks) => formPage(shown, question ?? firstQuestion, more);
     if (failure.code === 'INVALID_FIELD_VALUE') {
-      // The API judges values first. What is empty is ours to name, or the visitor would hear of it a round later.
+      // The API reports invalid values before missing fields. The form shows both in one response.
       const empty = Object.keys(entered).filter((name) => fields.get(name)!.required && entered[name] === '');
       const errors = { ...missingFieldErrors(empty), ...invalidFieldErrors(failure.invalidFields) };
       return { status: 422, body: show({ errors }) };
@@ -217,7 +217,7 @@ export class LandingPage {
     return seconds === null ? failed : { ...failed, body: show({ notice: retryLaterText(seconds) }) };
   }
 
-  /** What a visitor sees when the API does not do its part, and a line for the log. */
+  /** Logs a failure of the API, and returns the page that the visitor sees. */
   #apiFailurePage(failure: ApiFailure, retryPath: string): Reply {
     this.#log(failure.description);
     const seconds = retryDelaySeconds(failure);
@@ -232,7 +232,7 @@ export class LandingPage {
     return decryptVisit(this.#cookieCipher, this.#readCookie(request, 'visit'));
   }
 
-  /** The cookie that a visit travels in, until the browser is closed. */
+  /** Returns the session cookie with the encrypted visit. */
   #visitCookie(visit: Visit): string {
     return this.#cookie('visit', encryptVisit(this.#cookieCipher, visit), null);
   }
@@ -253,27 +253,27 @@ interface FormRemarks {
 
 const startAgainTitle = 'Please start again';
 
-/** The visitor's form: all of it in variant A, this question in variant B. */
+/** Renders the whole form in variant A, or one question in variant B. */
 function formPage(visit: Visit, question: Question, { errors = {}, notice }: FormRemarks = {}): Html {
   const state = { answers: visit.answers, errors, notice: notice ?? null };
   return visit.variant === 'a' ? singleFormPage(state) : questionPage(question, state);
 }
 
-/** What was entered. Answers to what this purpose of the loan does not ask become empty, also those given before it was changed. */
+/** Returns the submitted answers, and empty answers for earlier fields that do not apply to the loan purpose. */
 function clearUnaskedAnswers(before: Answers, entered: Answers): Answers {
   const answers = { ...before, ...entered };
   const stale = irrelevantFields(answers.loan_purpose).filter((name) => (answers[name] ?? '') !== '');
   return { ...entered, ...Object.fromEntries(stale.map((name) => [name, ''])) };
 }
 
-/** Where accepted answers lead: to the offers, on to a question, or back to the one form of variant A (null). */
+/** Returns the next page after accepted answers: the offers, a question, or null for the form of variant A again. */
 function nextStep(question: Question | null, inputs: InputsResponse, skipped: boolean): Question | 'offers' | null {
-  // The one form does not insist on what only helps: fewer lenders fit then, which is fine.
+  // The single form can be submitted without the optional fields. Fewer offers may match then.
   if (question === null) return inputs.match_readiness === 'insufficient' ? null : 'offers';
   return nextQuestion(inputs, skipped) ?? 'offers';
 }
 
-/** Null where waiting does not help. */
+/** Returns the delay before a retry in seconds; null if a retry cannot succeed. */
 function retryDelaySeconds({ code, retryAfterSeconds: seconds }: ApiFailure): number | null {
   const passing = ['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE', 'UNREACHABLE'].includes(code);
   return passing ? (seconds ?? retryAfterSeconds) : null;

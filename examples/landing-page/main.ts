@@ -1,6 +1,6 @@
 /**
- * A loan landing page in two variants, for the server of `make run`: `make demo-page` starts it. README.md says how it is
- * built and which settings it has.
+ * Example landing page for loans in two variants, which uses the server of `make run`. `make demo-page` starts the page. README.md
+ * describes the design and the settings.
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -11,10 +11,10 @@ import { LandingPage } from './landing-page.ts';
 import { createPageServer } from './page-server.ts';
 import { readSettings, type Settings, SettingsError } from './settings.ts';
 
-/** A running API knows a new key within two seconds. */
+/** Maximum time to wait for a new key. A running API accepts a new key within two seconds. */
 const newKeyTimeoutMs = 3_000;
 const newKeyPollMs = 250;
-/** How long visitors get to finish when the page is stopped. */
+/** Maximum time for pending requests after a stop signal. */
 const drainMs = 5_000;
 
 const log = (line: string) => process.stderr.write(`landing page: ${line}\n`);
@@ -40,7 +40,7 @@ async function serve(settings: Settings): Promise<void> {
       `cannot listen on ${host}:${port} (${(fault as NodeJS.ErrnoException).code}); PORT names another`,
     );
   }
-  // An orderly end: nobody new comes in, whoever waits for a page gets it.
+  // Graceful shutdown: rejects new connections and answers pending requests.
   const stop = () => {
     server.close();
     server.closeIdleConnections();
@@ -62,7 +62,7 @@ function printAddress(page: string): void {
 `);
 }
 
-/** Throws one line that says what to do, unless the API answers and knows the key. */
+/** Checks that the API responds and accepts the key. Throws `SettingsError` with a one-line message otherwise. */
 async function checkApi(api: MarketplaceApi, url: string): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += newKeyPollMs) {
     const fault = await api.checkAccess();

@@ -8,7 +8,7 @@ import { VisitorRateLimiter } from './web/visitor-rate-limiter.ts';
 
 const pagesPerMinute = 120;
 const connectionsMax = 1_000;
-/** A browser that takes longer to send a form is not sending one. */
+/** Maximum time to receive a request. */
 const requestTimeoutMs = 10_000;
 const questionsPath = '/questions/';
 
@@ -18,7 +18,7 @@ const assets: ReadonlyMap<string, { readonly type: string; readonly bytes: Buffe
   ['/icon.svg', { type: 'image/svg+xml', bytes: readAsset('icon.svg') }],
 ]);
 
-/** The way from an address to a page, past everything that keeps one visitor from being a burden to the others. */
+/** Creates the HTTP server: serves assets, limits the requests of each visitor and routes requests to pages. */
 export function createPageServer(page: LandingPage, behindProxy: boolean, log: (line: string) => void): Server {
   const limit = new VisitorRateLimiter(pagesPerMinute);
   const timeouts = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs };
@@ -38,7 +38,7 @@ export function createPageServer(page: LandingPage, behindProxy: boolean, log: (
     try {
       sendReply(response, await answer(request, method, path, search));
     } catch (fault) {
-      // Visitors who leave in the middle of sending something are no fault of ours.
+      // The visitor disconnected before the request was complete, which is not an error.
       if (request.destroyed && !request.complete) return;
       log(fault instanceof Error ? (fault.stack ?? fault.message) : String(fault));
       sendReply(response, page.internalError());
@@ -50,7 +50,7 @@ export function createPageServer(page: LandingPage, behindProxy: boolean, log: (
   async function answer(request: IncomingMessage, method: string, path: string, search: string): Promise<Reply> {
     const allowed = allowedMethods(path);
     if (allowed === null) return page.notFound();
-    // Whoever asks for the head of a page does not see it, so that is no page load.
+    // A HEAD request shows no page, so it creates no session.
     if (method === 'HEAD' && allowed.includes('GET')) return { status: 200, body: null };
     if (!allowed.includes(method)) return { status: 405, body: null, headers: { Allow: allowed.join(', ') } };
     if (isPrefetch(request)) return { status: 503, body: html`Ask again when somebody looks.` };
@@ -66,13 +66,13 @@ export function createPageServer(page: LandingPage, behindProxy: boolean, log: (
   }
 }
 
-/** Null where there is no page. */
+/** Returns the methods that a path supports; null for an unknown path. */
 function allowedMethods(path: string): readonly string[] | null {
   if (path === '/answers') return ['GET', 'POST'];
   return path === '/' || path === '/offers' || path === '/results' || path.startsWith(questionsPath) ? ['GET'] : null;
 }
 
-/** The proxy adds the address it saw at the end; what stands before it, anybody can have written. */
+/** Returns the client address. Only the last address of `X-Forwarded-For` is from the proxy; clients can forge the others. */
 function clientAddress({ headers, socket }: IncomingMessage, behindProxy: boolean): string {
   const forwarded = headers['x-forwarded-for'];
   const seenByProxy = typeof forwarded === 'string' ? forwarded.split(',').at(-1)!.trim() : undefined;

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** What the page is started with. The message is one line for whoever starts it. */
+/** Invalid setting in the environment. The message has one line and is printed at the start. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
@@ -9,13 +9,13 @@ export interface Settings {
   readonly apiUrl: string;
   readonly apiKey: string;
   readonly host: string;
-  /** 0 takes any free one. */
+  /** TCP port; 0 selects a free port. */
   readonly port: number;
-  /** Visitors come through a proxy of ours, which speaks HTTPS with them and adds their address to `X-Forwarded-For`. */
+  /** Whether a trusted HTTPS proxy forwards all requests and adds the client address to `X-Forwarded-For`. */
   readonly behindProxy: boolean;
-  /** What /results asks for; null shows it to this machine only. */
+  /** Password for /results; null allows access only from this machine. */
   readonly resultsPassword: string | null;
-  /** Where the logos in a script widget come from, when that is not the widget's own host. */
+  /** Origin of the logos in a script widget; null if the widget and the logos have the same origin. */
   readonly logoOrigin: string | null;
 }
 
@@ -42,7 +42,7 @@ export function readSettings(environment: Environment): Settings {
   };
 }
 
-/** Where the API's operations stand, without a slash at the end. */
+/** Returns the base URL of the API without a slash at the end. Throws `SettingsError` if `API_URL` is not a URL. */
 function readApiUrl(environment: Environment): string {
   const text = environment.API_URL || 'http://127.0.0.1:8080/v1/personal-loans';
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {

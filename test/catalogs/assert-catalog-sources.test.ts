@@ -13,7 +13,7 @@ const of = (vertical: Vertical): CatalogSource[] => [
 const [live, sandbox] = of(personalLoans) as [CatalogSource, CatalogSource];
 const boats: Vertical = { ...personalLoans, number: 99, segment: 'boat-loans', keyPrefix: 'svc_bt_' };
 
-test('accepts a live and a test catalog for each vertical, also with copies of the vertical', () => {
+test('accepts a live and a test catalog for each vertical, also if the vertical objects are copies', () => {
   assertCatalogSources(allFixtures.flatMap(({ catalogs }) => catalogs));
   assertCatalogSources([...of(personalLoans), { ...live, vertical: boats }, { ...sandbox, vertical: { ...boats } }]);
 });
@@ -41,7 +41,7 @@ const wrong: readonly (readonly [told: RegExp, sources: unknown])[] = [
 ];
 
 for (const [at, [told, sources]] of wrong.entries()) {
-  test(`rejects ambiguous or missing catalogs: ${at + 1}, ${told.source}`, () => {
+  test(`rejects invalid catalog sources: case ${at + 1}, ${told.source}`, () => {
     assert.throws(() => assertCatalogSources(sources as never), { name: 'RangeError', message: told });
   });
 }

@@ -56,7 +56,7 @@ function open(catalogs: CatalogSource[], onArchiveError?: (problem: string) => v
   });
 }
 
-test('keeps a catalog for each vertical and mode', () => {
+test('stores a separate catalog for each vertical and mode', () => {
   const library = open([
     live(textWith('a')),
     { vertical: personalLoans, mode: 'test', text: textWith('sandbox') },
@@ -69,7 +69,7 @@ test('keeps a catalog for each vertical and mode', () => {
   assert.equal(library.currentVersions.length, 3);
 });
 
-test('gives the same offers another version and no revenue in test mode', () => {
+test('the same offers have another catalog version and no revenue in test mode', () => {
   const library = open([live(textWith('a')), { vertical: personalLoans, mode: 'test', text: textWith('a') }]);
   const [liveVersion, testVersion] = library.currentVersions as [string, string];
   assert.ok(library.findByVersion(liveVersion)!.clickValueMicros(0, 4) > 0);
@@ -88,7 +88,7 @@ test('finds a replaced catalog for exactly 28 hours', async () => {
   assert.equal(library.findByVersion(old), null);
 });
 
-test('finds the lender of an offer in the catalog in use and in retained ones', async () => {
+test('finds the lender of an offer in the current catalog and in retained catalogs', async () => {
   const library = open([live(textWith('a', 'b')), { vertical: personalLoans, mode: 'test', text: textWith('c') }]);
   await change(library, textWith('b'));
   const lender = catalogOf([plainOffer({})]).lenders[0]!.name;
@@ -136,14 +136,14 @@ test('does not find an unknown version', () => {
   assert.equal(open([live(textWith('a'))]).findByVersion('0123456789ab'), null);
 });
 
-test('changes nothing if the content is the same', async () => {
+test('a reload of the same content changes nothing', async () => {
   const library = open([live(textWith('a'))]);
   const { version } = library.current(1, 'live');
   const sameContent = JSON.stringify(JSON.parse(textWith('a')), null, 4);
   assert.deepEqual(await change(library, sameContent), { ok: true, version, changed: false });
 });
 
-test('puts the version of an earlier catalog back in use', async () => {
+test('a reload can activate the version of an earlier catalog again', async () => {
   const library = open([live(textWith('a'))]);
   const first = library.current(1, 'live').version;
   await change(library, textWith('b'));
@@ -154,7 +154,7 @@ test('puts the version of an earlier catalog back in use', async () => {
   assert.notEqual(open([live(textWith('a'))]).findByVersion(first), null);
 });
 
-test('retains a catalog from its last replacement on', async () => {
+test('retains a catalog for 28 hours after its last replacement', async () => {
   const library = open([live(textWith('a'))]);
   const first = library.current(1, 'live').version;
   await change(library, textWith('b'));
@@ -163,14 +163,14 @@ test('retains a catalog from its last replacement on', async () => {
   assert.notEqual(open([live(textWith('c'))]).findByVersion(first), null);
 });
 
-test('keeps the old catalog and returns the errors of an invalid one', async () => {
+test('keeps the current catalog and returns the errors of an invalid catalog', async () => {
   const library = open([live(textWith('a'))]);
   const changed = await change(library, textWith('a', 'a'));
   assert.deepEqual(changed, { ok: false, errors: ['lenders[0].offers[1].id: is the same as lenders[0].offers[0].id'] });
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
 });
 
-test('keeps the old catalog if the file is missing', async () => {
+test('keeps the current catalog if the file is missing', async () => {
   const library = open([live(textWith('a'))]);
   rmSync(fileOfOffers());
   const changed = await library.reload(1, 'live');
@@ -178,7 +178,7 @@ test('keeps the old catalog if the file is missing', async () => {
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
 });
 
-test('keeps the old catalog if the path is a folder or a pipe', async () => {
+test('keeps the current catalog if the path is a folder or a pipe', async () => {
   const library = open([live(textWith('a'))]);
   for (const create of [() => mkdirSync(fileOfOffers()), () => execFileSync('mkfifo', [fileOfOffers()])]) {
     rmSync(fileOfOffers(), { recursive: true });
@@ -188,7 +188,7 @@ test('keeps the old catalog if the path is a folder or a pipe', async () => {
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
 });
 
-describe('keeps the catalog in use, and can still reload, after a file of', () => {
+describe('keeps the current catalog and can reload again, after an invalid file with', () => {
   const plainText = JSON.stringify(catalogOf([plainOffer({ features: ['marked'] })]));
   for (const [name, content] of [
     ['five million numbers as lenders', `{"format":1,"lenders":[${'0,'.repeat(5e6)}0]}`],
@@ -210,7 +210,7 @@ describe('keeps the catalog in use, and can still reload, after a file of', () =
   }
 });
 
-test('reports an unexpected failure as an error and can reload afterwards', async () => {
+test('reports an unexpected failure of a reload as an error and can reload afterwards', async () => {
   const library = open([live(textWith('a'))]);
   rmSync(archiveFolder, { recursive: true });
   writeFileSync(archiveFolder, 'not a folder');
@@ -236,14 +236,14 @@ test('reports an error if an expired catalog cannot be deleted', async () => {
   assert.deepEqual(idsOf(library.current(1, 'live')), ['b']);
 });
 
-test('throws all errors of an invalid catalog at the start', () => {
+test('throws an error with all problems of an invalid catalog at the start', () => {
   assert.throws(
     () => open([live(textWith('a', 'a'))]),
     (error) => error instanceof InvalidCatalogError && error.errors.length === 1,
   );
 });
 
-test('throws for a file that is too large or not UTF-8 at the start', () => {
+test('throws at the start if a catalog file is too large or not UTF-8', () => {
   for (const [content, fault] of [
     [`{"format":1,"lenders":[${'0,'.repeat(5e6)}0]}`, `catalog: must hold at most ${bounds.catalogValuesMax} values`],
     [Buffer.from('{"Cr\u00e9dit":1}', 'latin1'), 'catalog: must be UTF-8, which line 1 is not'],
@@ -268,7 +268,7 @@ test('retains a replaced catalog after a restart for the remaining time', async 
   assert.equal(reopened.findByVersion(old), null);
 });
 
-test('counts a catalog as replaced at the start if its file changed while the service was down', () => {
+test('treats a catalog as replaced at the start if its file changed while the service was stopped', () => {
   const old = open([live(textWith('a'))]).current(1, 'live').version;
   clock.advance(bounds.replacedCatalogRetentionMs * 3);
   const library = open([live(textWith('b'))]);
@@ -315,7 +315,7 @@ test('does not load an archived catalog with changed content', async () => {
   assert.match(problems[0]!, /does not have the content/);
 });
 
-test('rewrites the damaged file of a catalog in use', () => {
+test('rewrites a damaged archive file of the current catalog', () => {
   const { version } = open([live(textWith('a'))]).current(1, 'live');
   writeFileSync(join(archiveFolder, `${version}.json`), 'junk');
   assert.deepEqual(idsOf({ offers: open([live(textWith('a'))]).archive.load(version).catalog.lenders[0]!.offers }), [
@@ -323,7 +323,7 @@ test('rewrites the damaged file of a catalog in use', () => {
   ]);
 });
 
-test('prepares an archived version before it comes into use', async () => {
+test('prepares an archived catalog version before its activation', async () => {
   const library = open([live(textWith('a'))]);
   const seen: string[] = [];
   library.onBeforeActivate(async ({ version }) => {
@@ -334,7 +334,7 @@ test('prepares an archived version before it comes into use', async () => {
   assert.deepEqual(seen, [library.current(1, 'live').version, 'a']);
 });
 
-test('does not use a version that cannot be prepared', async () => {
+test('does not activate a catalog version that cannot be prepared', async () => {
   const library = open([live(textWith('a'))]);
   library.onBeforeActivate(() => Promise.reject(new Error('no worker')));
   const changed = await change(library, textWith('b'));
@@ -350,7 +350,7 @@ test('removes a catalog that cannot be prepared from the archive', async () => {
   assert.deepEqual(readdirSync(archiveFolder).sort(), files);
 });
 
-test('retains a replaced catalog that cannot be put back in use', async () => {
+test('retains a replaced catalog that cannot be activated again', async () => {
   const library = open([live(textWith('a'))]);
   const { version } = library.current(1, 'live');
   await change(library, textWith('b'));
@@ -360,7 +360,7 @@ test('retains a replaced catalog that cannot be put back in use', async () => {
   assert.notEqual(library.findByVersion(version), null);
 });
 
-test('aborts a reload when it closes and rejects later ones', async () => {
+test('close aborts a pending reload and rejects later reloads', async () => {
   const library = open([live(textWith('a'))]);
   const underWay = change(library, textWith('b'));
   await library.close();
@@ -370,7 +370,7 @@ test('aborts a reload when it closes and rejects later ones', async () => {
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
 });
 
-test('rejects a reload while too many catalogs are retained, until the first expires', async () => {
+test('rejects a reload while too many catalogs are retained, until the first of them expires', async () => {
   const library = open([live(textWith('a'))]);
   for (let at = 0; at < bounds.replacedCatalogsMax; at++) {
     const text = textWith(`kept-${at}`);

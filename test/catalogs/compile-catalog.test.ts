@@ -35,7 +35,7 @@ test('encodes the click_id in every placeholder of the landing URL', () => {
   );
 });
 
-test('values a click at the payout times the confirm rate of the credit band', () => {
+test('the value of a click is the payout times the confirm rate of the credit band', () => {
   const bands = { '660-699': plainBand({ confirm_rate: 0.02 }), '700-749': plainBand({ confirm_rate: 0.05 }) };
   const catalog = compile(catalogOf([plainOffer({ payout_usd: 150, bands })]));
   assert.equal(catalog.clickValueMicros(0, band('700-749')), 7_500_000);
@@ -43,11 +43,11 @@ test('values a click at the payout times the confirm rate of the credit band', (
   assert.equal(catalog.clickValueMicros(0, band('800+')), 0);
 });
 
-test('values clicks of a test catalog at 0', () => {
+test('the value of a click is 0 in a test catalog', () => {
   assert.equal(compile(catalogOf([plainOffer()]), 'test').clickValueMicros(0, band('700-749')), 0);
 });
 
-test('values a click that is paid by itself at the payout', () => {
+test('the value of a click is the payout for a cost-per-click offer', () => {
   const catalog = compileCatalog(JSON.parse(equipmentLeaseCatalog('live')), equipmentLeases, {
     mode: 'live',
     cdnUrl: () => '',
@@ -68,18 +68,18 @@ test('applies the payout model of the offer instead of that of the vertical', ()
   assert.equal(compiled.clickValueMicros(compiled.offerIndex(lease.id), 0), 3_000_000);
 });
 
-test('gives the same content the same version, whatever its layout', () => {
+test('the catalog version does not depend on the layout of the file', () => {
   const catalog = catalogOf([plainOffer()]);
   const shuffled = Object.fromEntries(Object.entries(catalog).reverse()) as unknown as LoanCatalog;
   assert.equal(compile(catalog).version, compile(shuffled).version);
   assert.match(compile(catalog).version, /^[0-9a-f]{12}$/);
 });
 
-test('keeps the versions of catalogs written before the format grew', () => {
+test('does not change the versions of catalogs that were written before the format was extended', () => {
   assert.equal(compile(catalogOf([plainOffer()])).version, '42621250371d');
 });
 
-test('gives every change of content or mode another version', () => {
+test('the catalog version changes with every change of content or mode', () => {
   const versions = [
     compile(catalogOf([plainOffer()])),
     compile(catalogOf([plainOffer()]), 'test'),
@@ -107,7 +107,7 @@ test('renders logo URLs with the current hash', () => {
   }
 });
 
-test('copies tables into shared memory', () => {
+test('copies the tables of a catalog into shared memory', () => {
   const tables = compileLoanTables(generateCatalog(1, 50), personalLoans);
   const shared = shareTypedArrays(tables);
   assert.deepEqual(shared, tables);
@@ -119,7 +119,7 @@ test('copies tables into shared memory', () => {
   assert.equal(sent.choiceFilters[0]!.allowed.get(0)![0], 77);
 });
 
-test('rejects values that a structured clone would change', () => {
+test('rejects catalog tables with values that a structured clone would change', () => {
   class Index {}
   assert.throws(() => shareTypedArrays({ index: new Index() }), /Index cannot go to another thread/);
 });

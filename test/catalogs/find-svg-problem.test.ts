@@ -6,7 +6,7 @@ import { findSvgProblem } from '../../src/catalogs/find-svg-problem.ts';
 const xmlns = 'xmlns="http://www.w3.org/2000/svg"';
 const around = (inner: string) => `<svg ${xmlns}>${inner}</svg>`;
 
-describe('accepts documents that browsers show', () => {
+describe('accepts an SVG document that browsers show', () => {
   for (const [name, text] of [
     ['a root alone', `<svg ${xmlns}/>`],
     [
@@ -29,7 +29,7 @@ describe('accepts documents that browsers show', () => {
   }
 });
 
-describe('rejects documents that browsers show as a broken image', () => {
+describe('rejects an SVG document that browsers show as a broken image', () => {
   for (const [name, text, problem] of [
     ['nothing', '', 'has no svg element (line 1)'],
     ['words', 'not an image', 'has text outside its svg element (line 1)'],
@@ -103,7 +103,7 @@ describe('namespaces', () => {
   const declarations = (count: number) => Array.from({ length: count }, (_, at) => ` xmlns:p${at}="n"`).join('');
   const most = bounds.logoNamespaceDeclarationsMax;
 
-  test('are limited in number, wherever they are declared', () => {
+  test('limits the number of namespace declarations in all elements', () => {
     const tooMany = `declares more than ${most} namespaces (line 1)`;
     // One is the root's own.
     assert.equal(findSvgProblem(`<svg ${xmlns}${declarations(most - 1)}/>`), null);
@@ -112,14 +112,14 @@ describe('namespaces', () => {
     assert.equal(findSvgProblem(around('<g xmlns:x="y"/>'.repeat(most))), tooMany);
   });
 
-  test('are not copied for every element inside', () => {
+  test('does not copy namespaces for every child element', () => {
     const text = `<svg ${xmlns}${declarations(most - 1)}>${'<a/>'.repeat(10_000)}</svg>`;
     assert.ok(text.length <= bounds.logoFileBytesMax);
     const written = entriesWritten(() => assert.equal(findSvgProblem(text), null));
     assert.ok(written >= most && written <= 4 * most, `${written} entries`);
   });
 
-  test('are inherited by elements that declare none', () => {
+  test('elements inherit the namespaces of their parents', () => {
     assert.equal(findSvgProblem(around('<g xmlns:x="y"><g><g x:a=""/></g></g>')), null);
     assert.equal(findSvgProblem(around('<g xmlns:x="y"><g/></g><g x:a=""/>')), undeclared);
     assert.equal(

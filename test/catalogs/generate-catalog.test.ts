@@ -13,7 +13,7 @@ const offersOf = (catalog: LoanCatalog) => catalog.lenders.flatMap(({ offers }) 
 
 for (const vertical of [personalLoans, equipmentLeases]) {
   describe(`catalogs generated for ${vertical.segment}`, () => {
-    test('are valid and have the requested numbers of offers and lenders', () => {
+    test('generated catalogs are valid and have the requested numbers of offers and lenders', () => {
       for (const [seed, offers, lenders] of [
         [1, 1, 1],
         [2, 10, 10],
@@ -28,7 +28,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
       }
     });
 
-    test('use every member of the format that suits the vertical', () => {
+    test('generated catalogs use every member of the format that the vertical supports', () => {
       const text = JSON.stringify(generateCatalog({ seed: 1, offers: 300, vertical }));
       const joint =
         vertical.roles.coBorrower === undefined
@@ -54,7 +54,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
       assert.ok(offersOf(catalog).some(({ state_rules }) => state_rules !== undefined));
     });
 
-    test('have few offers that no borrower can get', () => {
+    test('generated catalogs contain few offers that no borrower can get', () => {
       const compiled = compileCatalog(generateCatalog({ seed: 5, offers: 60, vertical }), vertical, {
         mode: 'live',
         cdnUrl: () => '',
@@ -70,7 +70,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
   });
 }
 
-test('accepts retired borrowers wherever employed ones are accepted', () => {
+test('generated catalogs accept retired borrowers wherever employed borrowers are accepted', () => {
   for (const offer of offersOf(generateCatalog({ seed: 8, offers: 2_000, vertical: personalLoans }))) {
     for (const criterion of offer.criteria) {
       if (criterion.field !== 'employment_status') continue;

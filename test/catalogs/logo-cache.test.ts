@@ -6,7 +6,7 @@ import { image } from './logo-folder.ts';
 
 const logo = (file: string, colour: string) => createLogo(file, Buffer.from(image(colour)));
 
-test('finds a logo by name and hash, or else the current one with that name', () => {
+test('finds a logo by name and hash, or the current logo with that name', () => {
   const shelf = new LogoCache();
   const red = logo('a.svg', 'red');
   shelf.replaceCatalog('live', [red]);
@@ -14,7 +14,7 @@ test('finds a logo by name and hash, or else the current one with that name', ()
   for (const name of ['b.svg', '', 'A.svg', '__proto__']) assert.equal(shelf.find(name, red.hash), null);
 });
 
-test('keeps the images of two catalogs with the same file name', () => {
+test('stores different images of two catalogs under the same file name', () => {
   const shelf = new LogoCache();
   const [red, blue] = [logo('a.svg', 'red'), logo('a.svg', 'blue')];
   shelf.replaceCatalog('live', [red]);
@@ -24,7 +24,7 @@ test('keeps the images of two catalogs with the same file name', () => {
   assert.equal(shelf.find('a.svg', undefined), red);
 });
 
-test('returns a changed logo under every URL', () => {
+test('returns a changed logo for its old and new URLs', () => {
   const shelf = new LogoCache();
   const [red, blue] = [logo('a.svg', 'red'), logo('a.svg', 'blue')];
   shelf.replaceCatalog('live', [red]);
@@ -33,7 +33,7 @@ test('returns a changed logo under every URL', () => {
   assert.equal(shelf.find('a.svg', blue.hash), blue);
 });
 
-test('retains a limited number of logos that no catalog in use has', () => {
+test('retains a limited number of logos that no current catalog contains', () => {
   const shelf = new LogoCache();
   const gone = logo('gone.svg', 'red');
   shelf.replaceCatalog('live', [gone]);

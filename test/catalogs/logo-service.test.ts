@@ -55,7 +55,7 @@ test('serves the logos of a prepared catalog only after its activation', async (
   assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('blue'), renderMonogram('B')]);
 });
 
-test('refreshes changed files and nothing else', async (t) => {
+test('a refresh reloads only changed logo files', async (t) => {
   const catalog = new NotingCatalog('A', 'B');
   const { keeper, place, shown, write } = await keeping(t, catalog);
   await keeper.refresh(place);
@@ -67,7 +67,7 @@ test('refreshes changed files and nothing else', async (t) => {
   assert.deepEqual([shown('a.svg'), shown('b.svg'), keeper.problems], [image('blue'), image('green'), []]);
 });
 
-test('drops a refresh if another catalog came into use meanwhile', async (t) => {
+test('discards a refresh if another catalog was activated during it', async (t) => {
   const old = new NotingCatalog('A');
   const { keeper, place, shown, write } = await keeping(t, old);
   const next = new NotingCatalog('B');
@@ -81,7 +81,7 @@ test('drops a refresh if another catalog came into use meanwhile', async (t) => 
   assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('red'), renderMonogram('B')]);
 });
 
-test('reads nothing after it is closed', async (t) => {
+test('reads no files after close', async (t) => {
   const catalog = new NotingCatalog('A');
   const { keeper, place, shown, write } = await keeping(t, catalog);
   await keeper.close();
@@ -90,7 +90,7 @@ test('reads nothing after it is closed', async (t) => {
   assert.equal(shown('a.svg'), image('red'));
 });
 
-test('retains logos that only a replaced catalog has', async (t) => {
+test('retains logos that only a replaced catalog contains', async (t) => {
   const { keeper, place, shown, write } = await keeping(t, new NotingCatalog('A'));
   write('a.svg', image('blue'));
   write('c.svg', image('green'));

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { findSvgProblem } from '../../src/catalogs/find-svg-problem.ts';
 import { initials, monogramColors, renderMonogram } from '../../src/catalogs/monogram.ts';
 
-test('takes the first letters of the first two words, in upper case', () => {
+test('a monogram contains the first letters of the first two words, in upper case', () => {
   for (const [name, expected] of [
     ['Northfield Lending', 'NL'],
     ['Harbor & Pine Bank', 'HP'],
@@ -22,7 +22,7 @@ test('takes the first letters of the first two words, in upper case', () => {
   }
 });
 
-test('escapes markup in a name', () => {
+test('escapes markup in the name of a monogram', () => {
   const svg = renderMonogram('</title><script>alert(1)</script> & "Sons"');
   assert.equal(findSvgProblem(svg), null);
   assert.ok(svg.includes('<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; "Sons"</title>'));
@@ -42,7 +42,7 @@ test('renders every name as a well-formed image without scripts and links', () =
   );
 });
 
-test('renders the same name always alike, and most others differently', () => {
+test('renders the same monogram for the same name, and different monograms for most other names', () => {
   assert.equal(renderMonogram('Plain Lender'), renderMonogram('Plain Lender'));
   const colours = new Set(
     Array.from({ length: 200 }, (_, at) => /rx="14" fill="(#\w+)"/.exec(renderMonogram(`L${at}`))?.[1]),
@@ -50,7 +50,7 @@ test('renders the same name always alike, and most others differently', () => {
   assert.deepEqual([...colours].sort(), [...monogramColors].sort());
 });
 
-test('has enough contrast on every background color', () => {
+test('a monogram has enough contrast on every background color', () => {
   for (const colour of monogramColors) {
     assert.ok(contrast(colour, '#ffffff') >= 4.5, colour);
     assert.ok(contrast(colour, '#111111') >= 3, colour);

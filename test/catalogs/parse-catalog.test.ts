@@ -56,7 +56,7 @@ test('requires no confirm rate for a cost-per-click offer in a cost-per-lead ver
   );
 });
 
-describe('rejects a member without meaning in its vertical:', () => {
+describe('rejects a catalog member that its vertical does not support:', () => {
   const { roles, creditScores: _, ...rest } = personalLoans;
   const bare: Vertical = {
     ...rest,
@@ -77,7 +77,7 @@ describe('rejects a member without meaning in its vertical:', () => {
   }
 });
 
-describe('reports one error by its path', () => {
+describe('reports one error with the path of the invalid member', () => {
   for (const [path, value, error] of [
     [['format'], 2, 'format: '],
     [['vertical'], 'mortgage', 'vertical: must be "personal-loans"'],
@@ -161,7 +161,7 @@ describe('reports one error by its path', () => {
   }
 });
 
-describe('rejects a criterion', () => {
+describe('rejects an invalid criterion', () => {
   for (const [criterion, error] of [
     [{ field: 'shoe_size', min: 3 }, '.field: is not a pocket field'],
     [{ field: 'education_level', in: ['graduate'] }, '.field: names a field that may not enter matching'],
@@ -183,7 +183,7 @@ describe('rejects a criterion', () => {
     });
   }
 
-  test('a field of digits even where nothing forbids it', () => {
+  test('rejects a criterion on a field of digits', () => {
     const catalog = JSON.parse(equipmentLeaseCatalog('live')) as LoanCatalog;
     catalog.lenders[0]!.offers[0]!.criteria = [{ field: 'site_code', min: 1 }];
     assert.deepEqual(errorsOf(catalog, equipmentLeases), [
@@ -192,7 +192,7 @@ describe('rejects a criterion', () => {
   });
 });
 
-describe('rejects a landing URL', () => {
+describe('rejects an invalid landing URL', () => {
   for (const url of [
     'http://plain.example/?c={click_id}',
     'https://plain.example/',
@@ -213,7 +213,7 @@ describe('rejects a landing URL', () => {
   }
 });
 
-test('rejects repeated ids and lender names', () => {
+test('rejects repeated offer ids and lender names', () => {
   const lender = catalogOf([plainOffer()]).lenders[0]!;
   assert.deepEqual(errorsOf(catalogOf([], { lenders: [lender, lender] })), [
     'lenders[1].name: is the same as lenders[0].name',
@@ -221,7 +221,7 @@ test('rejects repeated ids and lender names', () => {
   ]);
 });
 
-test('reports errors of shape and semantics together', () => {
+test('reports schema errors and semantic errors together', () => {
   const catalog = catalogOf([
     plainOffer({ id: 'BAD', stars: 9 }),
     plainOffer({ id: 'b', amount: { min: 3, max: 2 }, criteria: [{ field: 'nope', min: 1 }] }),
@@ -236,7 +236,7 @@ test('reports errors of shape and semantics together', () => {
   ]);
 });
 
-test('reports errors up to the limit and counts the rest', () => {
+test('reports a limited number of errors and counts the others', () => {
   const catalog = catalogOf(
     Array.from({ length: bounds.catalogErrorsReportedMax + 5 }, (_, id) => plainOffer({ id: `o${id}`, stars: 9 })),
   );
@@ -245,14 +245,14 @@ test('reports errors up to the limit and counts the rest', () => {
   assert.equal(errors.at(-1), 'and 5 more');
 });
 
-test('skips the semantics of offers with a wrong shape', () => {
+test('skips the semantic validation of offers with schema errors', () => {
   const errors = errorsOf(catalogOf(Array.from({ length: 2_500 }, () => ({}) as LoanOffer)));
   assert.equal(errors.length, bounds.catalogErrorsReportedMax + 1);
   assert.ok(errors[0]!.startsWith(`${at}: must have required properties`));
   assert.match(errors.at(-1)!, /^and at least \d+ more$/);
 });
 
-test('validates the semantics of an offer after any number of offers with a wrong shape', () => {
+test('validates the semantics of an offer after any number of offers with schema errors', () => {
   const misshapen = Array.from({ length: bounds.catalogErrorsReportedMax - 1 }, () => ({ ...plainOffer(), stars: 9 }));
   const errors = errorsOf(catalogOf([...misshapen, plainOffer({ amount: { min: 3, max: 2 } })]));
   assert.equal(errors.at(-1), `lenders[0].offers[${misshapen.length}].amount: min must not exceed max`);
@@ -279,7 +279,7 @@ for (const text of [
   '{"__proto__":{"format":1}}',
   '{"lenders":[{"offers":[null]}]}',
 ]) {
-  test(`${JSON.stringify(text)} is refused without a crash`, () => {
+  test(`rejects the catalog text ${JSON.stringify(text)} with an error`, () => {
     assert.notEqual(errorsOf(text).length, 0);
   });
 }
@@ -321,7 +321,7 @@ test('rejects too many different terms', () => {
   ]);
 });
 
-describe('quotes the file in one short line without control characters', () => {
+describe('an error quotes the file in one short line without control characters', () => {
   const hostile = '\u001b]0;owned\u0007\r\n\u009b2J\u202eabc\u{e0041}\ud83c';
   const nothingHidden = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
   const shownMost = bounds.catalogNameCharactersShown;
@@ -339,7 +339,7 @@ describe('quotes the file in one short line without control characters', () => {
       assert.ok(errors.some((error) => error.includes('\\u001b')));
     });
   }
-  test('a name of a megabyte', () => {
+  test('truncates a name of one megabyte in an error', () => {
     const [error] = errorsOf(changed(['x'.repeat(1e6)], 1));
     assert.equal(error, `${'x'.repeat(shownMost)}...: is not a member of the format`);
     const [hidden] = errorsOf(changed(['\u0000'.repeat(1e6)], 1));
@@ -347,13 +347,13 @@ describe('quotes the file in one short line without control characters', () => {
   });
 });
 
-test('reports a byte order mark', () => {
+test('rejects a catalog with a byte order mark', () => {
   assert.deepEqual(errorsOf(`\ufeff${JSON.stringify(catalogOf([plainOffer()]))}`), [
     'catalog: must not begin with a byte order mark',
   ]);
 });
 
-describe('reports only that a file holds too much', () => {
+describe('rejects a file above a size limit with a single error', () => {
   const { catalogValuesMax, catalogDepthMax, catalogObjectMembersMax, catalogListItemsMax, catalogOffersMax } = bounds;
   const listed = (value: string, times: number) => `[${`${value},`.repeat(times - 1)}${value}]`;
   const members = (count: number) => `{\n${Array.from({ length: count }, (_, at) => `"a${at}":0`).join(',\n')}}`;
@@ -413,7 +413,7 @@ describe('reports only that a file holds too much', () => {
     test(name, () => assert.deepEqual(errorsOf(text), [error]));
   }
 
-  test('but validates a file at the limits', () => {
+  test('validates a file that reaches the size limits exactly', () => {
     assert.deepEqual(errorsOf(`${'['.repeat(catalogDepthMax)}${']'.repeat(catalogDepthMax)}`), [
       'catalog: must be object',
     ]);
@@ -423,13 +423,13 @@ describe('reports only that a file holds too much', () => {
     for (const error of errors) assert.match(error, /^state_rules\.S\d+: is not a value of state$/);
   });
 
-  test('does not count brackets, commas and escaped quotes inside strings', () => {
+  test('size limits do not count brackets, commas and escaped quotes inside strings', () => {
     const disclosure = '[{,"\\\\",}]'.repeat(40);
     assert.deepEqual(errorsOf({ ...catalogOf([plainOffer()]), disclosure }), []);
   });
 });
 
-test('reports errors of the file, of lenders and of offers by their paths', () => {
+test('reports errors of the file, of lenders and of offers with their paths', () => {
   const file = catalogOf([plainOffer(), { ...plainOffer({ id: 'b' }), stars: 'x', 'odd/~name': 1 } as never]);
   const [sound] = file.lenders;
   const errors = errorsOf({ ...file, odd: 1, lenders: [sound, { ...sound, name: '', odd: 1 }] });
@@ -457,13 +457,13 @@ function readBytes(t: TestContext, bytes: Uint8Array): ReturnType<typeof readCat
 
 const text = '{\n  "name": "Crédit \u{1f3e6}",\n  "more": "é"\n}';
 
-test('reads UTF-8 and keeps a byte order mark', (t) => {
+test('reads a UTF-8 file without removing a byte order mark', (t) => {
   for (const written of ['', text, `\ufeff${text}`]) {
     assert.deepEqual(readBytes(t, Buffer.from(written)), { ok: true, text: written });
   }
 });
 
-describe('reports the first line in another encoding:', () => {
+describe('reports the first line that is not UTF-8:', () => {
   for (const [name, bytes, line] of [
     ['Latin-1', Buffer.from('{\n  "name": "Cr\u00e9dit"\n}', 'latin1'), 2],
     ['one byte on the last line', Buffer.from([...Buffer.from(`${text}\n`), 0xff]), 5],

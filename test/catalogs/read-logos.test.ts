@@ -11,12 +11,12 @@ import { image, logoFolderOf } from './logo-folder.ts';
 
 const lender = (name: string, logo: string) => ({ name, logo });
 
-test('takes the folder logos beside the catalog', () => {
+test('uses the folder logos in the same folder as the catalog', () => {
   assert.equal(logoFolder('/etc/offers/live.json'), '/etc/offers/logos');
   assert.equal(logoFolder('live.json'), 'logos');
 });
 
-test('reads the bytes of a file and hashes them', async (t) => {
+test('reads and hashes the bytes of a logo file', async (t) => {
   const folder = logoFolderOf(t, { 'a.svg': image('red'), 'b.svg': image('blue') });
   const { logos, problems, folderFound } = await readLogos(folder, [lender('A', 'a.svg'), lender('B', 'b.svg')]);
   assert.deepEqual([problems, folderFound], [[], true]);
@@ -74,7 +74,7 @@ test('renders a monogram for an invalid or large file and reports the reason', a
   for (const name of files.slice(1)) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), renderMonogram(name));
 });
 
-test('limits the number of files', async (t) => {
+test('limits the number of logo files', async (t) => {
   const folder = logoFolderOf(t, { 'last.svg': image('red'), 'beyond.svg': image('red') });
   const filling = Array.from({ length: bounds.logoFilesPerCatalogMax - 1 }, (_, at) => lender(`L${at}`, `l${at}.svg`));
   const lenders = [...filling, lender('last', 'last.svg'), lender('beyond', 'beyond.svg')];
@@ -84,7 +84,7 @@ test('limits the number of files', async (t) => {
   assert.match(problems.at(-1)!.problem, /^is ignored: a catalog has at most 2000 logo files$/);
 });
 
-test('renders monograms without a folder, and reports them only for a catalog file', async (t) => {
+test('renders monograms without a logo folder, and reports a missing folder only for a catalog file', async (t) => {
   const missing = join(logoFolderOf(t), 'none');
   for (const [folder, count] of [
     [missing, 2],

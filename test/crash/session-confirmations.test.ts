@@ -42,7 +42,7 @@ function figures(clicks: number, confirmedMicros: number): ToldFigures {
   return tell({ ...noFigures, views: 1, clicks, attributedMicros: clicks * 1_000_000, confirmedMicros }, 1);
 }
 
-test('a confirmation that was answered must be there, to the micro-dollar', () => {
+test('requires an acknowledged confirmation after a crash, with its exact amount in micro-dollars', () => {
   const session = clicked();
   assert.equal(session.confirmed(row()), 'accepted');
   session.settleAll();
@@ -54,7 +54,7 @@ test('a confirmation that was answered must be there, to the micro-dollar', () =
   assert.equal(session.verdictOn(row()), 'repeated');
 });
 
-test('one that was not is there once or not at all, and is to be sent again', () => {
+test('expects an unacknowledged confirmation at most once after a crash, and sends the row again', () => {
   for (const [found, booked, verdict] of [
     [figures(1, 0), 0, 'accepted'],
     [figures(1, 40_000_001), 1, 'repeated'],
@@ -73,7 +73,7 @@ test('one that was not is there once or not at all, and is to be sent again', ()
   assert.throws(() => session.settle(figures(1, 80_000_002), 0), /may have/);
 });
 
-test('a payout and all of its reversal cancel out: both are there, or neither is', () => {
+test('cannot tell from the total whether a payout and its full reversal survived a crash', () => {
   const session = clicked();
   session.confirmed(row());
   session.confirmed(reversal);
@@ -82,7 +82,7 @@ test('a payout and all of its reversal cancel out: both are there, or neither is
   assert.deepEqual([session.confirmed(row()), session.confirmed(reversal)], ['accepted', 'accepted']);
 });
 
-test('a click_id brings a click that left no record, which goes again with its confirmation', () => {
+test('a confirmation with a click_id restores an unrecorded click; a crash that loses the confirmation loses the click', () => {
   const session = viewed();
   assert.equal(session.verdictOn(row()), 'click_unknown');
   assert.equal(session.confirmed(row({ issued })), 'accepted');
@@ -93,7 +93,7 @@ test('a click_id brings a click that left no record, which goes again with its c
   assert.deepEqual(session.takeDoubt()?.booked, [0]);
 });
 
-test('a click_id brings no click on what was never shown, and nobody knows where the answer of a view is lost', () => {
+test('a click_id does not restore a click on an unshown offer; the outcome is unknown after a view without a response', () => {
   const unshown = row({ offerId: 'other', issued: { ...issued, offerId: 'other' } });
   const session = viewed();
   assert.equal(session.verdictOn(unshown), 'click_unknown');
@@ -102,7 +102,7 @@ test('a click_id brings no click on what was never shown, and nobody knows where
   assert.equal(session.verdictOn(unshown), null);
 });
 
-test('rows that break the rules for confirmations book nothing', () => {
+test('rejected confirmation rows do not change the revenue', () => {
   const session = clicked();
   session.confirmed(row());
   const wanted = [

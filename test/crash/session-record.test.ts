@@ -21,7 +21,7 @@ function figures(views: number, clicks = 0, attributedMicros = 0, confirmedMicro
 
 const figuresOf = (session: SessionRecord): ToldFigures => tell(session.figures, 1);
 
-test('a view that was answered may be gone, and its links with it', () => {
+test('accepts that a crash loses an acknowledged view and its click links', () => {
   const session = viewed([[first], 10], [[first, second], 20]);
   session.settle(figures(1), 0);
   assert.deepEqual(session.links, [first]);
@@ -29,7 +29,7 @@ test('a view that was answered may be gone, and its links with it', () => {
   assert.equal(session.lostLink, second);
 });
 
-test('no link is taken for lost where a view whose answer was lost may have shown it, too', () => {
+test('does not report a click link as lost if a view without a response may contain the same link', () => {
   const session = viewed([[], unanswered]);
   session.settle(figures(1), 0);
   session.viewed([first], 10);
@@ -37,17 +37,17 @@ test('no link is taken for lost where a view whose answer was lost may have show
   assert.deepEqual([session.links, session.lostLink], [[], null]);
 });
 
-test('a view that was answered before something durable must be there', () => {
+test('requires a view after a crash if a later durable change was acknowledged', () => {
   const session = viewed([[first], 10], [[second], 20]);
   assert.throws(() => session.settle(figures(0), 15), /may have/);
   session.settle(figures(1), 15);
 });
 
-test('a view cannot be there twice, nor one that nobody asked for', () => {
+test('rejects more views than were requested', () => {
   assert.throws(() => viewed([[first], 10]).settle(figures(2), 0), /may have/);
 });
 
-test('a click that was answered must be there, and the view before it', () => {
+test('requires an acknowledged click and its earlier view after a crash', () => {
   const session = viewed([[first], 10]);
   session.clicked(first, 'durable', 20);
   for (const less of [figures(0), figures(1), figures(0, 1, 1_000_000)]) {
@@ -56,7 +56,7 @@ test('a click that was answered must be there, and the view before it', () => {
   session.settle(figures(1, 1, 1_000_000), 0);
 });
 
-test('a click that was not answered is there at its own value or not at all', () => {
+test('accepts an unacknowledged click with its exact value, or no click', () => {
   for (const found of [figures(1), figures(1, 1, 2_500_000)]) {
     const session = viewed([[second], 10]);
     session.clicked(second, 'lost', unanswered);
@@ -68,7 +68,7 @@ test('a click that was not answered is there at its own value or not at all', ()
   assert.throws(() => session.settle(figures(1, 1, 1_000_000), 0), /may have/);
 });
 
-test('a click counts once, and again only where a crash took it back', () => {
+test('counts a repeated click once, and again after a crash lost the first click', () => {
   const session = viewed([[first], 10]);
   assert.equal(session.clicked(first, 'lost', unanswered), true);
   assert.equal(session.clicked(first, 'durable', 20), false);
@@ -77,7 +77,7 @@ test('a click counts once, and again only where a crash took it back', () => {
   assert.deepEqual(figuresOf(session), figures(1, 1, 1_000_000));
 });
 
-test('a redirect that may have gone ahead of its record leaves open whether it counts', () => {
+test('accepts either outcome for a redirect that may have been sent before the click was durable', () => {
   for (const found of [figures(1), figures(1, 1, 1_000_000)]) {
     const session = viewed([[first], 10]);
     session.clicked(first, 'late', 20);

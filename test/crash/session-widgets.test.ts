@@ -24,7 +24,7 @@ const figures = (views: number, events = 0): ToldFigures =>
 
 const figuresOf = (record: SessionRecord): ToldFigures => tell(record.figures, 1);
 
-test('a load has one view, also once the server has crashed', () => {
+test('expects one view per widget load, also after a crash', () => {
   const record = session();
   assert.equal(record.shown(load, [first], 10), true);
   assert.equal(record.shown(load, [second], 20), false);
@@ -34,7 +34,7 @@ test('a load has one view, also once the server has crashed', () => {
   assert.throws(() => record.settle(figures(2), 0), /may have/);
 });
 
-test('a load whose view a crash took back is owed one', () => {
+test('expects a new view of a widget load whose view was lost in a crash', () => {
   for (const answeredAt of [10, unanswered]) {
     const record = session();
     record.shown(load, answeredAt === unanswered ? [] : [first], answeredAt);
@@ -45,14 +45,14 @@ test('a load whose view a crash took back is owed one', () => {
   }
 });
 
-test('another load has a view of its own', () => {
+test('expects a separate view for each widget load', () => {
   const record = session();
   record.shown(load, [first], 10);
   assert.equal(record.shown('00000000000000bb', [first], 20), true);
   record.settle(figures(2), 15);
 });
 
-test('nobody knows whether a crash took back what was shown after the view', () => {
+test('does not expect offers that were shown after the recorded view to survive a crash', () => {
   const record = session();
   record.shown(load, [first], 10);
   record.shown(load, [second], 20);
@@ -73,7 +73,7 @@ test('nobody knows whether a crash took back what was shown after the view', () 
   assert.equal(record.verdictOn(row), 'accepted');
 });
 
-test('what was shown after the view is there when it was answered before something durable', () => {
+test('expects offers shown after the view to survive a crash if a later durable change was acknowledged', () => {
   const record = session();
   record.shown(load, [first], 10);
   record.shown(load, [second], 20);
@@ -81,7 +81,7 @@ test('what was shown after the view is there when it was answered before somethi
   assert.deepEqual(record.links, [first, second]);
 });
 
-test('events count once however often they are told, and are there when they were answered', () => {
+test('counts a repeated widget event once, and requires acknowledged events after a crash', () => {
   const record = session();
   assert.equal(record.reported(report('a', 'b', 'a')).length, 2);
   record.settleAll();
@@ -93,7 +93,7 @@ test('events count once however often they are told, and are there when they wer
   assert.deepEqual(record.takeReportsInDoubt(), []);
 });
 
-test('a report that went unanswered is there whole or not at all, and counts once when it is sent again', () => {
+test('an unacknowledged event report survives a crash completely or not at all, and counts once when repeated', () => {
   for (const found of [1, 3]) {
     const record = session();
     record.reported(report('a'));

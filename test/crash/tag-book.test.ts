@@ -12,12 +12,12 @@ function book(answered: number, unanswered: number): TagBook {
   return made;
 }
 
-test('a tag has the sessions that were answered, and at most those that were not', () => {
+test('a tag has all acknowledged sessions, and at most the unacknowledged ones in addition', () => {
   for (const total of [2, 3, 4]) book(2, 2).settle(total);
   for (const total of [1, 5]) assert.throws(() => book(2, 2).settle(total), /2 to 4/);
 });
 
-test('what a restart has shown stays so', () => {
+test('the session count that a restart showed does not change at the next restart', () => {
   const settled = book(2, 2);
   settled.settle(3);
   assert.throws(() => settled.settle(2), /3 to 3/);

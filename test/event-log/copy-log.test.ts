@@ -26,7 +26,7 @@ async function twoSegments(folder: string): Promise<void> {
   }
 }
 
-test('copies every record and segment to a log that can be continued', async (t) => {
+test('copies every record and segment; the copy accepts further records', async (t) => {
   const folder = scratchFolder(t);
   await twoSegments(folder);
   const target = join(scratchFolder(t), 'copy');
@@ -69,7 +69,7 @@ test('copies a log in use without preallocated bytes and adds an end mark', asyn
   assert.equal((await verifyLog(nodeLogFiles, target)).damage?.file, file);
 });
 
-test('does not copy a damaged log and reports the location', async (t) => {
+test('does not copy a damaged log, and reports the location of the damage', async (t) => {
   const folder = scratchFolder(t);
   await twoSegments(folder);
   const [first = ''] = segmentFiles(folder);

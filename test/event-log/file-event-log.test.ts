@@ -62,7 +62,7 @@ test('copies the record before append returns', async (t) => {
   assert.deepEqual(Buffer.from((record as Uint8Array[])[2]!), Buffer.alloc(32, 7));
 });
 
-test('records appended in one turn share one promise and one synchronized write', async (t) => {
+test('records appended in one turn of the event loop share one promise and one synchronized write', async (t) => {
   const files = new TroubledLogFiles();
   const log = await openLog(scratchFolder(t), { files });
   await appendOneByOne(log, 1);
@@ -83,7 +83,7 @@ test('syncs the header before the rename, and the rename before the first record
   await log.close();
 });
 
-test('reports every stored group', async (t) => {
+test('reports every stored group of records', async (t) => {
   const groups: (readonly [records: number, bytes: number])[] = [];
   const folder = scratchFolder(t);
   const log = await openLog(folder, {
@@ -143,7 +143,7 @@ test('acknowledges no record before its bytes are written and synced', async (t)
   assert.equal(waiting, 0);
 });
 
-test('promises resolve in order and the durable position only grows', async (t) => {
+test('append promises resolve in order, and the durable position never decreases', async (t) => {
   const log = await openLog(scratchFolder(t));
   const durable: number[] = [];
   const resolved: number[] = [];
@@ -190,7 +190,7 @@ test('append returns the position of the record and calls the listener before it
   await log.close();
 });
 
-test('close makes all records durable; later appends are refused', async (t) => {
+test('close makes all records durable and rejects later appends', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const appended = appendTogether(log, 3);
@@ -203,7 +203,7 @@ test('close makes all records durable; later appends are refused', async (t) => 
   assert.equal((await recoveredRecords(folder)).length, 3);
 });
 
-test('refuses records above the pending limit and continues', async (t) => {
+test('rejects records above the limit of pending records, and accepts records again later', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { pendingBytesMax: 1_000 });
   while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1)) !== null);
@@ -218,14 +218,14 @@ test('refuses records above the pending limit and continues', async (t) => {
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(full + 1)));
 });
 
-test('throws for a record above the size limit and uses no position', async (t) => {
+test('throws for a record above the size limit, without using a position', async (t) => {
   const log = await openLog(scratchFolder(t));
   assert.throws(() => log.appendWithoutWaiting([1, 5, new Uint8Array(32), 'x'.repeat(70_000), 1, 0, null]), RangeError);
   assert.equal(log.appendedPosition, 0);
   await log.close();
 });
 
-test('starts a new segment when one is full', async (t) => {
+test('starts a new segment when the current segment is full', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 500 });
   await appendOneByOne(log, 40);
@@ -236,7 +236,7 @@ test('starts a new segment when one is full', async (t) => {
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(40)));
 });
 
-test('writes a group larger than a segment to its own segment', async (t) => {
+test('writes a group of records that is larger than a segment to a separate segment', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 500 });
   await Promise.all(appendTogether(log, 30));

@@ -9,7 +9,7 @@ import { scratchFolder } from './log-fixture.ts';
 
 const child = fileURLToPath(new URL('programs/hold-lock.ts', import.meta.url));
 
-test('a second opener in the same process is refused, and told which folder', (t) => {
+test('rejects a second lock in the same process with the path of the folder', (t) => {
   const folder = scratchFolder(t);
   const lock = lockFolder(folder);
   assert.throws(
@@ -21,12 +21,12 @@ test('a second opener in the same process is refused, and told which folder', (t
   lockFolder(folder).release();
 });
 
-test('two folders do not exclude each other', (t) => {
+test('locks two folders at the same time', (t) => {
   const locks = [lockFolder(scratchFolder(t)), lockFolder(scratchFolder(t))];
   for (const lock of locks) lock.release();
 });
 
-test('a folder held by another process is refused until that process is killed', async (t) => {
+test('rejects a folder that another process has locked, until that process is killed', async (t) => {
   const folder = scratchFolder(t);
   const holder = spawn(process.execPath, [child, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => holder.kill('SIGKILL'));
@@ -37,7 +37,7 @@ test('a folder held by another process is refused until that process is killed',
   lockFolder(folder).release();
 });
 
-test('an opener that was refused has not taken the lock away, as another process sees it', async (t) => {
+test('a rejected lock attempt does not release the existing lock for other processes', async (t) => {
   const folder = scratchFolder(t);
   const lock = lockFolder(folder);
   t.after(() => lock.release());
@@ -48,7 +48,7 @@ test('an opener that was refused has not taken the lock away, as another process
   assert.match(String(said[0]), /FolderInUseError|is in use by another/);
 });
 
-test('a folder held by another thread is refused until that thread ends', async (t) => {
+test('rejects a folder that another thread has locked, until that thread ends', async (t) => {
   const folder = scratchFolder(t);
   const holder = new Worker(child, { argv: [folder], stdout: true });
   t.after(() => holder.terminate());
@@ -58,7 +58,7 @@ test('a folder held by another thread is refused until that thread ends', async 
   lockFolder(folder).release();
 });
 
-test('a folder that cannot be locked for another reason says so', (t) => {
+test('reports the reason if a folder cannot be locked for another reason', (t) => {
   assert.throws(
     () => lockFolder(`${scratchFolder(t)}/missing`),
     (error) => error instanceof Error && !(error instanceof FolderInUseError),

@@ -40,7 +40,7 @@ function troubleWatch() {
 }
 
 for (const step of ['write', 'datasync'] as const) {
-  test(`after a failed ${step} the group goes to a new segment and the old one is never written again`, async (t) => {
+  test(`after a failed ${step}, writes the group to a new segment and never writes to the old segment again`, async (t) => {
     const folder = scratchFolder(t);
     const files = new TroubledLogFiles();
     const { seen, onIncident } = troubleWatch();
@@ -67,7 +67,7 @@ for (const step of ['write', 'datasync'] as const) {
 }
 
 for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as const) {
-  test(`a log whose first segment cannot be begun (${step}) gets there at the second attempt`, async (t) => {
+  test(`a log whose first segment cannot be created (${step}) succeeds at the second attempt`, async (t) => {
     const folder = scratchFolder(t);
     const files = new TroubledLogFiles();
     const log = await openLog(folder, { files });
@@ -78,7 +78,7 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
     assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(2)));
   });
 
-  test(`while ${step} goes on failing the log refuses appends, keeps notes, and heals by itself`, async (t) => {
+  test(`while ${step} fails, rejects appends and queues records without waiting, and recovers later`, async (t) => {
     const folder = scratchFolder(t);
     const files = new TroubledLogFiles();
     const trouble = troubleWatch();
@@ -109,7 +109,7 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
   });
 }
 
-test('rejects records behind a failing group, and reports them in order once they are durable', async (t) => {
+test('rejects records after a failed group, and reports the records in order when they are durable', async (t) => {
   const files = new TroubledLogFiles();
   const trouble = troubleWatch();
   const log = await openLog(scratchFolder(t), { files, onIncident: trouble.onIncident, retryMs: 1 });
@@ -137,7 +137,7 @@ test('rejects records behind a failing group, and reports them in order once the
   await log.close();
 });
 
-test('limits the records that an unavailable log queues', async (t) => {
+test('limits the number of records that an unavailable log queues', async (t) => {
   const files = new TroubledLogFiles();
   const log = await openLog(scratchFolder(t), { files, pendingBytesMax: 2_000 });
   files.fail('create', Number.POSITIVE_INFINITY);
@@ -167,7 +167,7 @@ test('closing an unavailable log retries once and reports the lost records', asy
   assert.equal(files.openFiles, 0);
 });
 
-test('closing retries once while an attempt is failing', async (t) => {
+test('closing retries once after a pending attempt has failed', async (t) => {
   const folder = scratchFolder(t);
   const files = new TroubledLogFiles();
   const trouble = troubleWatch();
@@ -181,7 +181,7 @@ test('closing retries once while an attempt is failing', async (t) => {
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
 });
 
-test('continues after preallocated zeros could not be removed', async (t) => {
+test('continues if preallocated zeros cannot be removed', async (t) => {
   const folder = scratchFolder(t);
   const files = new TroubledLogFiles();
   const log = await openLog(folder, { files, segmentBytesMax: 400 });
@@ -191,7 +191,7 @@ test('continues after preallocated zeros could not be removed', async (t) => {
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(20)));
 });
 
-test('a reader leaves an abandoned segment where the one after it begins', async (t) => {
+test('a reader stops reading an abandoned segment at the first position of the next segment', async (t) => {
   const folder = scratchFolder(t);
   const files = new TroubledLogFiles();
   const log = await openLog(folder, { files });
@@ -217,7 +217,7 @@ test('a reader leaves an abandoned segment where the one after it begins', async
   await log.close();
 });
 
-test('recovers a prefix with all acknowledged records after any failures and a crash', async (t) => {
+test('recovers all acknowledged records in order after random write failures and a crash', async (t) => {
   const step: fc.Arbitrary<WritingStep> = fc.constantFrom(
     'create',
     'write',
@@ -273,7 +273,7 @@ test('recovers a prefix with all acknowledged records after any failures and a c
   );
 });
 
-test('loses no record when the system limits the file size', {
+test('loses no record if the system limits the file size', {
   skip: process.platform === 'win32',
 }, async (t) => {
   const folder = scratchFolder(t);

@@ -12,7 +12,7 @@ for (const [how, syncsWrites] of [
   ['in two calls', false],
 ] as const) {
   describe(`files that are written and synced ${how}`, () => {
-    test('what is stored stands beside what is written, where it belongs', async (t) => {
+    test('writes with and without sync change the requested bytes of the same file', async (t) => {
       const path = join(scratchFolder(t), 'file');
       const files = createNodeLogFiles(syncsWrites);
       const created = await files.create(path);
@@ -28,7 +28,7 @@ for (const [how, syncsWrites] of [
       assert.equal(readFileSync(path, 'latin1'), 'AbXYZf');
     });
 
-    test('a file that is closed leaves no descriptor behind', { skip: process.platform !== 'linux' }, async (t) => {
+    test('closing a file closes all of its descriptors', { skip: process.platform !== 'linux' }, async (t) => {
       const folder = scratchFolder(t);
       const open = () => readdirSync('/proc/self/fd').length;
       const before = open();
@@ -40,7 +40,7 @@ for (const [how, syncsWrites] of [
   });
 }
 
-/** The calls that reach the system from now on, and whether each write was on a descriptor that syncs what it writes. */
+/** Records later file system calls, and whether each write used a descriptor with O_DSYNC. */
 function watchCalls(t: TestContext): string[] {
   const calls: string[] = [];
   const { write, fdatasync } = fs;
@@ -60,19 +60,19 @@ function watchCalls(t: TestContext): string[] {
   return calls;
 }
 
-/** Whether a descriptor was opened with O_DSYNC, as the kernel tells. */
+/** Whether a descriptor was opened with O_DSYNC, according to the kernel. */
 function syncsItsWrites(descriptor: number): boolean {
   const told = fs.readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
   return (Number.parseInt(/^flags:\s+(\d+)$/m.exec(told)![1]!, 8) & fs.constants.O_DSYNC) !== 0;
 }
 
-// Nothing but a power cut tells these from a write that is lost.
+// Without this check, only a power cut would show a missing sync.
 for (const [syncsWrites, stored] of [
   [true, ['synchronized write']],
   [false, ['write', 'fdatasync']],
 ] as const) {
   const how = stored.join(' and ');
-  test(`what is stored reaches the disk by ${how}`, { skip: process.platform !== 'linux' }, async (t) => {
+  test(`writeAndSync syncs data to the disk by ${how}`, { skip: process.platform !== 'linux' }, async (t) => {
     const path = join(scratchFolder(t), 'file');
     const file = await createNodeLogFiles(syncsWrites).create(path);
     const calls = watchCalls(t);

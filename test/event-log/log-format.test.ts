@@ -18,7 +18,7 @@ import {
 const u32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 const sequence = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 
-test('a segment header survives its bytes', () => {
+test('decodes an encoded segment header', () => {
   fc.assert(
     fc.property(sequence, u32, (firstSequence, previousCrc) => {
       const header = { firstSequence, previousCrc };
@@ -27,7 +27,7 @@ test('a segment header survives its bytes', () => {
   );
 });
 
-test('a segment header with any byte changed, or cut short, is refused', () => {
+test('rejects a segment header that is truncated or has a changed byte', () => {
   const header = encodeSegmentHeader({ firstSequence: 77, previousCrc: 5 });
   for (let at = 0; at < header.length; at++) {
     const changed = Buffer.from(header);
@@ -37,21 +37,21 @@ test('a segment header with any byte changed, or cut short, is refused', () => {
   }
 });
 
-test('a header of another shard is refused', () => {
+test('rejects the segment header of another shard', () => {
   const header = encodeSegmentHeader({ firstSequence: 77, previousCrc: 5 });
   header.writeUInt32BE(4, 12);
   header.writeUInt32BE(crc32(header.subarray(0, 28)), 28);
   assert.match(decodeSegmentHeader(header) as string, /shard 4/);
 });
 
-test('a header of another format version is named as such', () => {
+test('reports a segment header of another format version', () => {
   const header = encodeSegmentHeader({ firstSequence: 77, previousCrc: 5 });
   header.writeUInt32BE(9, 8);
   header.writeUInt32BE(crc32(header.subarray(0, 28)), 28);
   assert.match(decodeSegmentHeader(header) as string, /format version 9/);
 });
 
-test('the CRC of a frame is that of sequence, previous CRC and payload end to end', () => {
+test('the CRC of a frame covers sequence number, previous CRC and payload', () => {
   fc.assert(
     fc.property(sequence, u32, fc.uint8Array({ minLength: 1 }), (position, previousCrc, payload) => {
       const whole = Buffer.alloc(12 + payload.length);
@@ -63,7 +63,7 @@ test('the CRC of a frame is that of sequence, previous CRC and payload end to en
   );
 });
 
-test('a sequence number survives its bytes over the whole range of safe integers', () => {
+test('decodes every encoded sequence number within the safe integers', () => {
   fc.assert(
     fc.property(sequence, (position) => {
       const bytes = Buffer.alloc(chainFieldsBytes);
@@ -73,7 +73,7 @@ test('a sequence number survives its bytes over the whole range of safe integers
   );
 });
 
-test('segment names sort like their first sequences', () => {
+test('segment names sort in the order of their first sequence numbers', () => {
   fc.assert(
     fc.property(sequence, sequence, (a, b) => {
       assert.equal(segmentFileName(a) < segmentFileName(b), a < b);
@@ -81,7 +81,7 @@ test('segment names sort like their first sequences', () => {
   );
 });
 
-test('only segments are taken for segments', () => {
+test('does not parse the names of other files as segment names', () => {
   const names = [
     segmentFileName(20),
     temporaryFileName(segmentFileName(3)),

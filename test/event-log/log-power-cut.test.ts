@@ -82,14 +82,14 @@ const stories: Readonly<Record<string, Story>> = {
 };
 
 for (const [when, story] of Object.entries(stories)) {
-  test(`a crash at any moment ${when} loses nothing acknowledged and invents nothing`, async () => {
+  test(`a crash at any moment ${when} loses no acknowledged record and adds no record`, async () => {
     const check = new CrashCheck();
     await check.everyCut(await recorded(story));
     assert.ok(check.recoveries > 1_000);
   });
 }
 
-test('without syncs of groups a killed process loses nothing, and a power cut leaves a log that opens', async () => {
+test('without a sync per group, a killed process loses no record, and the log can be opened after a power cut', async () => {
   const options = { durability: 'write' } as const;
   await new CrashCheck(options).everyCut(await recorded(quiet, options));
 });
@@ -106,7 +106,7 @@ const telling: Readonly<Record<DurableStep, { story: Story; options?: LifeOption
 };
 
 for (const step of durableSteps) {
-  test(`the check finds out when the log leaves out its ${step} step`, async () => {
+  test(`the crash test fails if the log omits its ${step} step`, async () => {
     const { story, options, found } = telling[step];
     const forgetful: LifeOptions = { ...options, between: (files) => forgetfulLogFiles(files, step) };
     const cuts = await recorded(story, forgetful);

@@ -96,7 +96,7 @@ test('a cursor stored as JSON continues with the next record', async (t) => {
   }
 });
 
-test('a cursor continues after the log was reopened', async (t) => {
+test('a cursor continues to work after the log was closed and opened again', async (t) => {
   const folder = scratchFolder(t);
   let cursor: LogCursor | null = null;
   for (let round = 0; round < 3; round++) {
@@ -110,7 +110,7 @@ test('a cursor continues after the log was reopened', async (t) => {
   }
 });
 
-test('a record whose visit throws is read again', async (t) => {
+test('reads a record again if the visitor function threw an error', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   await appendOneByOne(log, 5);
@@ -191,7 +191,7 @@ for (const [what, at] of [
   ['a record', segmentHeaderBytes + 30],
   ['the header', 3],
 ] as const) {
-  test(`damage to ${what} before the cursor does not keep a reader from going on behind it`, async (t) => {
+  test(`damage to ${what} before the cursor does not stop a reader from reading later records`, async (t) => {
     const folder = scratchFolder(t);
     const log = await openLog(folder);
     await appendOneByOne(log, 5);
@@ -229,12 +229,12 @@ test('reads up to a damaged record and reports its file and offset', async (t) =
   again.close();
 });
 
-test('reports a position that is in no segment', async (t) => {
+test('reports a position that no segment contains', async (t) => {
   const folder = scratchFolder(t);
   assert.throws(() => readAll(new LogReader(folder, null), 1), { name: 'LogDamagedError' });
 });
 
-test('reports a segment that does not continue its predecessor', async (t) => {
+test('reports a segment that does not continue the previous segment', async (t) => {
   const folder = scratchFolder(t);
   for (const offset of [0, 1]) {
     const other = scratchFolder(t);

@@ -49,7 +49,7 @@ async function logOf(folder: string, groups: readonly number[]): Promise<{ file:
   return { file, ends };
 }
 
-test('cuts a log torn at any byte after its last complete record and copies the tail to a file', async (t) => {
+test('cuts a log with an incomplete record after its last complete record, and copies the incomplete bytes to a file', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await logOf(folder, [1, 3, 1, 4]);
   const whole = readFileSync(file);
@@ -77,7 +77,7 @@ test('cuts a log torn at any byte after its last complete record and copies the 
   }
 });
 
-test('keeps two different tails cut at the same byte, and one copy of the same tail', async (t) => {
+test('keeps two different tails that were cut at the same byte, but only one copy of identical tails', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await logOf(folder, [1, 2]);
   for (const tail of ['one', 'other', 'one']) {
@@ -136,7 +136,7 @@ test('detects damage in a closed log after the next process was killed', async (
   }
 });
 
-test('continues the chain after a cut tail', async (t) => {
+test('continues the CRC chain after an incomplete tail was cut', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await logOf(folder, [1, 1, 1]);
   truncateSync(file, ends[2]! - 1);
@@ -174,7 +174,7 @@ test('recovers the groups before a group that a crash left incomplete', async (t
   );
 });
 
-test('rejects damage before a later synced group, with file and offset', async (t) => {
+test('rejects damage before a later synced group, and reports file and offset', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await logOf(folder, [1, 3, 1, 2]);
   const whole = readFileSync(file);
@@ -196,7 +196,7 @@ test('rejects damage before a later synced group, with file and offset', async (
   }
 });
 
-test('rejects damage in a segment that has a successor', async (t) => {
+test('rejects damage in a segment that is not the last one', async (t) => {
   const folder = scratchFolder(t);
   await logOf(folder, [1, 2]);
   await logOf(folder, [1]);
@@ -214,7 +214,7 @@ test('rejects damage in a segment that has a successor', async (t) => {
   }
 });
 
-test('writes and syncs the last group again before it counts as durable', async (t) => {
+test('writes and syncs the last group again before its records count as durable', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await logOf(folder, [2, 3]);
   const files = new TroubledLogFiles();
@@ -255,7 +255,7 @@ test('reads a log whose oldest segments were deleted', async (t) => {
   assert.deepEqual(positions, [3, 4, 5, 6]);
 });
 
-test('removes unfinished segments and unfinished copies of tails', async (t) => {
+test('deletes unfinished segments and unfinished copies of tails', async (t) => {
   const folder = scratchFolder(t);
   await logOf(folder, [2]);
   appendFileSync(join(folder, temporaryFileName(segmentFileName(3))), 'half a hea');
@@ -264,7 +264,7 @@ test('removes unfinished segments and unfinished copies of tails', async (t) => 
   assert.deepEqual(readdirSync(folder).sort(), [segmentFileName(1), segmentFileName(3)]);
 });
 
-test('recovers a log larger than a chunk', async (t) => {
+test('recovers a log that is larger than one read chunk', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const bytes = new Uint8Array(32);
@@ -281,7 +281,7 @@ test('recovers a log larger than a chunk', async (t) => {
   );
 });
 
-test('distinguishes damage from a torn tail across chunk boundaries', async (t) => {
+test('distinguishes damage from an incomplete tail across chunk boundaries', async (t) => {
   const bytes = new Uint8Array(32);
   const filler = (characters: number) => [1, 0, bytes, 'x'.repeat(characters), 1, 0, null] as const;
   const frameBytes = 8 + new Encoder().encode(filler(9_000)).length;
@@ -331,7 +331,7 @@ for (const [what, payload] of [
   ['a string of four thousand million', Buffer.from([0x91, 0xdb, 0xff, 0xff, 0xff, 0xff])],
   ['bytes behind the record', Buffer.from([0x90, 0x90])],
 ] as const) {
-  test(`a genuine frame that holds ${what} is refused without harm`, async (t) => {
+  test(`rejects a valid frame that contains ${what}, without changing the log`, async (t) => {
     const folder = scratchFolder(t);
     const frame = Buffer.alloc(8);
     frame.writeUInt32BE(payload.length, 0);
@@ -356,7 +356,7 @@ async function fourSegments(folder: string): Promise<string[]> {
 const timeMsOf = (record: unknown): number => (record as number[])[1]!;
 const timeAt = (position: number): number => timeMsOf(recordAt(position));
 
-test('reading since any time gives the same position and CRC, and every later record', async (t) => {
+test('reads every record after a given time, and ends at the same position and CRC for every time', async (t) => {
   const folder = scratchFolder(t);
   await fourSegments(folder);
   const whole = await recoverLog(nodeLogFiles, folder, () => {});
@@ -375,7 +375,7 @@ test('reading since any time gives the same position and CRC, and every later re
   }
 });
 
-test('does not start at a segment whose first record has no time or cannot be read', async (t) => {
+test('does not start reading at a segment whose first record has no time or cannot be decoded', async (t) => {
   const folder = scratchFolder(t);
   const [, , third, last] = await fourSegments(folder);
   writeFileSync(last!, readFileSync(last!).subarray(0, segmentHeaderBytes + 5));
@@ -396,7 +396,7 @@ test('does not start at a segment whose first record has no time or cannot be re
   });
 });
 
-test('opens a log with damage in a skipped segment, but not in a segment that it reads', async (t) => {
+test('opens a log with damage in a skipped segment, but not with damage in a segment that must be read', async (t) => {
   const folder = scratchFolder(t);
   const [first, , third] = await fourSegments(folder);
   const damage = (file: string): void => {

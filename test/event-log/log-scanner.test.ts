@@ -30,7 +30,7 @@ function toTheEnd(walk: LogScanner): number {
   return records;
 }
 
-test('scans a log that is being written, and continues when there are more records', async (t) => {
+test('scans a log during writes, and continues when records are added', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 700 });
   const walk = walkOf(folder);
@@ -100,7 +100,7 @@ test('counts the bytes of an incomplete record', async (t) => {
   walk.close();
 });
 
-test('reports a writer that moved scanned records', async (t) => {
+test('reports that the writer moved records after the scan', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   await appendOneByOne(log, 3);
@@ -112,7 +112,7 @@ test('reports a writer that moved scanned records', async (t) => {
   await log.close();
 });
 
-test('a scan may begin with any segment', async (t) => {
+test('starts a scan at any segment', async (t) => {
   const folder = scratchFolder(t);
   for (let round = 0; round < 3; round++) {
     const log = await openLog(folder);

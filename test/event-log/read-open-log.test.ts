@@ -11,7 +11,7 @@ import { appendOneByOne, openLog, positionOf, recordAt, scratchFolder } from './
 
 const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeMsOf: recordTimeMs });
 
-test('reads the records that an open log had taken at the call', async (t) => {
+test('reads the records that were appended to an open log before the call', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   afterwards(t, () => log.close());
@@ -31,7 +31,7 @@ test('reads the records that an open log had taken at the call', async (t) => {
   }
 });
 
-test('skips segments with only older records', async (t) => {
+test('skips segments whose records are all older than the requested ones', async (t) => {
   const folder = scratchFolder(t);
   // A segment for each record.
   const log = await openLog(folder, { segmentBytesMax: 1 });

@@ -158,7 +158,7 @@ async function planFor(folder: string, place: LogLocation): Promise<RepairPlan> 
   return (verdict as { plan: RepairPlan }).plan;
 }
 
-/** Every file by name, wherever it lies. */
+/** Content of every file by name, in all folders. */
 function contents(...folders: string[]): Map<string, Buffer> {
   return new Map(
     folders
@@ -168,7 +168,7 @@ function contents(...folders: string[]): Map<string, Buffer> {
 }
 
 for (const { name, damage, kept, readable } of damages) {
-  test(`${name}: what is before it stays, what is behind it is set aside unchanged, and the log goes on`, async (t) => {
+  test(`damage to ${name}: repair keeps earlier records, copies later records unchanged, and appends succeed`, async (t) => {
     const { dataFolder, folder, place } = await damagedLog(t, damage);
     const before = contents(folder);
     const plan = await planFor(folder, place);
@@ -192,7 +192,7 @@ for (const { name, damage, kept, readable } of damages) {
     assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(kept + 3)));
   });
 
-  test(`${name}: a repair stopped at any step is completed by the next one, and nothing is lost`, async (t) => {
+  test(`damage to ${name}: the next repair completes a repair that was stopped at any step, without loss`, async (t) => {
     let steps = 0;
     for (let stopAt = 1; stopAt <= steps + 1; stopAt++) {
       const { dataFolder, folder, place } = await damagedLog(t, damage);
@@ -222,7 +222,7 @@ for (const { name, damage, kept, readable } of damages) {
   });
 }
 
-test('a log is not cut where it is not damaged', async (t) => {
+test('does not cut a damaged log at another position', async (t) => {
   const { folder, place } = await damagedLog(t, damages[0]!.damage);
   const check = await verifyLog(nodeLogFiles, folder);
   const elsewhere: LogLocation[] = [
@@ -237,7 +237,7 @@ test('a log is not cut where it is not damaged', async (t) => {
   }
 });
 
-test('a whole log is not cut anywhere, and at its end there is nothing to cut', async (t) => {
+test('does not cut an undamaged log at any position', async (t) => {
   const { folder } = await damagedLog(t, ([file]) => ({ file: file!, offset: 0 }));
   const check = await verifyLog(nodeLogFiles, folder);
   const judge = (file: string, offset: number) => validateCut(nodeLogFiles, check, { file, offset }).kind;
@@ -258,7 +258,7 @@ test('a whole log is not cut anywhere, and at its end there is nothing to cut', 
   }
 });
 
-test('records behind the damage are shown to whoever counts them', async (t) => {
+test('passes the records after the damage to the callback', async (t) => {
   const { folder, place } = await damagedLog(t, damages[0]!.damage);
   const seen: number[] = [];
   const behind = countRecordsAfterCut(nodeLogFiles, await planFor(folder, place), (record) =>

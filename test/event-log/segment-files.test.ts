@@ -26,7 +26,7 @@ const firsts = (folder: string) =>
     .map((name) => Number.parseInt(name, 10));
 
 describe('dropSegments', () => {
-  it('deletes segments before a position, but never the newest', async (t) => {
+  it('deletes segments before a position, except the newest segment', async (t) => {
     const folder = await sixRecords(t);
     for (const [before, dropped, left] of [
       [0, 0, [1, 3, 5, 7]],
@@ -42,7 +42,7 @@ describe('dropSegments', () => {
     assert.equal(await dropSegments(nodeLogFiles, scratchFolder(t), 5_000), 0);
   });
 
-  it('keeps the positions of the remaining records', async (t) => {
+  it('does not change the positions of the remaining records after a deletion', async (t) => {
     const folder = await sixRecords(t);
     writeFileSync(join(folder, 'somebody-elses.txt'), '');
     await dropSegments(nodeLogFiles, folder, 4);
@@ -59,7 +59,7 @@ describe('dropSegments', () => {
     assert.equal(readdirSync(folder).includes('somebody-elses.txt'), true);
   });
 
-  it('makes each deletion durable before the next', async (t) => {
+  it('syncs each deletion of a segment before the next deletion', async (t) => {
     const folder = await sixRecords(t);
     const steps: string[] = [];
     const files: LogFiles = {

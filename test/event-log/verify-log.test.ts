@@ -43,13 +43,13 @@ test('counts the records and bytes of an undamaged log', async (t) => {
   assert.equal(bytes, size);
 });
 
-test('a folder without segments is a log without records', async (t) => {
+test('treats a folder without segments as a log without records', async (t) => {
   const folder = scratchFolder(t);
   const check = await verifyLog(nodeLogFiles, folder);
   assert.deepEqual([check.segments, check.records, check.end, check.damage], [0, 0, null, null]);
 });
 
-test('reports the same damage as opening the log, and changes nothing', async (t) => {
+test('reports the same damage as opening the log, without changing a file', async (t) => {
   const folder = scratchFolder(t);
   const files = await threeSegments(folder);
   for (const file of files) {
@@ -104,7 +104,7 @@ test('reports a record that cannot be decoded as damage', async (t) => {
   assert.deepEqual([check.position, check.end?.offset], [1, check.damage.offset]);
 });
 
-test('a log may be checked while it is written', async (t) => {
+test('verifies a log during writes', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 900 });
   for (let round = 0; round < 40; round++) {

@@ -33,11 +33,11 @@ test('rejects invalid field encodings', () => {
   }
 });
 
-test('needs no translation between equal fields', () => {
+test('translates no values between equal field encodings', () => {
   assert.equal(createChangeTranslator(fieldEncodings(personalLoans), personalLoans), null);
 });
 
-test('translates fields in another order', () => {
+test('translates values between encodings with a different order of fields', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray([...fields], { minLength: fields.length }), (shuffled) => {
       const today = withFields(shuffled);
@@ -56,7 +56,7 @@ test('translates fields in another order', () => {
   );
 });
 
-test('translates moved choices and skips removed ones', () => {
+test('translates choices with a new position and skips removed choices', () => {
   const moved = withFields(
     fields.map((field) =>
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,
@@ -69,7 +69,7 @@ test('translates moved choices and skips removed ones', () => {
   assert.deepEqual(translate([state, -1]), [state, -1]);
 });
 
-test('skips removed fields and fields of another kind', () => {
+test('skips removed fields and fields whose kind has changed', () => {
   const gone = withFields(fields.filter(({ name }) => name !== 'state'));
   assert.deepEqual(createChangeTranslator(fieldEncodings(personalLoans), gone)!([state, 3]), []);
   const other = withFields(

@@ -96,7 +96,7 @@ test('keeps acknowledged changes when the process is killed', async (t) => {
   }
 });
 
-test('stores no sub_id and no value in plaintext', async (t) => {
+test('the journal contains no sub_id and no field value in plaintext', async (t) => {
   const temporary = await openTemporaryJournal(t);
   const sub = subNumbered(1);
   await temporary.journal.append(sub, [0, 0x0badcafe]);
@@ -111,7 +111,7 @@ test('stores no sub_id and no value in plaintext', async (t) => {
   }
 });
 
-test('encrypts equal changes differently in each run', async (t) => {
+test('encrypts equal field changes differently in each run', async (t) => {
   const written: string[] = [];
   for (let run = 0; run < 2; run++) {
     const temporary = await openTemporaryJournal(t);
@@ -128,7 +128,7 @@ test('encrypts equal changes differently in each run', async (t) => {
   assert.notEqual(written[0], written[1]);
 });
 
-test('starts a new epoch after 15 minutes with changes', async (t) => {
+test('starts a new journal epoch after 15 minutes with changes', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   clock.advance(bounds.journalEpochDurationMs);
@@ -150,7 +150,7 @@ test('starts a new epoch after 15 minutes with changes', async (t) => {
   );
 });
 
-test('keeps the order of changes that arrive while a new epoch starts', async (t) => {
+test('keeps the order of field changes that arrive during the start of a new epoch', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
@@ -170,7 +170,7 @@ test('keeps the order of changes that arrive while a new epoch starts', async (t
   );
 });
 
-test('settles changes in stored order while a new epoch starts on a slow disk', async (t) => {
+test('settles field changes in stored order during the start of a new epoch on a slow disk', async (t) => {
   const clock = new ManualClock();
   const files = new TroubledLogFiles();
   const slow = Promise.withResolvers<void>();
@@ -212,7 +212,7 @@ test('settles changes in stored order while a new epoch starts on a slow disk', 
   );
 });
 
-test('keeps an epoch that cannot be written until it can', async (t) => {
+test('keeps the changes of an epoch that cannot be written, and writes them later', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
@@ -232,7 +232,7 @@ test('keeps an epoch that cannot be written until it can', async (t) => {
   );
 });
 
-test('deletes an epoch when all its sessions have just expired', async (t) => {
+test('deletes a journal epoch as soon as all of its sessions have expired', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   const [first] = epochs(temporary);
@@ -247,7 +247,7 @@ test('deletes an epoch when all its sessions have just expired', async (t) => {
   assert(!epochs(temporary).includes(first!));
 });
 
-test('starts and deletes epochs without synchronous file system calls', async (t) => {
+test('starts and deletes journal epochs without synchronous file system calls', async (t) => {
   const clock = new ManualClock();
   const troubles: unknown[] = [];
   const temporary = await openTemporaryJournal(t, { clock, onIncident: (trouble) => troubles.push(trouble) });
@@ -276,7 +276,7 @@ test('starts and deletes epochs without synchronous file system calls', async (t
   assert.deepEqual(after[0], before[1]);
 });
 
-test('finishes a failed deletion of an epoch later and reports both', async (t) => {
+test('retries a failed deletion of an epoch later, and reports the failure and the success', async (t) => {
   const clock = new ManualClock();
   const troubles: string[] = [];
   const temporary = await openTemporaryJournal(t, { clock, onIncident: ({ kind }) => troubles.push(kind) });
@@ -310,7 +310,7 @@ test('reports a damaged last batch of a closed journal', async (t) => {
   writeFileSync(segment, bytes);
 });
 
-test('deletes the cut tails of an epoch with the epoch', async (t) => {
+test('deletes the copied tails of an epoch together with the epoch', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
@@ -348,7 +348,7 @@ test('deletes a partly deleted epoch at a restart', async (t) => {
   assert(!epochs(temporary).includes('0001700000000000.gone'));
 });
 
-test('keeps the order of changes when the wall clock is set back', async (t) => {
+test('keeps the order of field changes when the wall clock is set back', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
@@ -361,7 +361,7 @@ test('keeps the order of changes when the wall clock is set back', async (t) => 
   );
 });
 
-test('reuses the numbers of refused batches', async (t) => {
+test('reuses the numbers of rejected journal batches', async (t) => {
   const temporary = await openTemporaryJournal(t);
   await append(temporary, 1);
   temporary.breakFiles();
@@ -380,7 +380,7 @@ test('reuses the numbers of refused batches', async (t) => {
   );
 });
 
-test('opens with rotated secrets, and reports a missing secret', async (t) => {
+test('opens a journal with rotated secrets, and reports a missing secret', async (t) => {
   const temporary = await openTemporaryJournal(t);
   await append(temporary, 1);
   const secret = { number: 1, bytes: temporary.options.secrets.newest.bytes };
@@ -394,7 +394,7 @@ test('opens with rotated secrets, and reports a missing secret', async (t) => {
   assert.equal((await temporary.merges({ secrets: new SecretRing([secret, other]) })).length, 2);
 });
 
-test('close is idempotent, stores everything, and rejects later changes', async (t) => {
+test('close is idempotent, stores all queued changes and rejects later changes', async (t) => {
   const temporary = await openTemporaryJournal(t);
   const pending = append(temporary, 1);
   await Promise.all([temporary.journal.close(), temporary.journal.close()]);

@@ -7,7 +7,7 @@ import { JournalCipher } from '../../src/journal/journal-format.ts';
 const secret = randomBytes(32);
 const salt = randomBytes(16);
 
-test('decrypts an encrypted batch', () => {
+test('decrypts an encrypted journal batch', () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.nat(1e9), (plain, number) => {
       const sealed = new JournalCipher(secret, salt).encrypt(number, plain);
@@ -16,7 +16,7 @@ test('decrypts an encrypted batch', () => {
   );
 });
 
-test('rejects another batch number, salt or secret, and any changed or missing byte', () => {
+test('decryption of a batch fails with a wrong number, salt or secret, or a changed or missing byte', () => {
   const seal = new JournalCipher(secret, salt);
   const sealed = seal.encrypt(7, Buffer.from('what a borrower told'));
   assert.notEqual(seal.decrypt(7, sealed), null);

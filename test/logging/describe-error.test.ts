@@ -45,7 +45,7 @@ const errorsWithInput: Readonly<Record<string, () => unknown>> = {
 };
 
 for (const [name, action] of Object.entries(errorsWithInput)) {
-  test(`does not describe the input quoted by an error: ${name}`, () => {
+  test(`omits input that an error message quotes: ${name}`, () => {
     const thrown = thrownBy(action);
     const described = describeError(thrown);
     assert.ok(!JSON.stringify(described).includes('zq7'), JSON.stringify(described));
@@ -53,7 +53,7 @@ for (const [name, action] of Object.entries(errorsWithInput)) {
   });
 }
 
-test('describes messages of this project, the system and SQLite', () => {
+test('includes the messages of errors of this project, the system and SQLite', () => {
   const own = describeError(new Error('a step failed', { cause: thrownBy(() => readFileSync('/no/such/file')) }));
   assert.equal(own.message, 'a step failed');
   assert.match(own.stack?.[0] ?? '', /describe-error\.test\.ts:\d+/);
@@ -68,7 +68,7 @@ test('describes messages of this project, the system and SQLite', () => {
   database.close();
 });
 
-test('limits a circular chain of causes', () => {
+test('truncates a circular chain of error causes', () => {
   const error = new Error('circular');
   error.cause = error;
   assert.ok(JSON.stringify(describeError(error)).length < 10_000);

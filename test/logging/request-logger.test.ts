@@ -73,7 +73,7 @@ test('logs the request, the caller and the reason of a rejection', () => {
   ]);
 });
 
-test('logs successful requests and every rejection at debug', () => {
+test('logs successful requests and all rejections at level debug', () => {
   const { log, lines } = requestLog('debug');
   log.logSuccess?.(request, reply(200));
   assert.deepEqual(lines(), [
@@ -94,7 +94,7 @@ test('logs successful requests and every rejection at debug', () => {
   assert.equal(requestLog('info').log.logSuccess, undefined);
 });
 
-test('has a distinct message for each error code', () => {
+test('each error code has a distinct log message', () => {
   const phrases = Object.values(errorTable).map(({ phrase }) => phrase);
   assert.equal(new Set(phrases).size, phrases.length);
 });
@@ -110,7 +110,7 @@ test('does not log an unknown method', () => {
   assert.ok(!/jane/i.test(JSON.stringify(written)));
 });
 
-test('logs errors of the service as warning or error, and others as info', () => {
+test('logs errors of the service at level warn or error, and other errors at level info', () => {
   const { log, lines } = requestLog('debug');
   log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
   log.logRefusal(request, reply(503, 'SERVICE_UNAVAILABLE'));
@@ -139,7 +139,7 @@ test('logs one line with a stack for a failed request', () => {
   assert.match(JSON.stringify(line?.err), /"message":"a step failed","stack":\["at .*request-logger\.test\.ts/);
 });
 
-test('limits the lines of each kind of rejection and reports the number of dropped lines', async () => {
+test('limits the log lines of each kind of rejection and reports the number of dropped lines', async () => {
   const { log, clock, lines, stream } = requestLog();
   for (let i = 0; i < 100; i++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
   log.logRefusal(request, reply(400, 'INVALID_REQUEST'));
@@ -168,7 +168,7 @@ test('limits the lines of each kind of rejection and reports the number of dropp
   assert.deepEqual(lines()[0]?.dropped, { UNAUTHORIZED: 100 - bounds.refusalLogLinesPerSecond });
 });
 
-test('does not count lines of a disabled level', () => {
+test('log lines of a disabled level do not count towards the limit', () => {
   const { log, lines } = requestLog('error');
   for (let i = 0; i < 100; i++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
   log.close();

@@ -35,7 +35,7 @@ const linesOf = (log: string) =>
     .slice(0, -1)
     .map((line) => JSON.parse(line) as { readonly index?: number; readonly msg?: string; readonly lines?: number });
 
-test('writes all lines to a pipe', async () => {
+test('writes all log lines to a pipe', async () => {
   const { child, end } = await startWriting(500);
   const read = text(child.stderr);
   assert.deepEqual(await end(), ['true', 0]);
@@ -45,12 +45,12 @@ test('writes all lines to a pipe', async () => {
   assert.match(log, /^\{"level":30,"time":\d{13},/);
 });
 
-test('is not blocked by a reader that does not read', async () => {
+test('a pipe that nobody reads does not block the process', async () => {
   const { end } = await startWriting(500);
   assert.deepEqual(await end(), ['false', 0]);
 });
 
-test('drops lines above the buffer limit and reports their number', async () => {
+test('drops log lines above the buffer limit and reports the number of dropped lines', async () => {
   const { child, end } = await startWriting(10_000);
   const read = text(child.stderr);
   // Reading the first line frees buffer space for the last one.
@@ -62,7 +62,7 @@ test('drops lines above the buffer limit and reports their number', async () => 
   assert.equal(lines.filter(({ index }) => index !== undefined).length + dropped, 10_000);
 });
 
-test('continues after the reader has closed the pipe', async () => {
+test('the process continues after the reader has closed the pipe', async () => {
   const { child, end } = await startWriting(500);
   child.stderr.destroy();
   assert.deepEqual(await end(), ['true', 0]);
@@ -77,7 +77,7 @@ test('writes ISO 8601 timestamps on a terminal', (t) => {
   assert.match(stdout, /\{"level":30,"time":"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","msg":"the last"\}/);
 });
 
-test('writes all lines to a file', async (t) => {
+test('writes all log lines to a file', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'log-test-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'log');
@@ -86,7 +86,7 @@ test('writes all lines to a file', async (t) => {
   assert.equal(linesOf(readFileSync(path, 'utf8')).length, 501);
 });
 
-test('continues on a full disk', async () => {
+test('the process continues if the disk of the log file is full', async () => {
   const { end } = await startWriting(10, openSync('/dev/full', 'a'));
   assert.deepEqual(await end(), ['true', 0]);
 });

@@ -50,7 +50,7 @@ function without(catalog: LoanCatalog, ids: ReadonlySet<string>): LoanCatalog {
   return { ...catalog, lenders: lenders.filter(({ offers }) => offers.length > 0) };
 }
 
-test('ranks available offers as if the catalog had no others', () => {
+test('ranks available offers like a catalog without the unavailable offers', () => {
   const arbitrary = fc.record({
     seed: fc.nat(1_000),
     offers: fc.integer({ min: 2, max: 130 }),
@@ -148,7 +148,7 @@ describe('the daily cap in a catalog', () => {
     return parsed.ok ? [] : parsed.errors;
   };
 
-  test('must be a whole number of at least 1', () => {
+  test('a daily cap must be an integer of at least 1', () => {
     for (const cap of [1, 250, 100_000_000]) assert.deepEqual(faults(cap), []);
     for (const cap of [0, -1, 1.5, '5', null, 100_000_001]) {
       assert.equal(faults(cap).length, 1, String(cap));
@@ -156,7 +156,7 @@ describe('the daily cap in a catalog', () => {
     }
   });
 
-  test('is stored by offer id and changes the version', () => {
+  test('stores daily caps by offer id; a changed cap changes the catalog version', () => {
     const offers = [
       plainOffer({ id: 'b', daily_cap: 5 }),
       plainOffer({ id: 'a' }),

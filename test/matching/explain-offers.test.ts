@@ -30,8 +30,8 @@ async function against(
   return reasons.map(({ reason, field }) => `${reason} ${field}`);
 }
 
-describe('an offer', () => {
-  test('that matches has no reasons', async () => {
+describe('explainOffers', () => {
+  test('returns no reasons for a matching offer', async () => {
     assert.deepEqual(await against({}), []);
   });
 
@@ -48,22 +48,22 @@ describe('an offer', () => {
     const { field } = criterion;
     const offer = { criteria: [{ ...criterion }] } as unknown as Partial<LoanOffer>;
 
-    test(`whose criterion on ${field} is not met names not_accepted and the field`, async () => {
+    test(`reports an unmet criterion on ${field} as not_accepted with the field`, async () => {
       assert.deepEqual(await against(offer, told), [`not_accepted ${field}`]);
     });
 
     if (untold === null) continue;
-    test(`whose criterion on ${field} finds nothing told names not_told and the field`, async () => {
+    test(`reports a criterion on an absent ${field} as not_told with the field`, async () => {
       assert.deepEqual(await against(offer, untold), [`not_told ${field}`]);
     });
   }
 
-  test('that does not serve the credit band has the reason of the band and none of its prices', async () => {
+  test('reports only the credit band, and no prices, if the offer excludes this band', async () => {
     const offer = { bands: { '800+': plainBand({ max_amount: 1_000 }) }, max_debt_to_income_percent: 1 };
     assert.deepEqual(await against(offer), ['not_accepted credit_score_range']);
   });
 
-  test('has a reason for an amount below or above its range', async () => {
+  test('reports an amount below or above the range of the offer', async () => {
     assert.deepEqual(await against({ amount: { min: 20_000, max: 50_000 } }), ['amount_too_low loan_amount']);
     assert.deepEqual(await against({ amount: { min: 1_000, max: 9_000 } }), ['amount_too_high loan_amount']);
     assert.deepEqual(await against({ bands: { '700-749': plainBand({ max_amount: 14_999 }) } }), [
@@ -71,7 +71,7 @@ describe('an offer', () => {
     ]);
   });
 
-  test('has a reason for the minimum amount or APR cap of a state', async () => {
+  test('reports the minimum amount or APR cap of a state', async () => {
     assert.deepEqual(await against({}, {}, { state_rules: { CA: { min_amount: 15_001 } } }), [
       'amount_too_low_in_state state',
     ]);
@@ -80,21 +80,21 @@ describe('an offer', () => {
     ]);
   });
 
-  test('has a reason for too much debt, and for unknown debt or income', async () => {
+  test('reports too much debt, and an absent debt or income', async () => {
     const offer = { max_debt_to_income_percent: 20 };
     assert.deepEqual(await against(offer), ['debt_to_income monthly_debt_payments']);
     assert.deepEqual(await against(offer, { monthly_debt_payments: null }), ['not_told monthly_debt_payments']);
     assert.deepEqual(await against(offer, { annual_income: null }), ['not_told annual_income']);
   });
 
-  test('has the reason debt only if no term is affordable', async () => {
+  test('reports debt only if no term is affordable', async () => {
     // 30 % leave 625 a month for the new payment: enough over 36 months (491.08), not over 24 (699.12).
     const offer = { max_debt_to_income_percent: 30 };
     assert.deepEqual(await against({ ...offer, term_months: [24, 36] }), []);
     assert.deepEqual(await against({ ...offer, term_months: [12, 24] }), ['debt_to_income monthly_debt_payments']);
   });
 
-  test('has reasons for debt and APR cap if both exclude every term', async () => {
+  test('reports both debt and APR cap if together they exclude every term', async () => {
     const capped = { state_rules: { CA: { max_apr_percent: 5 } } };
     assert.deepEqual(await against({ max_debt_to_income_percent: 30 }, {}, capped), ['apr_above_cap state']);
     assert.deepEqual(await against({ max_debt_to_income_percent: 20 }, {}, capped), [
@@ -103,7 +103,7 @@ describe('an offer', () => {
     ]);
   });
 
-  test('has every reason once', async () => {
+  test('reports each reason of an offer once', async () => {
     const offer = {
       criteria: [
         { field: 'state', in: ['NY'] },
@@ -137,7 +137,7 @@ test('counts an offer under each of its reasons, the most common reason first', 
   } satisfies Explanation);
 });
 
-test('reports a daily cap without a field', async () => {
+test('reports an exhausted daily cap as a reason without a field', async () => {
   const tables = compileLoanTables(catalogOf([plainOffer({ id: 'a' }), plainOffer({ id: 'b' })]), personalLoans);
   const { matched, reasons } = await explainOffers(
     tables,
@@ -161,7 +161,7 @@ test('excludes all offers for a borrower without amount, band or state', async (
 });
 
 for (const vertical of [personalLoans, equipmentLeases]) {
-  test(`what is explained of ${vertical.segment} is what the matcher matches, and the counts add up`, async () => {
+  test(`explanations of ${vertical.segment} agree with the matcher, and the counts add up`, async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.integer({ min: 1, max: 90 }), fc.nat(), async (catalogSeed, offers, seed) => {
@@ -191,7 +191,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
   });
 }
 
-test('gives reasons exactly for the offers that do not match', async () => {
+test('returns reasons for all offers that do not match, and for no other offer', async () => {
   const random = seededRandom(2_026);
   for (let seed = 0; seed < 15; seed++) {
     const catalog = generateCatalog(seed, 40);
@@ -218,7 +218,7 @@ test('gives reasons exactly for the offers that do not match', async () => {
   }
 });
 
-test('yields to the event loop in a large catalog', async () => {
+test('yields to the event loop during the explanation of a large catalog', async () => {
   const offers = 10 * bounds.explainedOffersPerTurn;
   const tables = compileLoanTables(generateCatalog(1, offers), personalLoans);
   let turns = 0;

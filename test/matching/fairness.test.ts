@@ -208,27 +208,27 @@ function marketWithSurchargeFor(trait: string): Market {
   };
 }
 
-/** Whether the score is `ordered` in checks that unfair scores are found. Only `make match-test` runs all of them. */
+/** Values of `ordered` for tests that unfair scores are detected. Only `make match-test` runs all of these tests. */
 const selfChecks = process.env.MATCH_BORROWERS === undefined ? [] : [false, true];
 
 for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'education_level', 'address_zip']) {
   for (const size of sizes) {
-    describe(`${trait}, in a ${size} market,`, () => {
-      test('does not change prices', () => {
+    describe(`fairness for ${trait} in a ${size} market`, () => {
+      test('prices do not depend on the protected field', () => {
         const compared = assertSamePrices(fairMarket, trait, size);
         assert.ok(compared > 300, `only ${compared} offers were compared`);
       });
 
-      test('does not change orders', () => assertSameOrders(fairMarket, trait, size));
+      test('rankings do not depend on the protected field', () => assertSameOrders(fairMarket, trait, size));
 
-      test('is detected if it changes a price', () => {
+      test('the fairness test detects a price that depends on the protected field', () => {
         const unfair = marketWithSurchargeFor(trait);
         assert.throws(() => assertSamePrices(unfair, trait, size), new RegExp(`a price depends on ${trait}`));
         assert.throws(() => assertSameOrders(unfair, trait, size), new RegExp(`the order \\w+ depends on ${trait}`));
       });
 
       for (const ordered of selfChecks) {
-        test(`would be found out if it had a weight in the score, ${ordered ? 'walked by it' : 'worked out for all'}`, () => {
+        test(`detects a score with a weight for the protected field, ${ordered ? 'walked by it' : 'worked out for all'}`, () => {
           const unfair = marketWithWeightFor(trait, ordered);
           const found = new RegExp(`the order recommended depends on ${trait}`);
           assert.throws(() => assertSameOrders(unfair, trait, size), found);
@@ -249,7 +249,7 @@ test('uses the prebuilt orders for most borrowers of a large market', () => {
       if (rank(plain.tables, borrower, today).total > bounds.offersShownMax) cut++;
     });
     for (let seed = 0; seed < markets[size].catalogs; seed++) {
-      // Orders by term are made for walks alone.
+      // The index builds orders by term only if a ranking uses them.
       walked[size] += rank.indexFor(catalogsOf(seed, size).plain.tables).usage.terms;
     }
     if (size === 'large') assert.ok(cut > borrowers / 2, `only ${cut} of ${borrowers}`);
@@ -258,7 +258,7 @@ test('uses the prebuilt orders for most borrowers of a large market', () => {
   assert.ok(walked.large > 5 * markets.large.catalogs, `orders of only ${walked.large} terms were walked`);
 });
 
-/** Whatever is shown and whatever is said of the rest is the same for both. */
+/** Asserts that two borrowers who differ only in one field get the same offers and explanations. */
 async function assertNoDifference(market: Market, trait: string, size: Size): Promise<void> {
   const random = seededRandom(7);
   const position = fieldIndex(personalLoans, trait);
@@ -279,11 +279,11 @@ async function assertNoDifference(market: Market, trait: string, size: Size): Pr
 for (const trait of ['education_level', 'address_zip']) {
   describe(trait, () => {
     for (const size of sizes) {
-      test(`makes no difference at all in a ${size} market, told or not`, () =>
+      test(`offers and explanations in a ${size} market do not depend on the field, present or absent`, () =>
         assertNoDifference(fairMarket, trait, size));
     }
 
-    test('is detected if it decides who gets an offer', async () => {
+    test('the fairness test detects eligibility that depends on the field', async () => {
       const position = fieldIndex(personalLoans, trait);
       const picky: Market = {
         ...fairMarket,
@@ -300,7 +300,7 @@ for (const trait of ['education_level', 'address_zip']) {
   });
 }
 
-/** The scores of the offers that a borrower may have, by id. */
+/** Scores of the offers that a borrower is eligible for, by offer ID. */
 function scoresOf(score: ScoreOffer, catalog: CompiledCatalog, borrower: FieldVector): Map<string, number> {
   const scores = new Map<string, number>();
   const rank = createRanker((tables, offer, applicant, price) => {
@@ -317,7 +317,7 @@ describe('retired borrowers', () => {
   const { values } = personalLoans.fields[position] as { values: readonly string[] };
   const [employed, retired] = [values.indexOf('employed'), values.indexOf('retired')];
 
-  /** `scoreFor` makes the score that a borrower is judged by: the same for everybody in a fair market. */
+  /** @param scoreFor returns the score function for an employment status; a fair market has one for all */
   function assertNeverBelow(scoreFor: (employment: number) => ScoreOffer): number {
     let compared = 0;
     forEachPair(
@@ -336,12 +336,12 @@ describe('retired borrowers', () => {
     return compared;
   }
 
-  test('are never scored below employed ones of the same income', () => {
+  test('retired borrowers never have lower scores than employed borrowers with the same income', () => {
     const compared = assertNeverBelow(() => recommendedScore);
     assert.ok(compared > 300, `only ${compared} offers were compared`);
   });
 
-  test('are detected to be if employment has a weight', () => {
+  test('the fairness test detects a score that depends on employment', () => {
     const favouring =
       (employment: number): ScoreOffer =>
       (tables, offer, applicant, price) =>
@@ -351,7 +351,7 @@ describe('retired borrowers', () => {
 });
 
 describe('a payout', () => {
-  /** The same catalogs with other payouts and confirm rates recommend in the same order; returns how often revenue did not. */
+  /** Compares orders after payouts and confirm rates change. Returns how often `svc_revenue` differed. */
   function assertNoPart(rank: RankLoans, size: Size): number {
     const random: Random = seededRandom(11);
     let revenueDiffered = 0;
@@ -386,13 +386,13 @@ describe('a payout', () => {
   }
 
   for (const size of sizes) {
-    test(`has no part in any order of a ${size} market but that of revenue`, () => {
+    test(`payouts in a ${size} market affect no order except svc_revenue`, () => {
       const revenueDiffered = assertNoPart(rankOffers, size);
       assert.ok(revenueDiffered > markets[size].catalogs, `revenue ordered otherwise only ${revenueDiffered} times`);
     });
 
     for (const ordered of size === 'small' ? [true] : selfChecks) {
-      test(`would be found out in a ${size} market if it had a weight in the score${ordered ? ' that is walked' : ''}`, () => {
+      test(`the fairness test detects a weight of the payout in a ${size} market${ordered ? ' that is walked' : ''}`, () => {
         const paid = createRanker(
           (tables, offer, applicant, price) =>
             recommendedScore(tables, offer, applicant, price) +

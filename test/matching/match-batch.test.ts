@@ -49,7 +49,7 @@ test('decodes an encoded batch', () => {
   );
 });
 
-test('sends the same unavailable offers once for a batch', () => {
+test('encodes a repeated set of unavailable offers once per batch', () => {
   const requests = Array.from(
     { length: bounds.matchBatchRequestsMax },
     (): BatchRequest => ['version', 20_260_520, 1, 2],
@@ -70,7 +70,7 @@ test('decodes encoded rankings and failures', () => {
   );
 });
 
-test('does not overwrite an earlier message', () => {
+test('encoding a message does not overwrite an earlier message', () => {
   const batch = { requests: [['one', 1, 2, 3] as BatchRequest], unavailable: [] };
   const first = encodeBatch(batch);
   encodeBatch({ requests: [['two', 4, 5, 6]], unavailable: [] });
@@ -88,7 +88,7 @@ for (const [what, bytes] of [
   ['a map', encode({ a: 1 })],
   ['half a message', encodeBatch({ requests: [['version', 1, 2, 3]], unavailable: [] }).subarray(0, 5)],
 ] as const) {
-  test(`${what} is refused`, () => {
+  test(`rejects ${what}`, () => {
     assert.throws(() => decodeBatch(bytes));
     assert.throws(() => decodeResults(bytes));
   });

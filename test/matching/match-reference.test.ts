@@ -7,8 +7,8 @@ import { equipmentLeases } from '../support/equipment-leases.ts';
 import { compareWithReference, draws } from './compare-with-reference.ts';
 
 /**
- * The fast matcher against the plain rules, on random borrowers over random catalogs: totals, all four orders, and what is
- * answered of each offer in them. A few seconds' worth by default; `make match-test` sets the full number, 100,000.
+ * Compares the matcher with the reference rules for random borrowers and catalogs: totals, all four orders, and the view of
+ * each ranked offer. The default number of borrowers takes a few seconds; `make match-test` sets 100,000.
  */
 const borrowersInAll = Number(process.env.MATCH_BORROWERS ?? 3_000);
 const borrowersOfCatalog = 20;
@@ -17,7 +17,7 @@ for (const { vertical, share } of [
   { vertical: personalLoans, share: 0.8 },
   { vertical: equipmentLeases, share: 0.2 },
 ]) {
-  test(`${vertical.segment} are ranked as the plain rules say`, { timeout: 3_600_000 }, () => {
+  test(`ranks ${vertical.segment} like the reference rules`, { timeout: 3_600_000 }, () => {
     let compared = 0;
     const numRuns = Math.ceil((borrowersInAll * share) / borrowersOfCatalog);
     fc.assert(

@@ -48,12 +48,12 @@ describe('eligibility', () => {
     assert.ok(matches({}));
   });
 
-  test('includes only listed values', () => {
+  test('includes an offer only for values listed in its criterion', () => {
     assert.ok(meets({ field: 'state', in: ['CA', 'NY'] }, {}));
     assert.ok(!meets({ field: 'state', in: ['NY'] }, {}));
   });
 
-  test('excludes listed values of not_in', () => {
+  test('excludes an offer for values listed in not_in', () => {
     assert.ok(!meets({ field: 'state', not_in: ['CA'] }, {}));
     assert.ok(meets({ field: 'state', not_in: ['NY'] }, {}));
   });
@@ -67,7 +67,7 @@ describe('eligibility', () => {
     assert.ok(!matches({ criteria }, { state: 'NY' }));
   });
 
-  test('includes the limits of a range', () => {
+  test('a range criterion includes both limits', () => {
     const criterion = { field: 'annual_income', min: 50_000, max: 60_000 };
     const incomes = [49_999, 50_000, 60_000, 60_001];
     assert.deepEqual(
@@ -76,7 +76,7 @@ describe('eligibility', () => {
     );
   });
 
-  test('reaches an age on the birthday', () => {
+  test('a borrower reaches the minimum age on the birthday', () => {
     const criterion = { field: 'birthdate', min_age: 21 };
     assert.ok(meets(criterion, { birthdate: '2005-08-01' }, 20260801));
     assert.ok(!meets(criterion, { birthdate: '2005-08-02' }, 20260801));
@@ -87,7 +87,7 @@ describe('eligibility', () => {
     ['required', [false, false, true]],
     ['not_accepted', [true, true, false]],
   ] as const) {
-    test(`joint applications ${joint_applications}: made without a word of a co-borrower, to one alone, to two`, () => {
+    test(`matches absent, false and true co_borrower with joint_applications ${joint_applications}`, () => {
       assert.deepEqual(
         [{}, { co_borrower: false }, { co_borrower: true }].map((fields) => matches({ joint_applications }, fields)),
         expected,
@@ -109,14 +109,14 @@ describe('eligibility', () => {
     ['citizenship_status', 'perm_resident', 'visa'],
     ['loan_term_months', 36, 84],
   ] as const) {
-    test(`a criterion can name ${field}`, () => {
+    test(`supports a criterion on ${field}`, () => {
       assert.ok(meets({ field, in: [met] }, { [field]: met }));
       assert.ok(!meets({ field, in: [met] }, { [field]: unmet }));
       assert.ok(!meets({ field, not_in: [unmet] }, { [field]: unmet }));
     });
   }
 
-  test('excludes bands below the minimum credit score', () => {
+  test('excludes borrowers in credit bands below the minimum credit score', () => {
     const bands = Object.fromEntries(
       ['620-659', '660-699', '700-749', '750-799', '800+'].map((name) => [name, plainBand()]),
     );
@@ -128,7 +128,7 @@ describe('eligibility', () => {
     assert.deepEqual(servedFrom(850), ['800+']);
   });
 
-  test('applies the age of contract of a state', () => {
+  test('excludes borrowers below the age of contract of their state', () => {
     const rules = { state_rules: { CA: { min_age: 21 } } };
     const at20 = { birthdate: '2005-08-02' };
     assert.ok(!matches({}, at20, rules));
@@ -136,7 +136,7 @@ describe('eligibility', () => {
     assert.ok(matches({}, { ...at20, state: 'NY' }, rules));
   });
 
-  test('does not exclude a borrower without a birthdate by the age of contract', () => {
+  test('does not apply the age of contract to a borrower without a birthdate', () => {
     assert.ok(matches({}, {}, { state_rules: { CA: { min_age: 21 } } }));
   });
 
@@ -147,18 +147,18 @@ describe('eligibility', () => {
     { field: 'co_borrower', in: [false, true] },
     { field: 'loan_term_months', not_in: [12] },
   ]) {
-    test(`an offer that needs an absent ${criterion.field} is skipped, whatever the value might be`, () => {
+    test(`excludes an offer with a criterion on ${criterion.field} if the field is absent`, () => {
       const { monthly_debt_payments: _, ...fields } = goodBorrower;
       const catalog = compiled(catalogOf([plainOffer({ criteria: [criterion] })]));
       assert.equal(rankOffers(catalog.tables, borrowerOf(fields), today).total, 0);
     });
   }
 
-  test('excludes a band without a price', () => {
+  test('excludes an offer without a price for the credit band', () => {
     assert.ok(!matches({}, { credit_score_range: '660-699' }));
   });
 
-  test('requires an amount within the ranges of offer and band', () => {
+  test('requires an amount within the ranges of the offer and of the credit band', () => {
     const offer = { amount: { min: 5_000, max: 40_000 }, bands: { '700-749': plainBand({ max_amount: 20_000 }) } };
     assert.deepEqual(
       [4_999, 5_000, 20_000, 20_001].map((loan_amount) => matches(offer, { loan_amount })),
@@ -166,7 +166,7 @@ describe('eligibility', () => {
     );
   });
 
-  test('excludes amounts below the minimum of the state', () => {
+  test('excludes an offer for an amount below the minimum of the state', () => {
     const rules = { state_rules: { CA: { min_amount: 15_001 } } };
     assert.ok(!matches({}, {}, rules));
     assert.ok(matches({}, { loan_amount: 15_001 }, rules));
@@ -239,7 +239,7 @@ describe('eligibility', () => {
     assert.ok(!at(2));
   });
 
-  test('includes an offer at exactly the cap', () => {
+  test('includes an offer with an APR of exactly the cap', () => {
     assert.ok(matches({ bands: { '700-749': plainBand({ note_rate_percent: { min: 36, max: 36 } }) } }));
   });
 
@@ -256,7 +256,7 @@ describe('eligibility', () => {
     assert.equal(rankOffers(catalog.tables, borrowerOf(fields), today).total, 0);
   });
 
-  test('matches nothing without amount, band or state', () => {
+  test('matches no offer without amount, credit band or state', () => {
     const catalog = compiled(catalogOf([plainOffer()]));
     for (const missing of ['loan_amount', 'credit_score_range', 'state']) {
       const fields = Object.fromEntries(Object.entries(goodBorrower).filter(([name]) => name !== missing));
@@ -271,14 +271,14 @@ describe('orders', () => {
     plainOffer({ id, bands: { '700-749': plainBand({ note_rate_percent: { min, max } }) }, ...changes });
   const borrower = borrowerOf(goodBorrower);
 
-  test('lowest_apr sorts by lower end, upper end and id', () => {
+  test('lowest_apr sorts by lower APR, upper APR and offer id', () => {
     const catalog = compiled(
       catalogOf([priced('d', 9, 20), priced('b', 8, 12), priced('c', 8, 11), priced('a', 8, 12)]),
     );
     assert.deepEqual(orderOf(catalog, borrower, 'lowest_apr'), ['c', 'a', 'b', 'd']);
   });
 
-  test('lowest_apr compares rates as shown', () => {
+  test('lowest_apr compares the rounded rates of the response', () => {
     // Both start at 8.00 %, so the upper end decides, though one begins a hair lower.
     const catalog = compiled(catalogOf([priced('a', 8.0001, 12), priced('b', 8.0002, 11)]));
     assert.deepEqual(orderOf(catalog, borrower, 'lowest_apr'), ['b', 'a']);
@@ -371,7 +371,7 @@ describe('orders', () => {
     });
   }
 
-  test('each order keeps the best 20 and the total counts all', () => {
+  test('each order contains the best 20 offers, and the total counts all matching offers', () => {
     const catalog = compiled(
       catalogOf(Array.from({ length: 45 }, (_, at) => priced(`o${at}`, 8 + ((at * 7) % 45) / 10, 14))),
     );
@@ -388,7 +388,7 @@ describe('orders', () => {
 });
 
 for (const vertical of [personalLoans, equipmentLeases]) {
-  test(`matching ${vertical.segment} agrees with the plain rules on random catalogs and borrowers`, () => {
+  test(`matching ${vertical.segment} agrees with the reference rules for random catalogs and borrowers`, () => {
     let matched = 0;
     fc.assert(
       fc.property(fc.nat(), fc.integer({ min: 1, max: 90 }), fc.nat(), (catalogSeed, offers, borrowerSeed) => {

@@ -134,7 +134,7 @@ for (const { name, threads } of [
       assert.equal(good!.status, 'fulfilled');
     });
 
-    test('ranks by the old and the new catalog during a change', async () => {
+    test('ranks with the old and the new catalog during a catalog change', async () => {
       const borrower = borrowerOf(goodBorrower);
       const old = fixture.catalogs.current(1, 'live');
       const change = fixture.change(3);
@@ -149,7 +149,7 @@ for (const { name, threads } of [
       assert.equal(during!.total, rankOffers(old.tables, borrower, today).total);
     });
 
-    test('has no pending requests after all are settled', async () => {
+    test('has no pending requests after all requests are settled', async () => {
       const catalogVersion = fixture.catalogs.current(1, 'live').version;
       const borrower = borrowerOf(goodBorrower);
       await Promise.all(Array.from({ length: 100 }, () => fixture.matcher.match({ catalogVersion, borrower, today })));
@@ -180,7 +180,7 @@ describe('PoolMatcher', () => {
     assert.deepEqual(batches, [bounds.matchBatchRequestsMax, 3]);
   });
 
-  test('returns null if the queue is full, and ranks all queued requests', async (context) => {
+  test('returns null for a request to a full queue, and ranks all queued requests', async (context) => {
     const fixture = await fixtureWith(1, context);
     const catalogVersion = fixture.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
@@ -225,7 +225,7 @@ describe('PoolMatcher', () => {
     assert.deepEqual(await Promise.all([refused, ...cancelled]), [null, null, null, null]);
   });
 
-  test('returns null to queued requests when it closes, and settles the others', async (context) => {
+  test('returns null for queued requests when the pool closes, and settles requests in progress', async (context) => {
     const fixture = await fixtureWith(1, context);
     const catalogVersion = fixture.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
@@ -237,7 +237,7 @@ describe('PoolMatcher', () => {
     assert.equal(fixture.matcher.pendingCount, 0);
   });
 
-  test('ranks every request although threads exit', async (context) => {
+  test('ranks every request if a thread exits once', async (context) => {
     const fixture = await fixtureWith(2, context);
     const pool = fixture.matcher as PoolMatcher;
     const catalog = fixture.catalogs.current(1, 'live');
@@ -250,7 +250,7 @@ describe('PoolMatcher', () => {
     assert.ok(fixture.errors.length > 0);
   });
 
-  test('returns null to requests whose threads exited twice', async (context) => {
+  test('returns null for requests whose threads exited twice', async (context) => {
     const fixture = await fixtureWith(1, context);
     const pool = fixture.matcher as PoolMatcher;
     const catalogVersion = fixture.catalogs.current(1, 'live').version;
@@ -265,7 +265,7 @@ describe('PoolMatcher', () => {
   });
 
   for (const threads of [1, 2]) {
-    test(`with ${threads}, tells of threads that died idle, and gives no batch to one that is not ready`, async (context) => {
+    test(`with ${threads} threads, reports exited idle threads, and sends no batch to a thread that is not ready`, async (context) => {
       const fixture = await fixtureWith(threads, context);
       const pool = fixture.matcher as PoolMatcher;
       fixture.forgetFiles();
@@ -283,7 +283,7 @@ describe('PoolMatcher', () => {
     });
   }
 
-  test('prepares a new thread with a catalog that came into use meanwhile', async (context) => {
+  test('prepares a new thread with a catalog that was activated during its start', async (context) => {
     const fixture = await fixtureWith(1, context);
     const pool = fixture.matcher as PoolMatcher;
     await Promise.all(pool.threads.map((thread) => thread.terminate()));
@@ -324,7 +324,7 @@ describe('PoolMatcher', () => {
     assert.equal(pool.threads[0], thread);
   });
 
-  test('uses the other thread while one cannot be started', async (context) => {
+  test('uses the other thread while one thread cannot be started', async (context) => {
     const fixture = await fixtureWith(2, context);
     const pool = fixture.matcher as PoolMatcher;
     const catalogVersion = fixture.catalogs.current(1, 'live').version;
@@ -352,7 +352,7 @@ describe('PoolMatcher', () => {
     assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
   });
 
-  test('closes while a thread is starting', async (context) => {
+  test('closes the pool while a thread is starting', async (context) => {
     const fixture = await fixtureWith(1, context);
     const pool = fixture.matcher as PoolMatcher;
     const catalogVersion = fixture.catalogs.current(1, 'live').version;

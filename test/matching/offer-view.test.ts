@@ -48,7 +48,7 @@ function expectedView(file: CatalogFile, index: number, borrower: readonly numbe
   };
 }
 
-test('the JSON text equals JSON.stringify of the objects, and the objects match the catalog', () => {
+test('the JSON text of offers equals JSON.stringify of the offer objects, which match the catalog', () => {
   let rendered = 0;
   fc.assert(
     fc.property(fc.nat(), fc.nat(), fc.integer({ min: 0, max: 3 }), (catalogSeed, borrowerSeed, order) => {
@@ -82,7 +82,7 @@ test('renders no offers as an empty array', () => {
   assert.equal(renderOffersJson(offerList(catalogOf([plainOffer()]), [], borrowerOf(goodBorrower)), ''), '[]');
 });
 
-test('refuses to price an offer that the borrower cannot get', () => {
+test('throws for an offer that the borrower cannot get', () => {
   const file = catalogOf([plainOffer({ amount: { min: 1_000, max: 2_000 } })]);
   assert.throws(() => offerList(file, [0], borrowerOf(goodBorrower)), /not ranked/);
 });

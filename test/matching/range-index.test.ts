@@ -15,7 +15,7 @@ const ranges = fc.integer({ min: 3, max: 400 }).chain((spread) => {
   return fc.array(range, { minLength: 1, maxLength: 3 * bounds.matchIndexBucketsMax, size: 'max' });
 });
 
-test('keeps exactly the offers whose range contains the value', () => {
+test('returns exactly the offers whose range contains the value', () => {
   fc.assert(
     fc.property(
       ranges,

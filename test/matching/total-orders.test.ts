@@ -56,7 +56,7 @@ const ids = (count: number) =>
   fc.uniqueArray(fc.stringMatching(/^[a-z0-9_-]{1,4}$/), { minLength: count, maxLength: count });
 
 for (const sort of sortOrders) {
-  test(`${sort}: ranks equal offers in the order of their ids`, () => {
+  test(`${sort} ranks equal offers in the order of their ids`, () => {
     fc.assert(
       fc.property(ids(12), content, content, content, (names, ...contents) => {
         const texts = names.map((_id, at) => JSON.stringify(contents[at % 3]));

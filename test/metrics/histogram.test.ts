@@ -17,7 +17,7 @@ test('counts a value in every bucket whose upper bound it does not exceed', () =
   });
 });
 
-test('counts series separately', () => {
+test('counts each series of a histogram separately', () => {
   const histogram = new BucketHistogram({ upperBounds: [10], unitsPerPublishedUnit: 1 }, 3);
   histogram.observe(5, 1);
   histogram.observe(50, 1);
@@ -27,7 +27,7 @@ test('counts series separately', () => {
   );
 });
 
-test('cumulative counts match any list of values', () => {
+test('cumulative bucket counts are correct for any list of values', () => {
   const upperBounds = [1, 7, 100, 5_000];
   fc.assert(
     fc.property(fc.array(fc.nat(10_000)), (values) => {

@@ -38,7 +38,7 @@ function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
   return metrics;
 }
 
-test('reads the gauges at each scrape', async () => {
+test('each scrape reads the current values of the gauges', async () => {
   let live = 3;
   const metrics = createMetrics({ liveSessions: () => live });
   assert.match(await metrics.render(), /^marketplace_live_sessions 3$/m);
@@ -54,7 +54,7 @@ test('reads the gauges at each scrape', async () => {
   assert.match(text, /^marketplace_build_info\{version="1.2.3",engine="node",node="22[.0-9]+"\} 1$/m);
 });
 
-test('shows the same counts at every scrape', async () => {
+test('counters are not reset by a scrape', async () => {
   const metrics = createMetrics();
   metrics.requests.record(1, 200, 120);
   metrics.requests.record(1, 200, 80);
@@ -68,7 +68,7 @@ test('shows the same counts at every scrape', async () => {
   }
 });
 
-test('separates the groups of the two logs', async () => {
+test('the metrics count the record groups of ledger and journal separately', async () => {
   const metrics = createMetrics();
   metrics.logGroupObserver('journal')(7, 500, 30);
   const text = await metrics.render();
@@ -78,7 +78,7 @@ test('separates the groups of the two logs', async () => {
   assert.match(text, /^marketplace_log_group_records_count\{log="ledger"\} 0$/m);
 });
 
-test('counts errors and rejections', async () => {
+test('the metrics count errors and rejections', async () => {
   const metrics = createMetrics();
   metrics.countUnrecordedClick();
   metrics.countMissingSession();
@@ -100,7 +100,7 @@ for (const [state, query] of [
   ['fails', () => Promise.reject(new Error('gone'))],
   ['does not answer', () => new Promise<never>(() => {})],
 ] as const) {
-  test(`shows the last counts while the aggregator ${state}`, async () => {
+  test(`reports the last known counts while the aggregator ${state}`, async () => {
     let readCounts: () => Promise<Readonly<Record<string, number>>> = async () => ({ duplicateClicks: 2 });
     const metrics = createMetrics({ analyticsSkippedRecords: () => readCounts() });
     await metrics.render();
@@ -131,14 +131,14 @@ test('omits the disk metrics if the data folder cannot be read', async () => {
   assert.doesNotMatch(text, /^marketplace_data_disk_free_bytes \d/m);
 });
 
-test('separates two services in one process', async () => {
+test('two services in one process have separate metrics', async () => {
   const one = createMetrics();
   const other = createMetrics();
   one.countRequestError();
   assert.match(await other.render(), /^marketplace_request_errors_total 0$/m);
 });
 
-test('shows the same counts in two concurrent scrapes', async () => {
+test('two concurrent scrapes return the same counts', async () => {
   const counts = Promise.withResolvers<Readonly<Record<string, number>>>();
   const metrics = createMetrics({ analyticsSkippedRecords: () => counts.promise });
   const both = [metrics.render(), metrics.render()];

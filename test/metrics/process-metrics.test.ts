@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { EventLoopMonitor } from '../../src/metrics/process-metrics.ts';
 
-test('records a blocked event loop cumulatively', async (t) => {
+test('the event loop delay is cumulative over scrapes', async (t) => {
   const monitor = new EventLoopMonitor();
   t.after(() => monitor.close());
   const blockedMs = 250;
@@ -17,7 +17,7 @@ test('records a blocked event loop cumulatively', async (t) => {
   }
 });
 
-test('reports active and idle time of the event loop', () => {
+test('reports the active and idle time of the event loop', () => {
   const monitor = new EventLoopMonitor();
   monitor.close();
   const { active, idle } = monitor.utilization();

@@ -113,7 +113,7 @@ class Bench {
 }
 
 describe('confirmRevenue', () => {
-  it('records accepted rows with the lender of the click and counts all outcomes', async (t) => {
+  it('records accepted rows with the lender of the click, and counts the outcomes of all rows', async (t) => {
     const bench = await Bench.open(t);
     const occurredMs = bench.createdMs + 5 * dayMs;
     const view = await bench.confirm(
@@ -147,7 +147,7 @@ describe('confirmRevenue', () => {
     assert.equal(outcome.value.accepted, 1);
   });
 
-  it('reports a repeated row and records it once', async (t) => {
+  it('reports a repeated row as repeated and records the row once', async (t) => {
     const bench = await Bench.open(t);
     const rows = [bench.row(), bench.row({ status: 'reversed' })];
     assert.deepEqual(await bench.outcomes(...rows), ['accepted', 'accepted']);
@@ -156,21 +156,21 @@ describe('confirmRevenue', () => {
     assert.equal((await bench.booked()).length, 2);
   });
 
-  it('reports a conflict and overwrites nothing', async (t) => {
+  it('reports a conflict with an earlier row and does not overwrite the row', async (t) => {
     const bench = await Bench.open(t);
     assert.deepEqual(await bench.outcomes(bench.row(), bench.row({ amount: 41 })), ['accepted', 'conflict']);
     assert.deepEqual(await bench.outcomes(bench.row({ amount: 41 }), bench.row()), ['conflict', 'repeated']);
     assert.equal((await bench.booked()).length, 1);
   });
 
-  it('funds a payout once in concurrent batches', async (t) => {
+  it('records a payout once if concurrent batches contain the same row', async (t) => {
     const bench = await Bench.open(t);
     const views = await Promise.all(Array.from({ length: 10 }, () => bench.confirm(bench.row())));
     assert.deepEqual(views.map(({ accepted }) => accepted).sort(), [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
     assert.equal((await bench.booked()).length, 1);
   });
 
-  it('records nothing of a batch that is cancelled before its turn', async (t) => {
+  it('records no row of a batch that is cancelled before its processing starts', async (t) => {
     const bench = await Bench.open(t);
     const signal = { ended: false };
     const first = confirmRevenue(bench.ports, bench.row(), undefined, signal);
@@ -185,7 +185,7 @@ describe('confirmRevenue', () => {
     );
   });
 
-  it('checks each row on the state after the rows before it', async (t) => {
+  it('validates each row against the state after the earlier rows of the batch', async (t) => {
     const bench = await Bench.open(t);
     const outcomes = await bench.outcomes(
       bench.row({ status: 'reversed' }),
@@ -231,7 +231,7 @@ describe('confirmRevenue', () => {
     assert.deepEqual(await bench.booked(), []);
   });
 
-  it('rejects a session that is not in the ledger', async (t) => {
+  it('rejects a row whose session is not in the ledger', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.subIds.issue(bench.createdMs, 42, 1, 'live');
     assert.deepEqual(await bench.outcomes(bench.row({ sub_id })), ['click_unknown']);
@@ -266,7 +266,7 @@ describe('confirmRevenue', () => {
     assert.equal((await bench.booked()).length, 1);
   });
 
-  it('stops at a row that the ledger refuses', async (t) => {
+  it('stops a batch at a row that the ledger rejects', async (t) => {
     const bench = await Bench.open(t);
     const { log } = bench.ledger;
     const full = { ...bench.ports, ledger: refusingOnce(bench) };

@@ -119,7 +119,7 @@ describe('createSession', () => {
     assert.equal(session.cachedRanking, null);
   });
 
-  it('returns sandbox for a test key', async (t) => {
+  it('returns sandbox true for a test key', async (t) => {
     const bench = await Bench.open(t);
     const outcome = await bench.create({ referrer_tag }, testTenant);
     assert(outcome.ok);
@@ -160,14 +160,14 @@ describe('createSession', () => {
     assert.deepEqual(subs, ids);
   });
 
-  it('accepts every valid tag', async (t) => {
+  it('accepts every valid referrer tag', async (t) => {
     const bench = await Bench.open(t);
     for (const tag of ['abc', 'a'.repeat(64), '0_-', '___', '---', '123']) {
       assert.equal(await bench.verdict({ referrer_tag: tag }), 'ok');
     }
   });
 
-  it('rejects every other tag, and a missing one', async (t) => {
+  it('rejects an invalid or missing referrer tag', async (t) => {
     const bench = await Bench.open(t);
     for (const tag of [
       '',
@@ -198,7 +198,7 @@ describe('createSession', () => {
     }
   });
 
-  it('ignores unknown members', async (t) => {
+  it('ignores unknown members of the request body', async (t) => {
     const bench = await Bench.open(t);
     assert.equal(await bench.verdict({ referrer_tag, sub_id: 1, constructor: {}, extra: [[[]]] }), 'ok');
   });
@@ -207,7 +207,7 @@ describe('createSession', () => {
     ['characters', 'x'],
     ['astral characters', astral],
   ] as const) {
-    it(`takes a user agent of up to 1024 ${what}`, async (t) => {
+    it(`accepts a user agent of up to 1024 ${what}`, async (t) => {
       const bench = await Bench.open(t);
       for (const length of [0, 1, 1_023, 1_024]) {
         assert.equal(await bench.verdict({ referrer_tag, user_agent: character.repeat(length) }), 'ok');
@@ -218,7 +218,7 @@ describe('createSession', () => {
       }
     });
 
-    it(`takes metadata whose names and values have up to 256 ${what}`, async (t) => {
+    it(`accepts metadata with names and values of up to 256 ${what}`, async (t) => {
       const bench = await Bench.open(t);
       const longest = character.repeat(256);
       assert.equal(await bench.verdict({ referrer_tag, metadata: { [longest]: longest } }), 'ok');
@@ -277,7 +277,7 @@ describe('createSession', () => {
     assert.equal(await bench.verdict({ referrer_tag }), 'ok');
   });
 
-  it('records the longest metadata', async (t) => {
+  it('records metadata of the maximum length', async (t) => {
     const bench = await Bench.open(t);
     const worst = '\u0001'.repeat(255);
     const metadata = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [worst + i, `${worst}x`]));
@@ -298,7 +298,7 @@ describe('createSession', () => {
     assert.equal(await bench.verdict({ referrer_tag }), 'ok');
   });
 
-  it('responds 503 while the ledger cannot be written, and keeps only the sessions that it queued', async (t) => {
+  it('responds 503 while the ledger cannot be written, and keeps only the sessions whose records are queued', async (t) => {
     const bench = await Bench.open(t, { sessionsMax: 4 });
     bench.ledger.breakFiles();
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -332,7 +332,7 @@ describe('createSession under a limit of referrer tags', () => {
     return outcome.ok ? 'ok' : outcome.refusal.code;
   };
 
-  it('rejects a new tag above the limit and accepts known tags', async (t) => {
+  it('rejects a new referrer tag above the limit and accepts known tags', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 2 });
     assert.deepEqual([await create(bench, 'tag-1'), await create(bench, 'tag-2')], ['ok', 'ok']);
     assert.equal(await create(bench, 'tag-3'), 'TAG_LIMIT_EXCEEDED');
@@ -340,14 +340,14 @@ describe('createSession under a limit of referrer tags', () => {
     assert.deepEqual([await create(bench, 'tag-1'), await create(bench, 'tag-2')], ['ok', 'ok']);
   });
 
-  it('counts a new tag of concurrent first sessions once', async (t) => {
+  it('counts a new referrer tag once if several sessions with it are created concurrently', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 2 });
     const tags = ['tag-1', 'tag-1', 'tag-2', 'tag-3', 'tag-2'];
     const codes = await Promise.all(tags.map((tag) => create(bench, tag)));
     assert.deepEqual(codes, ['ok', 'ok', 'ok', 'TAG_LIMIT_EXCEEDED', 'ok']);
   });
 
-  it('limits each account, vertical and mode separately', async (t) => {
+  it('limits the referrer tags of each account, vertical and mode separately', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 1 });
     const others = [testTenant, { ...liveTenant, account: 43 }, { ...liveTenant, vertical: equipmentLeases }];
     for (const tenant of [liveTenant, ...others]) {
@@ -356,7 +356,7 @@ describe('createSession under a limit of referrer tags', () => {
     }
   });
 
-  it('does not count a tag whose session was refused', async (t) => {
+  it('does not count a referrer tag whose session was rejected', async (t) => {
     const bench = await Bench.open(t, { sessionsMax: 1, tagsMax: 2 });
     await create(bench, 'tag-1');
     assert.equal(await create(bench, 'tag-2'), 'SERVICE_UNAVAILABLE');
@@ -371,21 +371,21 @@ describe('createSession under a limit of referrer tags', () => {
     assert.equal(await create(closed, 'tag-2'), 'SERVICE_UNAVAILABLE');
   });
 
-  it('counts a tag whose record is queued', async (t) => {
+  it('counts a referrer tag whose session record is queued', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 1 });
     bench.ledger.breakFiles();
     assert.equal(await create(bench, 'tag-1'), 'SERVICE_UNAVAILABLE');
     assert.equal(await create(bench, 'tag-2'), 'TAG_LIMIT_EXCEEDED');
   });
 
-  it('answers a repeated Idempotency-Key before it checks the tag', async (t) => {
+  it('answers a repeated Idempotency-Key without checking the tag limit', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 1 });
     const first = await bench.createWithKey({ referrer_tag }, 'retry-1');
     const repeat = await bench.createWithKey({ referrer_tag }, 'retry-1');
     assert(first.ok && repeat.ok && repeat.value.replayed);
   });
 
-  it('applies no limit until the tags are restored', () => {
+  it('applies no tag limit until the tags are restored', () => {
     const tags = new ReferrerTags(1);
     for (const tag of ['tag-1', 'tag-2']) tags.reserve(liveTenant, tag)!.settle(true);
     tags.restore(liveTenant.account, liveTenant.vertical.number, 'live', 'tag-0');
@@ -396,7 +396,7 @@ describe('createSession under a limit of referrer tags', () => {
 });
 
 describe('createSession with an Idempotency-Key', () => {
-  it('returns the first session for a repeat, as replayed, without a record', async (t) => {
+  it('returns the first session for a repeated Idempotency-Key as replayed, without a new record', async (t) => {
     const bench = await Bench.open(t);
     const first = await bench.createWithKey({ referrer_tag, metadata: { a: 1 } }, 'retry-1');
     const repeat = await bench.createWithKey({ referrer_tag, metadata: { a: 1 } }, 'retry-1');
@@ -407,7 +407,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal((await bench.ledger.records()).length, 1);
   });
 
-  it('a repeat waits for the pending first request', async (t) => {
+  it('a request with a repeated Idempotency-Key waits for the pending first request', async (t) => {
     const bench = await Bench.open(t);
     const outcomes = await Promise.all([1, 2, 3].map(() => bench.createWithKey({ referrer_tag }, 'retry-1')));
     const ids = outcomes.map((outcome) => outcome.ok && outcome.value.session.sub_id);
@@ -415,7 +415,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert.deepEqual(outcomes.map((outcome) => outcome.ok && outcome.value.replayed).sort(), [false, true, true]);
   });
 
-  it('rejects another payload with the same key, after it validates the payload', async (t) => {
+  it('rejects a valid but different payload with the same Idempotency-Key', async (t) => {
     const bench = await Bench.open(t);
     await bench.createWithKey({ referrer_tag }, 'retry-1');
     const other = await bench.createWithKey({ referrer_tag: 'experiment-2' }, 'retry-1');
@@ -426,7 +426,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal(malformed.refusal.code, 'INVALID_REFERRER_TAG');
   });
 
-  it('separates the keys of accounts, verticals and modes', async (t) => {
+  it('separates the idempotency keys of accounts, verticals and modes', async (t) => {
     const bench = await Bench.open(t);
     const tenants = [testTenant, { ...liveTenant, account: 43 }, { ...liveTenant, vertical: equipmentLeases }];
     for (const other of tenants) {
@@ -441,7 +441,7 @@ describe('createSession with an Idempotency-Key', () => {
     }
   });
 
-  it('forgets a key when its session expires', async (t) => {
+  it('deletes an Idempotency-Key when its session expires', async (t) => {
     const bench = await Bench.open(t);
     await bench.createWithKey({ referrer_tag }, 'retry-1');
     bench.clock.advance(sessionTtlMs - 1);
@@ -452,7 +452,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert(after.ok && !after.value.replayed);
   });
 
-  it('rejects a request with a new key while the key store is full', async (t) => {
+  it('rejects a request with a new Idempotency-Key while the key store is full', async (t) => {
     const bench = await Bench.open(t);
     for (const key of ['1', '2', '3']) await bench.createWithKey({ referrer_tag }, key);
     const full = await bench.createWithKey({ referrer_tag }, '4');
@@ -463,7 +463,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert((await bench.createWithKey({ referrer_tag }, '4')).ok);
   });
 
-  it('forgets the key of a failed request', async (t) => {
+  it('deletes the Idempotency-Key of a failed request', async (t) => {
     const bench = await Bench.open(t, { sessionsMax: 1 });
     await bench.create({ referrer_tag });
     const refused = await bench.createWithKey({ referrer_tag }, 'retry-1');
@@ -473,7 +473,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert(retry.ok && !retry.value.replayed);
   });
 
-  it('returns the session of a first request whose record was written late', async (t) => {
+  it('returns the session of a first request whose record was written after the error response', async (t) => {
     const bench = await Bench.open(t);
     bench.ledger.breakFiles();
     const first = await bench.createWithKey({ referrer_tag }, 'retry-1');
@@ -492,14 +492,14 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal((await bench.ledger.records()).length, 1);
   });
 
-  it('creates nothing without quota if the key was forgotten meanwhile', async (t) => {
+  it('creates no session without quota if the Idempotency-Key was deleted meanwhile', async (t) => {
     const bench = await Bench.open(t);
     const outcome = await createSession(bench.ports, liveTenant, keyNumber, { referrer_tag }, 'retry-1', null);
     assert.deepEqual(outcome, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     assert.equal(bench.sessions.size, 0);
   });
 
-  it('compares only the known members of payloads', async (t) => {
+  it('compares only the known members of payloads with the same Idempotency-Key', async (t) => {
     const bench = await Bench.open(t);
     await bench.createWithKey({ referrer_tag, unknown: 1 }, 'retry-1');
     const deep = JSON.parse(`${'['.repeat(30_000)}${']'.repeat(30_000)}`);
@@ -507,7 +507,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert(repeat.ok && repeat.value.replayed);
   });
 
-  it('accepts 1 to 255 visible ASCII characters as a key', async (t) => {
+  it('accepts 1 to 255 visible ASCII characters as an Idempotency-Key', async (t) => {
     const bench = await Bench.open(t);
     for (const key of ['a', '~'.repeat(255)]) assert((await bench.createWithKey({ referrer_tag }, key)).ok);
     for (const key of ['', 'a b', 'é', 'a'.repeat(256), 'tab\t']) {

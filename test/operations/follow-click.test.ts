@@ -184,7 +184,7 @@ class Bench {
 }
 
 for (const held of [true, false]) {
-  describe(`followClick, of a session that is ${held ? 'live' : 'expired'}`, () => {
+  describe(`followClick for a session that is ${held ? 'live' : 'expired'}`, () => {
     it('redirects to the landing URL of the offer with the click_id', async (t) => {
       const bench = await Bench.open(t, held);
       const { location, clickId } = await bench.redirect(bench.link());
@@ -202,7 +202,7 @@ for (const held of [true, false]) {
       assert.deepEqual(rest, { offerId: 'an-offer', clickedMs, valueMicros: clickMicros, countable: true });
     });
 
-    it('redirects after the click is durable', async (t) => {
+    it('redirects only after the click is durable', async (t) => {
       const bench = await Bench.open(t, held);
       const link = bench.link();
       bench.clock.advance(1_000);
@@ -217,7 +217,7 @@ for (const held of [true, false]) {
       assert.equal(bench.unrecorded, 0);
     });
 
-    it('records a repeated click with another click_id', async (t) => {
+    it('records a repeated click with a different click_id', async (t) => {
       const bench = await Bench.open(t, held);
       const link = bench.link();
       const first = await bench.redirect(link);
@@ -227,7 +227,7 @@ for (const held of [true, false]) {
       assert.equal((await bench.ledger.records()).length, 2);
     });
 
-    it('rejects a link whose session, offer or click token is not genuine', async (t) => {
+    it('rejects a click link with a forged session, offer or click token', async (t) => {
       const bench = await Bench.open(t, held);
       const link = bench.link();
       const other = bench.link();
@@ -254,7 +254,7 @@ for (const held of [true, false]) {
       assert.equal((await bench.follow(link)).kind, 'redirect');
     });
 
-    it('uses the landing URL and value of the shown catalog for 28 hours after a catalog change', async (t) => {
+    it('uses the landing URL and click value of the shown catalog for 28 hours after a catalog change', async (t) => {
       const bench = await Bench.open(t, held);
       const link = bench.link();
       writeFileSync(bench.catalogFile, JSON.stringify(catalogOf('https://new.example/{click_id}', 99)));
@@ -271,7 +271,7 @@ for (const held of [true, false]) {
       assert.deepEqual(await bench.follow(link), { kind: 'unknown' });
     });
 
-    it('records a click up to 24 hours after the session was created, and redirects later ones', async (t) => {
+    it('records a click up to 24 hours after the session was created, and only redirects later clicks', async (t) => {
       const bench = await Bench.open(t, held);
       const link = bench.link();
       bench.clock.advance(5 * hourMs);
@@ -294,7 +294,7 @@ for (const held of [true, false]) {
       assert.equal(record!.at(-1), 0);
     });
 
-    it('gives a sandbox click no value even with a live catalog', async (t) => {
+    it('a sandbox click has no value even with a live catalog', async (t) => {
       const bench = await Bench.open(t, held);
       const { sub } = bench.link(testTenant);
       const catalogVersion = bench.catalogs.current(1, 'live').version;
@@ -304,7 +304,7 @@ for (const held of [true, false]) {
       assert.equal(bench.clickIds.verify(clickId)!.valueMicros, 0);
     });
 
-    it('redirects a HEAD request without a record; it cannot be confirmed', async (t) => {
+    it('redirects a HEAD request without a record and with a click_id that cannot be confirmed', async (t) => {
       const bench = await Bench.open(t, held);
       const { clickId } = await bench.redirect({ ...bench.link(), isHead: true });
       assert.equal(bench.clickIds.verify(clickId)!.countable, false);
@@ -312,7 +312,7 @@ for (const held of [true, false]) {
       assert.equal(bench.unrecorded, 0);
     });
 
-    it('redirects a bot without a record; it cannot be confirmed', async (t) => {
+    it('redirects a bot without a record and with a click_id that cannot be confirmed', async (t) => {
       const bench = await Bench.open(t, held);
       for (const userAgent of ['Googlebot/2.1', 'facebookexternalhit/1.1', 'UptimeRobot/2.0']) {
         const { clickId } = await bench.redirect({ ...bench.link(), userAgent });
@@ -329,7 +329,7 @@ for (const held of [true, false]) {
       assert.equal(bench.ledger.log.appendedPosition, 3);
     });
 
-    it('limits the recorded clicks of a link and redirects all', async (t) => {
+    it('limits the recorded clicks of a link and redirects all clicks', async (t) => {
       const bench = await Bench.open(t, held);
       const link = bench.link();
       for (let i = 0; i < clicksPerLink + 2; i++) await bench.redirect(link);
@@ -338,7 +338,7 @@ for (const held of [true, false]) {
       assert.equal(bench.ledger.log.appendedPosition, clicksPerLink + 1);
     });
 
-    it('limits the recorded clicks of a session and redirects all', async (t) => {
+    it('limits the recorded clicks of a session and redirects all clicks', async (t) => {
       const bench = await Bench.open(t, held);
       const sessions = [bench.link(), bench.link(), bench.link()];
       for (let round = 0; round < 3; round++) {
@@ -349,7 +349,7 @@ for (const held of [true, false]) {
       assert.equal(bench.clickIds.verify(clickId)!.countable, true);
     });
 
-    it('does not count HEAD requests and bots for the limit of a link', async (t) => {
+    it('HEAD requests and bots do not count towards the click limit of a link', async (t) => {
       const bench = await Bench.open(t, held);
       const link = bench.link();
       for (let i = 0; i < clicksPerLink; i++) {
@@ -360,7 +360,7 @@ for (const held of [true, false]) {
       assert.equal(bench.ledger.log.appendedPosition, 1);
     });
 
-    it('redirects while the ledger cannot be written, counts the click as unrecorded, and queues it', async (t) => {
+    it('redirects while the ledger cannot be written, counts the click as unrecorded and queues its record', async (t) => {
       const bench = await Bench.open(t, held);
       bench.ledger.breakFiles();
       await bench.redirect(bench.link());
@@ -395,7 +395,7 @@ for (const held of [true, false]) {
       assert.equal(bench.unrecorded, 1);
     });
 
-    it('throws any other error of the ledger', async (t) => {
+    it('throws unexpected errors of the ledger', async (t) => {
       const bench = await Bench.open(t, held);
       const broken = Object.create(bench.ledger.log, {
         append: { value: () => ({ position: 1, durable: Promise.reject(new TypeError('a bug')) }) },
@@ -426,8 +426,8 @@ for (const held of [true, false]) {
   });
 }
 
-describe('followClick, of a session that was ranked again', () => {
-  it('books the value of the ranking that the link was shown with', async (t) => {
+describe('followClick for a session that was ranked again', () => {
+  it('records the click value from the ranking that contained the link', async (t) => {
     const bench = await Bench.open(t, true);
     const link = bench.link();
     const session = bench.sessions.get(link.sub)!;
@@ -442,7 +442,7 @@ describe('followClick, of a session that was ranked again', () => {
   });
 });
 
-describe('followClick, on an offer with a daily cap', () => {
+describe('followClick for an offer with a daily cap', () => {
   async function capped(t: TestContext, cap: number): Promise<Bench> {
     const bench = await Bench.open(t, true);
     const [live, ...rest] = liveCatalog.lenders;
@@ -463,7 +463,7 @@ describe('followClick, on an offer with a daily cap', () => {
 
   const clicksOf = (records: unknown[][]) => records.filter(([kind]) => kind === 3).map((record) => record.slice(6));
 
-  it('records the decision of the cap, and gives a click at the cap no value', async (t) => {
+  it('records whether a click was within the daily cap; a click above the cap has no value', async (t) => {
     const bench = await capped(t, 2);
     const links = [1, 2, 3].map(() => shownLink(bench));
     const values: (number | undefined)[] = [];
@@ -482,7 +482,7 @@ describe('followClick, on an offer with a daily cap', () => {
     ]);
   });
 
-  it('gives HEAD requests and bots no place, and no value once the cap is reached', async (t) => {
+  it('HEAD requests and bots do not count towards the daily cap, and have no value once the cap is reached', async (t) => {
     const bench = await capped(t, 1);
     const [link, other] = [shownLink(bench), shownLink(bench)];
     const worthOf = async (request: Partial<ClickRequest>) =>
@@ -495,7 +495,7 @@ describe('followClick, on an offer with a daily cap', () => {
     assert.deepEqual(clicksOf(await bench.ledger.records()), [[clickMicros, true]]);
   });
 
-  it('gives the last place to one of several clicks in the same turn', async (t) => {
+  it('accepts only one of several concurrent clicks when the daily cap allows one more', async (t) => {
     const bench = await capped(t, 1);
     const links = [1, 2, 3, 4].map(() => shownLink(bench));
     await Promise.all(links.map((link) => bench.follow(link)));
@@ -507,7 +507,7 @@ describe('followClick, on an offer with a daily cap', () => {
     ]);
   });
 
-  it('gives a place to a click that an unavailable ledger queues, but not to a refused one', async (t) => {
+  it('a click that an unavailable ledger queues counts towards the daily cap, but a rejected click does not', async (t) => {
     const bench = await capped(t, 2);
     const links = [1, 2, 3, 4].map(() => shownLink(bench));
     const full = Object.create(bench.ledger.log, {

@@ -110,7 +110,7 @@ for (const { threads, explain, what } of [
   { threads: 1, explain: false, what: 'a matching worker' },
 ]) {
   describe(`getMarketplace, waiting for ${what}`, () => {
-    it('caches the ranking', async (t) => {
+    it('caches the ranking in the session', async (t) => {
       const { session, show } = await setUp(t, threads);
       const first = viewOf(await show(explain));
       assert.equal(session.cachedRanking!.ranking.total, first.total_offers);
@@ -119,7 +119,7 @@ for (const { threads, explain, what } of [
       assert.deepEqual(viewOf(second).offers, first.offers);
     });
 
-    it('does not rank for a request that is cancelled before its turn', async (t) => {
+    it('does not rank offers for a request that is cancelled before its turn in the queue', async (t) => {
       const { ledger, session, show } = await setUp(t, threads);
       const signal = { ended: false };
       const showing = show(explain, signal);
@@ -130,7 +130,7 @@ for (const { threads, explain, what } of [
       assert.equal((await ledger.records()).length, 1);
     });
 
-    it('does not cache a ranking of fields that changed meanwhile, and answers with the offers for the old fields', async (t) => {
+    it('returns offers for the old fields if fields change during the matching, and does not cache the ranking', async (t) => {
       const { session, show } = await setUp(t, threads);
       const before = viewOf(await show(explain));
       session.mergeFields([amount, session.fields[amount]!]);
@@ -144,7 +144,7 @@ for (const { threads, explain, what } of [
       assert.deepEqual(idsOf(after), idsOf(before));
     });
 
-    it('answers a session that expires meanwhile, and caches nothing', async (t) => {
+    it('returns offers for a session that expires during the matching, and does not cache the ranking', async (t) => {
       const { clock, sessions, session, show } = await setUp(t, threads);
       const showing = show(explain);
       assert(showing instanceof Promise);
@@ -157,7 +157,7 @@ for (const { threads, explain, what } of [
   });
 }
 
-it('counts no view for a request that is cancelled during the matching, and caches the ranking', async (t) => {
+it('a request that is cancelled during the matching does not count as a view, but its ranking is cached', async (t) => {
   const { ledger, session, show } = await setUp(t, 1);
   const signal = { ended: false };
   const showing = show(false, signal);
@@ -182,7 +182,7 @@ describe('getMarketplace, with changing availability of offers', () => {
     return { count: countOffers(bits), bits };
   };
 
-  it('omits unavailable offers without a new ranking, and shows them again once available', async (t) => {
+  it('omits unavailable offers without a new ranking, and includes the offers again once available', async (t) => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     const before = viewOf(await ask({ max_offers: '20' }));
     assert.ok(before.total_offers > bounds.offersRankedMax);
@@ -204,7 +204,7 @@ describe('getMarketplace, with changing availability of offers', () => {
     assert.equal(state.rankings, 1);
   });
 
-  it('ranks again if too few offers are left, an omitted offer becomes available, or many changed', async (t) => {
+  it('ranks again if too few offers remain, an omitted offer becomes available, or the availability of many offers changes', async (t) => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     await ask({});
     const first = session.cachedRanking!.ranking.orders;
@@ -224,7 +224,7 @@ describe('getMarketplace, with changing availability of offers', () => {
     assert.equal((await shown([...best, ...others.slice(0, bounds.offersRecountedMax)], '1')).rankings, 4);
   });
 
-  it('equals a new ranking after random changes, in every sort order', async (t) => {
+  it('the updated ranking equals a new ranking after random availability changes, in every sort order', async (t) => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     const random = seededRandom(1);
     const steps = 400;
@@ -266,7 +266,7 @@ describe('getMarketplace, with changing availability of offers', () => {
   });
 });
 
-it('ranks again on the next day, because eligibility depends on age', async (t) => {
+it('ranks offers again on the next day, because eligibility depends on age', async (t) => {
   const { clock, session, show } = await setUp(t, 0, new ManualClock(Date.UTC(2026, 4, 20, 23)));
   // A borrower in Alabama must be older than 18.
   session.mergeFields(validateFields(vertical, { state: 'AL', birthdate: '2007-05-21' }, 2026_05_20).changes);
@@ -278,7 +278,7 @@ it('ranks again on the next day, because eligibility depends on age', async (t) 
   assert.ok((await totalNow()) > 0);
 });
 
-it('renders the same JSON text as JSON.stringify of the view', async (t) => {
+it('renders the same JSON text as JSON.stringify of the response object', async (t) => {
   const { ask } = await setUp(t, 0);
   for (const [parameters, ignored] of [
     [{}, []],
@@ -294,7 +294,7 @@ it('renders the same JSON text as JSON.stringify of the view', async (t) => {
   }
 });
 
-it('gives each of several results of one turn its own offers', async (t) => {
+it('returns the correct offers for each of several results in one turn of the event loop', async (t) => {
   const { session, ask } = await setUp(t, 1);
   const alone = [];
   for (const sort of sortOrders) {

@@ -92,23 +92,23 @@ class Bench {
 }
 
 describe('filters of an analytics query', () => {
-  it('are required: a tag or a list of sub_ids', async () => {
+  it('requires a tag or a list of sub_ids', async () => {
     assert.equal(await new Bench().outcome({ date_from: '2026-05-01' }), 'INVALID_REQUEST referrer_tag');
   });
 
-  it('select only sessions of the caller', async () => {
+  it('selects only sessions of the caller', async () => {
     const { account, vertical, mode } = await new Bench().portQuery({ referrer_tag }, testTenant);
     assert.deepEqual({ account, vertical, mode }, { account: 42, vertical: 1, mode: 'test' });
   });
 
-  it('accept a tag alone and return it in the response', async () => {
+  it('accepts a tag without sub_ids and returns the tag in the response', async () => {
     const bench = new Bench();
     const { referrerTag, subs } = await bench.portQuery({ referrer_tag });
     assert.deepEqual({ referrerTag, subs }, { referrerTag: referrer_tag, subs: null });
     assert.equal((await bench.summary({})).referrer_tag, referrer_tag);
   });
 
-  it('accept sub_ids alone, with a null tag in the response', async () => {
+  it('accepts sub_ids without a tag and returns a null tag in the response', async () => {
     const bench = new Bench();
     const id = bench.issue();
     const { referrerTag, subs } = await bench.portQuery({ sub_id_list: id });
@@ -117,21 +117,21 @@ describe('filters of an analytics query', () => {
     assert.equal((await bench.summary({}, { sub_id_list: id })).referrer_tag, null);
   });
 
-  it('accept a tag and sub_ids for their intersection', async () => {
+  it('selects the sessions that match both the tag and the sub_ids', async () => {
     const bench = new Bench();
     const { referrerTag, subs } = await bench.portQuery({ referrer_tag, sub_id_list: bench.issue() });
     assert.equal(referrerTag, referrer_tag);
     assert.equal(subs?.length, 1);
   });
 
-  it('reject an invalid tag, with sub_ids too', async () => {
+  it('rejects an invalid tag, also together with sub_ids', async () => {
     const bench = new Bench();
     for (const tag of ['', 'ab', 'UPPER', 'a b c', 'a'.repeat(65)]) {
       assert.equal(await bench.outcome({ referrer_tag: tag, sub_id_list: bench.issue() }), 'INVALID_REFERRER_TAG');
     }
   });
 
-  it('ignore malformed and forged sub_ids and those of another account, vertical or mode', async () => {
+  it('ignores malformed and forged sub_ids, and sub_ids of another account, vertical or mode', async () => {
     const bench = new Bench();
     const own = bench.issue();
     const forged = own.slice(0, -1) + (own.endsWith('0') ? '1' : '0');
@@ -150,13 +150,13 @@ describe('filters of an analytics query', () => {
     assert.deepEqual(subs, [Uint8Array.from(bench.subIds.toBytes(own))]);
   });
 
-  it('select no session if no listed sub_id belongs to the caller', async () => {
+  it('selects no session if no listed sub_id belongs to the caller', async () => {
     for (const sub_id_list of ['', ',', 'nonsense', ',,,']) {
       assert.deepEqual((await new Bench().portQuery({ sub_id_list })).subs, []);
     }
   });
 
-  it('use a repeated sub_id once', async () => {
+  it('uses a repeated sub_id once', async () => {
     const bench = new Bench();
     const [one, other] = [bench.issue(), bench.issue()];
     const { subs } = await bench.portQuery({ sub_id_list: [one, other, one, one].join(',') });
@@ -166,14 +166,14 @@ describe('filters of an analytics query', () => {
     );
   });
 
-  it('accept the sub_id of an expired session', async () => {
+  it('accepts the sub_id of an expired session', async () => {
     const bench = new Bench();
     const old = bench.issue();
     bench.clock.advance(400 * 86_400_000);
     assert.equal((await bench.portQuery({ sub_id_list: old })).subs?.length, 1);
   });
 
-  it('accept up to 500 sub_ids, counted as sent', async () => {
+  it('accepts up to 500 sub_ids, including repeated and invalid ones', async () => {
     const bench = new Bench();
     const ids = Array.from({ length: 500 }, () => bench.issue());
     assert.equal((await bench.portQuery({ sub_id_list: ids.join(',') })).subs?.length, 500);
@@ -191,11 +191,11 @@ describe('dates of an analytics query', () => {
     return [isoDate(fromDay), isoDate(toDay)];
   };
 
-  it('default to the last 30 days and today', async () => {
+  it('the default dates are the last 30 days and today', async () => {
     assert.deepEqual(await window({}), ['2026-04-20', '2026-05-20']);
   });
 
-  it('extend the matured figures to 180 days only if both dates are absent', async () => {
+  it('extends the matured figures to 180 days only if both dates are absent', async () => {
     const maturedFrom = async (request: AnalyticsRequest) => {
       const { maturedFromDay } = await new Bench().portQuery({ referrer_tag, ...request });
       return isoDate(maturedFromDay!);
@@ -207,30 +207,30 @@ describe('dates of an analytics query', () => {
     assert.deepEqual([matured_from, matured_to], [null, null]);
   });
 
-  it('default date_to to today', async () => {
+  it('the default of date_to is today', async () => {
     assert.deepEqual(await window({ date_from: '2025-01-01' }), ['2025-01-01', '2026-05-20']);
     assert.deepEqual(await window({ date_from: '2026-05-20' }), ['2026-05-20', '2026-05-20']);
   });
 
-  it('default date_from to 30 days before date_to', async () => {
+  it('the default of date_from is 30 days before date_to', async () => {
     assert.deepEqual(await window({ date_to: '2026-03-15' }), ['2026-02-13', '2026-03-15']);
     assert.deepEqual(await window({ date_to: '2024-03-15' }), ['2024-02-14', '2024-03-15']);
     assert.deepEqual(await window({ date_to: '2027-01-01' }), ['2026-12-02', '2027-01-01']);
   });
 
-  it('accept a single day and the limits of the calendar', async () => {
+  it('accepts a single day, and the first and last dates of the calendar', async () => {
     assert.deepEqual(await window({ date_from: '2026-05-01', date_to: '2026-05-01' }), ['2026-05-01', '2026-05-01']);
     assert.deepEqual(await window({ date_from: '0001-01-01', date_to: '9999-12-31' }), ['0001-01-01', '9999-12-31']);
   });
 
-  it('reject a date_from after date_to, given or default', async () => {
+  it('rejects a date_from after the given or default date_to', async () => {
     const bench = new Bench();
     const reversed = { date_from: '2026-05-02', date_to: '2026-05-01' };
     assert.equal(await bench.outcome({ referrer_tag, ...reversed }), 'INVALID_REQUEST date_from');
     assert.equal(await bench.outcome({ referrer_tag, date_from: '2026-05-21' }), 'INVALID_REQUEST date_from');
   });
 
-  it('reject invalid dates', async () => {
+  it('rejects invalid dates', async () => {
     const bench = new Bench();
     for (const text of [
       '',
@@ -247,12 +247,12 @@ describe('dates of an analytics query', () => {
     }
   });
 
-  it('return the resolved dates', async () => {
+  it('returns the resolved dates in the response', async () => {
     const { date_from, date_to } = await new Bench().summary({}, { referrer_tag, date_to: '0001-01-15' });
     assert.deepEqual([date_from, date_to], ['0000-12-16', '0001-01-15']);
   });
 
-  it('use UTC days', async () => {
+  it('the dates of a query are UTC days', async () => {
     const bench = new Bench();
     bench.clock.setWall(Date.UTC(2026, 4, 20, 23, 59, 59, 999));
     assert.equal((await bench.portQuery({ referrer_tag })).toDay, day('2026-05-20'));
@@ -262,13 +262,13 @@ describe('dates of an analytics query', () => {
 });
 
 describe('granularity of an analytics query', () => {
-  it('defaults to summary', async () => {
+  it('the default granularity is summary', async () => {
     const bench = new Bench();
     assert.equal(await bench.outcome({ referrer_tag, granularity: 'summary' }), 'ok');
     assert.equal((await bench.summary({})).granularity, 'summary');
   });
 
-  it('accepts daily and row, and rejects other values', async () => {
+  it('accepts the granularities daily and row, and rejects other values', async () => {
     for (const granularity of ['daily', 'row']) {
       assert.equal(await new Bench().outcome({ referrer_tag, granularity }), 'ok');
     }
@@ -279,7 +279,7 @@ describe('granularity of an analytics query', () => {
 });
 
 describe('summary', () => {
-  it('contains zeros and nulls without sessions', async () => {
+  it('a summary without sessions contains zeros and nulls', async () => {
     assert.deepEqual(await new Bench().summary({}), {
       referrer_tag,
       sessions_total: 0,
@@ -306,7 +306,7 @@ describe('summary', () => {
     });
   });
 
-  it('returns money in dollars and ratios with six decimals', async () => {
+  it('a summary contains money in dollars and ratios with six decimals', async () => {
     const view = await new Bench().summary({
       sessions: 3,
       views: 7,
@@ -337,7 +337,7 @@ describe('summary', () => {
     );
   });
 
-  it('returns lenders in the order of the aggregator', async () => {
+  it('a summary lists lenders in the order of the aggregator', async () => {
     const { top_lenders } = await new Bench().summary({
       topLenders: [
         { lender: 'Beta', clicks: 2, confirmedMicros: 1_500_000 },
@@ -350,7 +350,7 @@ describe('summary', () => {
     ]);
   });
 
-  it('returns the same members for each device', async () => {
+  it('a summary contains the same members for each device', async () => {
     const { by_device } = await new Bench().summary({
       byDevice: [0, 1, 2, 3, 4].map((device) => ({ ...noFigures, device, sessions: device + 1, views: 4, clicks: 1 })),
     });
@@ -366,7 +366,7 @@ describe('summary', () => {
     });
   });
 
-  it('returns widget events by type', async () => {
+  it('a summary counts widget events by type', async () => {
     const { widget_events } = await new Bench().summary({ widgetEvents: [7, 6, 5, 4, 3, 2, 1] });
     assert.deepEqual(widget_events, {
       widget_loaded: 7,
@@ -414,7 +414,7 @@ describe('summary', () => {
 });
 
 describe('daily figures', () => {
-  it('return the members of each day', async () => {
+  it('returns the figures of each day', async () => {
     const none = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
     const [first, second] = [day('2026-05-01'), day('2026-05-02')];
     const view = await new Bench().days({ date_from: '2026-05-01', date_to: '2026-05-02' }, [
@@ -467,7 +467,7 @@ describe('daily figures', () => {
     });
   });
 
-  it('query each day of the window once, page by page', async () => {
+  it('queries each day of the window once over all pages', async () => {
     const window = fc.record({
       first: fc.integer({ min: -700_000, max: 2_900_000 }),
       days: fc.integer({ min: 1, max: 40 }),
@@ -496,7 +496,7 @@ describe('daily figures', () => {
     );
   });
 
-  it('default to 100 days per page', async () => {
+  it('returns 100 days per page by default', async () => {
     const bench = new Bench();
     const page = await bench.days({ date_from: '0001-01-01', date_to: '9999-12-31' });
     assert.equal(page.has_more, true);
@@ -523,7 +523,7 @@ describe('rows', () => {
     ...more,
   });
 
-  it('return all members of a session', async () => {
+  it('returns a row with all members of a session', async () => {
     const bench = new Bench();
     const one = row(bench);
     const view = await bench.rows({}, { rows: [one] });
@@ -557,13 +557,13 @@ describe('rows', () => {
     });
   });
 
-  it('mark sandbox sessions', async () => {
+  it('marks the rows of sandbox sessions', async () => {
     const bench = new Bench();
     const { data } = await bench.rows({}, { rows: [row(bench, {}, testTenant)] });
     assert.equal(data[0]?.sandbox, true);
   });
 
-  it('return null for absent metadata and for metadata that is not an object', async () => {
+  it('returns null for absent metadata and for metadata that is not an object', async () => {
     const bench = new Bench();
     const texts = [null, '', '{', '[1]', '5', '"text"', 'null', '{}'];
     const { data } = await bench.rows({}, { rows: texts.map((metadata) => row(bench, { metadata })) });
@@ -573,7 +573,7 @@ describe('rows', () => {
     );
   });
 
-  it('start at the beginning of the ledger and continue after the last returned row', async () => {
+  it('returns rows from the beginning of the ledger, and continues after the last returned row', async () => {
     const bench = new Bench();
     const first = await bench.rows({ limit: '7' }, { nextAfterPosition: 4_711 });
     const { afterPosition, limit } = bench.analytics.lastRowsQuery!;
@@ -596,7 +596,7 @@ describe('pages of an analytics query', () => {
     return outcome.value.next_cursor!;
   };
 
-  it('accept limits from 1 to 100', async () => {
+  it('accepts page limits from 1 to 100', async () => {
     const bench = new Bench();
     for (const granularity of paged) {
       for (const limit of ['1', '10', '99', '100']) {
@@ -608,7 +608,7 @@ describe('pages of an analytics query', () => {
     }
   });
 
-  it('are rejected for a summary', async () => {
+  it('rejects a page limit or cursor for a summary', async () => {
     const bench = new Bench();
     const cursor = await cursorOf(bench, { referrer_tag, granularity: 'row' });
     assert.equal(await bench.outcome({ referrer_tag, limit: '5' }), 'INVALID_REQUEST limit');
@@ -616,7 +616,7 @@ describe('pages of an analytics query', () => {
     assert.equal(await bench.outcome({ referrer_tag, granularity: 'summary', cursor }), 'INVALID_REQUEST cursor');
   });
 
-  it('keep the window of the first page after midnight', async () => {
+  it('later pages use the dates of the first page, also after midnight', async () => {
     for (const granularity of paged) {
       const bench = new Bench();
       const cursor = await cursorOf(bench, { referrer_tag, granularity });
@@ -628,7 +628,7 @@ describe('pages of an analytics query', () => {
     }
   });
 
-  it('accept the dates of the first page or none, and reject other dates', async () => {
+  it('a query for a later page accepts the dates of the first page or no dates, and rejects other dates', async () => {
     for (const granularity of paged) {
       const bench = new Bench();
       const cursor = await cursorOf(bench, { referrer_tag, granularity, date_to: '2026-05-10' });
@@ -648,7 +648,7 @@ describe('pages of an analytics query', () => {
     }
   });
 
-  it('reject a cursor of another query', async () => {
+  it('rejects a cursor of another query', async () => {
     const bench = new Bench();
     const [one, other] = [bench.issue(), bench.issue()];
     const requests: AnalyticsRequest[] = paged.flatMap((granularity) => [
@@ -669,7 +669,7 @@ describe('pages of an analytics query', () => {
     }
   });
 
-  it('accept sub_ids in another order and additional invalid ones', async () => {
+  it('a query for a later page accepts sub_ids in another order and additional invalid sub_ids', async () => {
     const bench = new Bench();
     const [one, other] = [bench.issue(), bench.issue()];
     const cursor = await cursorOf(bench, { granularity: 'row', sub_id_list: `${one},${other}` });
@@ -677,7 +677,7 @@ describe('pages of an analytics query', () => {
     assert.equal(await bench.outcome({ granularity: 'row', sub_id_list, cursor }), 'ok');
   });
 
-  it('reject a cursor of another account, vertical or mode', async () => {
+  it('rejects a cursor of another account, vertical or mode', async () => {
     const bench = new Bench();
     const cursor = await cursorOf(bench, { referrer_tag, granularity: 'row' });
     const others: Tenant[] = [
@@ -695,7 +695,7 @@ describe('pages of an analytics query', () => {
 describe('an analytics query', () => {
   const granularities = ['summary', 'daily', 'row'];
 
-  it('returns SERVICE_UNAVAILABLE while the aggregator is unavailable', async () => {
+  it('an analytics query returns SERVICE_UNAVAILABLE while the aggregator is unavailable', async () => {
     const bench = new Bench();
     bench.analytics.error = new AnalyticsUnavailableError('gone');
     for (const granularity of granularities) {
@@ -704,7 +704,7 @@ describe('an analytics query', () => {
     }
   });
 
-  it('does not catch other errors', async () => {
+  it('an analytics query does not catch unexpected errors of the aggregator', async () => {
     const bench = new Bench();
     bench.analytics.error = new TypeError('a bug');
     for (const granularity of granularities)

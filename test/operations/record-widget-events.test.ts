@@ -65,7 +65,7 @@ function setUp() {
 }
 
 describe('recordWidgetEvents', () => {
-  it('records new events in one record', async () => {
+  it('records all new widget events of a request in one record', async () => {
     const { ledger, report, told } = setUp();
     assert.ok((await report('a', 'b')).ok);
     assert.ok((await report('b', 'c')).ok);
@@ -83,7 +83,7 @@ describe('recordWidgetEvents', () => {
     assert.deepEqual(told, ['offer_impression', 'offer_impression', 'offer_impression']);
   });
 
-  it('accepts events again after the ledger refused them', async () => {
+  it('accepts widget events again after the ledger rejected them', async () => {
     const { ledger, report, told } = setUp();
     ledger.isFull = true;
     const refused = await report('a');
@@ -95,7 +95,7 @@ describe('recordWidgetEvents', () => {
     assert.equal(told.length, 1);
   });
 
-  it('records events once when the ledger is slow', async () => {
+  it('records repeated widget events once when the ledger is slow', async () => {
     const { ledger, report, told } = setUp();
     ledger.error = new LogUnavailableError('slow', new Promise(() => {}));
     assert.ok(!(await report('a')).ok);
@@ -107,7 +107,7 @@ describe('recordWidgetEvents', () => {
     assert.equal(told.length, 1);
   });
 
-  it('answers a repeat only when the first record is durable', async () => {
+  it('answers a repeated request only after the first record is durable', async () => {
     const { ledger, report } = setUp();
     const disk = Promise.withResolvers<void>();
     ledger.disk = disk.promise;
@@ -122,7 +122,7 @@ describe('recordWidgetEvents', () => {
     assert.equal(ledger.records.length, 1);
   });
 
-  it('gives a repeat the same outcome as the first request', async () => {
+  it('a repeated request has the same outcome as the first request', async () => {
     const { ledger, report } = setUp();
     const disk = Promise.withResolvers<void>();
     ledger.disk = disk.promise;

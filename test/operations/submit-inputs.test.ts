@@ -145,7 +145,7 @@ describe('submitInputs', () => {
     }
   });
 
-  it('clears a field by null and lists it as accepted', async (t) => {
+  it('clears a field with a null value and lists the field as accepted', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     await bench.submit(sub_id, required);
@@ -158,7 +158,7 @@ describe('submitInputs', () => {
     assert.equal(match_readiness, 'insufficient');
   });
 
-  it('gives the same fields however submissions are split; later values win', async (t) => {
+  it('stores the same fields for any split into submissions; later values replace earlier values', async (t) => {
     const bench = await Bench.open(t);
     const cuts = fc.array(fc.nat(12), { maxLength: 4 });
     await fc.assert(
@@ -181,7 +181,7 @@ describe('submitInputs', () => {
     );
   });
 
-  it('merges nothing if one value is invalid', async (t) => {
+  it('stores no field if one value is invalid', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     await bench.submit(sub_id, required);
@@ -215,7 +215,7 @@ describe('submitInputs', () => {
     assert.notDeepEqual(bench.fieldsOf(sub_id), before);
   });
 
-  it('drops the cached ranking only when a field is submitted', async (t) => {
+  it('deletes the cached ranking only if a field is submitted', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const session = bench.sessions.get(sub_id)!;
@@ -251,7 +251,7 @@ describe('submitInputs', () => {
     }
   });
 
-  it('accepts up to 64 names of up to 64 characters', async (t) => {
+  it('accepts up to 64 field names of up to 64 characters', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`name${i}`, i]));
@@ -292,7 +292,7 @@ describe('submitInputs', () => {
     assert.equal(await bench.verdict(body), 'ok');
   });
 
-  it('applies changes after they are durable in the journal', async (t) => {
+  it('applies field changes after they are durable in the journal', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const submitting = bench.submit(sub_id, { state: 'CA', loan_amount: 5_000 });
@@ -304,7 +304,7 @@ describe('submitInputs', () => {
     assert.deepEqual(merge!.changes, [fieldIndex(vertical, 'state'), 4, fieldIndex(vertical, 'loan_amount'), 5_000]);
   });
 
-  it('writes nothing without changes', async (t) => {
+  it('writes no journal record for a submission without changes', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     await bench.submit(sub_id, { shoe_size: 44 });
@@ -323,7 +323,7 @@ describe('submitInputs', () => {
     assert.equal(bench.fieldsOf(sub_id)[fieldIndex(vertical, 'state')], last.changes[1]);
   });
 
-  it('reports a session that expired while its changes were written', async (t) => {
+  it('reports SUB_ID_EXPIRED if the session expires while its changes are written', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const submitting = bench.submitBody({ sub_id, fields: required });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { CleanupStack, DrainTimer, ServiceLifecycle } from '../../src/server/lifecycle.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
-test('starts the drain deadline after the delay', () => {
+test('the drain deadline starts after the shutdown delay', () => {
   const clock = new ManualClock();
   const drain = new DrainTimer(clock, { delayMs: 3_000, deadlineMs: 5_000 });
   clock.advance(60_000);
@@ -17,14 +17,14 @@ test('starts the drain deadline after the delay', () => {
   assert.equal(drain.remainingMs, 0);
 });
 
-test('has no delay and no remaining time once it is expired', () => {
+test('an expired drain has no delay and no remaining time', () => {
   const drain = new DrainTimer(new ManualClock(), { delayMs: 3_000, deadlineMs: 5_000 });
   drain.start();
   drain.expire();
   assert.deepEqual([drain.delayMs, drain.remainingMs], [0, 0]);
 });
 
-test('reports why the service is not ready, and runs its cleanup once', async () => {
+test('reports why the service is not ready, and runs the cleanup of the service once', async () => {
   const cleanup = new CleanupStack();
   let closed = 0;
   cleanup.defer(() => closed++);

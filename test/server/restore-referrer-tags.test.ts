@@ -22,7 +22,7 @@ class SlowAggregator {
   }
 }
 
-test('applies the tag limit at once if the aggregator answers', async () => {
+test('applies the tag limit at once if the aggregator responds', async () => {
   const tags = new ReferrerTags(2);
   const analytics = new SlowAggregator();
   analytics.projectedPosition = 10;

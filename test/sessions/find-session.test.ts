@@ -96,7 +96,7 @@ describe('findSession', () => {
     });
   }
 
-  it('does not find a forged id', (t) => {
+  it('does not find a session by a forged id', (t) => {
     const bench = new Bench(t);
     const { id } = bench.create();
     const last = id.at(-1) === '0' ? '1' : '0';
@@ -144,7 +144,7 @@ describe('findSession', () => {
     assert.equal(bench.missing, 1);
   });
 
-  it('judges expiry by the wall clock', (t) => {
+  it('determines the expiry of a session by the wall clock', (t) => {
     const bench = new Bench(t);
     const { id, session } = bench.create();
     bench.clock.setWall(session.createdMs + sessionTtlMs);

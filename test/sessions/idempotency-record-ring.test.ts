@@ -39,14 +39,14 @@ describe('IdempotencyRecordRing', () => {
     }
   });
 
-  it('does not find an expired session', () => {
+  it('does not return the record of an expired session', () => {
     const ring = new IdempotencyRecordRing(1);
     ring.add(keyOf(1), requestOf(5));
     assert.equal(ring.find(keyOf(1), startMs + 5), undefined);
     assert.equal(ring.find(keyOf(1), startMs + 4)?.position, 2 ** 40 + 5);
   });
 
-  it('is empty after its last record was removed, and can be used again', () => {
+  it('the ring is empty after its last record was removed, and can be used again', () => {
     const ring = new IdempotencyRecordRing(1);
     ring.add(keyOf(1), requestOf(5));
     ring.removeOldest();

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { InternTable } from '../../src/sessions/intern-table.ts';
 
 describe('InternTable', () => {
-  it('keeps the index of a value while it is referenced', () => {
+  it('the index of a value does not change while the value is referenced', () => {
     const values = new InternTable<object>();
     const [one, other] = [{}, {}];
     const number = values.intern(one);
@@ -17,7 +17,7 @@ describe('InternTable', () => {
     assert.equal(values.size, 1);
   });
 
-  it('compares objects by identity and strings by value', () => {
+  it('an intern table compares objects by identity and strings by value', () => {
     const objects = new InternTable<object>();
     assert.notEqual(objects.intern({}), objects.intern({}));
     const texts = new InternTable<string>();
@@ -33,7 +33,7 @@ describe('InternTable', () => {
     assert.equal(values.size, 0);
   });
 
-  it('behaves as a reference count per value, and reuses indexes (random steps)', () => {
+  it('counts references per value and reuses indexes (random steps)', () => {
     const step = fc.record({ isIntern: fc.boolean(), value: fc.nat(7) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {

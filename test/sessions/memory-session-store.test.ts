@@ -50,7 +50,7 @@ describe('MemorySessionStore', () => {
     assert.equal(store.size, 2);
   });
 
-  it('ignores a repeated add', (t) => {
+  it('ignores a repeated add of the same session', (t) => {
     const { store, newId } = openStore(t, { sessionsMax: 2 });
     const id = newId();
     assert(store.add(id, liveTenant));
@@ -78,7 +78,7 @@ describe('MemorySessionStore', () => {
     [2_000, 256],
     [20_000, 16],
   ] as const) {
-    it(`limits ${parts} shards to ${sessionsMax} sessions, and drops none`, (t) => {
+    it(`limits ${parts} shards to ${sessionsMax} sessions, without deleting a session`, (t) => {
       const { clock, store, newId } = openStore(t, { sessionsMax, parts });
       const ids = fill(store, newId);
       assert.equal(ids.length, sessionsMax);
@@ -90,7 +90,7 @@ describe('MemorySessionStore', () => {
     });
   }
 
-  it('reaches the limit although most ids are in one shard', (t) => {
+  it('stores the maximum number of sessions even if most ids are in one shard', (t) => {
     const { clock, store, newId } = openStore(t, { sessionsMax: 500, parts: 16 });
     for (let serial = 0; serial < 500; serial++) {
       assert(store.add(formatSubId(subOf({ createdMs: clock.wallMs(), serial })), liveTenant));
@@ -99,14 +99,14 @@ describe('MemorySessionStore', () => {
     assert.equal(store.size, 500);
   });
 
-  it('accepts a session after another was deleted', (t) => {
+  it('a full store accepts a session after another was deleted', (t) => {
     const { store, newId } = openStore(t, { sessionsMax: 5 });
     const [first] = fill(store, newId);
     store.delete(first!);
     assert(store.add(newId(), liveTenant));
   });
 
-  it('deletes a session at the millisecond of its expiry, despite use', (t) => {
+  it('deletes a session at the millisecond of its expiry, even if it is in use', (t) => {
     const { clock, store } = openStore(t, { parts: 1 });
     const id = subIdAt(clock.wallMs() - 1_000);
     store.add(id, liveTenant);
@@ -119,7 +119,7 @@ describe('MemorySessionStore', () => {
     assert.equal(store.size, 0);
   });
 
-  it('sweeps expired sessions only', (t) => {
+  it('a sweep deletes only expired sessions', (t) => {
     const { clock, store, newId } = openStore(t, { sessionsMax: 500, parts: 32 });
     const addSome = () =>
       Array.from({ length: 200 }, () => {
@@ -137,7 +137,7 @@ describe('MemorySessionStore', () => {
   });
 
   for (const parts of [1, 256]) {
-    it(`replaces an expired session at once, with ${parts} shards`, (t) => {
+    it(`a full store with ${parts} shards replaces an expired session at once`, (t) => {
       const { clock, store, newId } = openStore(t, { sessionsMax: 10, parts });
       fill(store, newId);
       clock.advance(sessionTtlMs + 1);
@@ -170,7 +170,7 @@ describe('MemorySessionStore', () => {
     }
   });
 
-  it('is empty after close', (t) => {
+  it('the session store is empty after close', (t) => {
     const { store, newId } = openStore(t, { sessionsMax: 10 });
     const ids = fill(store, newId);
     store.close();

@@ -75,7 +75,7 @@ describe('RankingArena', () => {
     assert.throws(() => rankings.store(rankedOf({ sealedValue: 'v'.repeat(tokenLengthMax + 1) })), RangeError);
   });
 
-  it('throws for orders of invalid length, and allocates nothing', () => {
+  it('throws for orders of invalid length, without allocating memory', () => {
     const rankings = new RankingArena();
     const fitting = rankedOf({ total: bounds.offersRankedMax });
     const { ranking } = fitting;
@@ -85,7 +85,7 @@ describe('RankingArena', () => {
     assert.equal(rankings.store(fitting), 0);
   });
 
-  it('stores fewer offers than match if others are unavailable', () => {
+  it('stores fewer offers than match if some offers are unavailable', () => {
     const rankings = new RankingArena();
     rankings.release(rankings.store(rankedOf({ total: bounds.offersRankedMax })));
     const { ranking, ...rest } = rankedOf({ total: 25 });
@@ -114,7 +114,7 @@ describe('RankingArena', () => {
     }
   });
 
-  it('reuses released memory', () => {
+  it('reuses the memory of released rankings', () => {
     const rankings = new RankingArena();
     for (let kept = 0; kept < many; kept++) {
       const [one, other] = [rankings.store(rankedOf({})), rankings.store(rankedOf({}))];
@@ -124,7 +124,7 @@ describe('RankingArena', () => {
     }
   });
 
-  it('allocates memory per buffer, and none for replaced rankings', async () => {
+  it('allocates memory in whole buffers, and no memory for replaced rankings', async () => {
     const rankings = new RankingArena();
     const before = await memoryBesideHeap();
     const places = Array.from({ length: 4_096 }, () => rankings.store(rankedOf({})));
@@ -138,7 +138,7 @@ describe('RankingArena', () => {
     assert.equal(rankings.read(places[0]!).clickToken, rankedOf({}).clickToken);
   });
 
-  it('releases unavailable offers and catalog versions with the last ranking', async () => {
+  it('releases unavailable offers and catalog versions with the last ranking that uses them', async () => {
     const rankings = new RankingArena();
     // Longer strings are not stored on the heap.
     const length = 2 ** 19;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { TagSet } from '../../src/sessions/referrer-tags.ts';
 
-it('TagSet contains exactly the added tags', () => {
+it('a TagSet contains exactly the added tags', () => {
   const tags = new TagSet();
   const tagOf = (serial: number) => `${serial.toString(36)}${'-_z'.repeat(21)}`.slice(0, 3 + (serial % 62));
   const added = new Set<string>();

@@ -79,7 +79,7 @@ describe('SessionRecovery', () => {
     assert.equal(sessions.size, 1);
   });
 
-  it('skips a session that has just expired', (t) => {
+  it('does not restore a session that has just expired', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
     const dead = subOf({ createdMs: nowMs - sessionTtlMs, serial: 1 });
     const dying = subOf({ createdMs: nowMs - sessionTtlMs + 1, serial: 2 });
@@ -88,7 +88,7 @@ describe('SessionRecovery', () => {
     assert(sessions.get(formatSubId(dying)) !== undefined);
   });
 
-  it('needs the records of today and of live sessions, and an hour before', (t) => {
+  it('reads the ledger records of today and of live sessions, and one more hour', (t) => {
     const hourMs = 60 * 60 * 1000;
     const { clock, sessions } = setUp(t);
     const replaySinceMsAt = (wallMs: number): number => {
@@ -123,7 +123,7 @@ describe('SessionRecovery', () => {
     assert.notEqual(tenantOf(one), tenantOf(test));
   });
 
-  it('counts the sessions that each key created on the current UTC day', (t) => {
+  it('restores the number of sessions that each key created on the current UTC day', (t) => {
     const { recovery, nowMs } = setUp(t);
     const midnight = nowMs - (nowMs % dayMs);
     const created = (createdMs: number, keyNumber: number, serial: number) =>
@@ -150,7 +150,7 @@ describe('SessionRecovery', () => {
     assert.equal(sessions.size, 0);
   });
 
-  it('keeps the oldest sessions if the store is full', (t) => {
+  it('restores the oldest sessions if the store is full', (t) => {
     const { sessions, recovery, nowMs } = setUp(t, { sessionsMax: 2 });
     const subs = [1, 2, 3].map((serial) => subOf({ createdMs: nowMs, serial }));
     for (const sub of subs) recovery.apply(createdRecord(sub));

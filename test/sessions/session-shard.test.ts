@@ -331,7 +331,7 @@ class ModelComparison {
 }
 
 describe('SessionShard', () => {
-  it('behaves as a list of objects (random steps)', () => {
+  it('a session shard behaves like a list of objects (random steps)', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 80, size: 'max' }), (steps) => {
         const comparison = new ModelComparison();
@@ -368,7 +368,7 @@ describe('SessionShard', () => {
     }
   });
 
-  it('frees memory when most sessions have expired', async () => {
+  it('a shard frees memory when most sessions have expired', async () => {
     const { shard } = createShard();
     const before = await memoryBesideHeap();
     for (let serial = 0; serial < 2 ** 16; serial++) shard.add(idOf(serial, serial, scattered(serial)), liveTenant);
@@ -407,7 +407,7 @@ describe('SessionShard', () => {
     );
   });
 
-  it('distinguishes ids that differ in one word', () => {
+  it('distinguishes session ids that differ in one word', () => {
     const { shard } = createShard();
     const id = idOf(1, 1_000);
     assert(shard.add(id, liveTenant));
@@ -419,7 +419,7 @@ describe('SessionShard', () => {
     assert.equal(shard.size, 1);
   });
 
-  it('copies the id', () => {
+  it('add copies the session id', () => {
     const { shard } = createShard();
     const id = idOf(1, 1_000);
     shard.add(id, liveTenant);
@@ -429,7 +429,7 @@ describe('SessionShard', () => {
     assert.equal(find(shard, idOf(1, 1_000))!.fields[0], 5);
   });
 
-  it('adds an empty session in reused memory', () => {
+  it('a session in reused memory has no fields', () => {
     const { shard } = createShard();
     for (let serial = 0; serial < 3 * initialCapacity; serial++) {
       const [id] = addSessions(shard, serial, serial + 1);
@@ -444,7 +444,7 @@ describe('SessionShard', () => {
     }
   });
 
-  it('does not change a session whose memory belonged to a deleted one with a live handle', async () => {
+  it('a handle of a deleted session does not change the session that reuses its memory', async () => {
     const { shard, rankings } = createShard();
     const [id] = addSessions(shard, 0, 1);
     const held = find(shard, id!)!;
@@ -467,7 +467,7 @@ describe('SessionShard', () => {
     }
   });
 
-  it('releases widget usage and tenant with the session', async () => {
+  it('releases widget usage and tenant together with the session', async () => {
     const { shard } = createShard();
     const [deleted, expired] = [idOf(1, 1_000), idOf(2, 1_000)];
     const refs = [deleted, expired].flatMap((id) => {
@@ -487,7 +487,7 @@ describe('SessionShard', () => {
     assert.equal(shard.size, 0);
   });
 
-  it('drops the cached ranking when the next one is too large', () => {
+  it('deletes the cached ranking if the next ranking is too large', () => {
     const { shard, rankings } = createShard();
     const [id] = addSessions(shard, 0, 1);
     const session = find(shard, id!)!;
@@ -499,7 +499,7 @@ describe('SessionShard', () => {
     assert.equal(session.mergeFields([0, 1])![0], 1);
   });
 
-  it('removes gaps of deleted sessions, and keeps handles valid', async () => {
+  it('removes the gaps of deleted sessions; existing handles remain valid', async () => {
     const { shard } = createShard();
     const before = await memoryBesideHeap();
     const kept = [0, 5_000, 9_999].map((serial) => ({ serial, session: null as Session | null }));
@@ -529,7 +529,7 @@ describe('SessionShard', () => {
     for (const { session } of kept) assert.equal(session!.mergeFields([0, 1]), null);
   });
 
-  it('changes nothing if a field index is invalid', () => {
+  it('a merge with an invalid field index changes no field', () => {
     const { shard } = createShard();
     const [first, second] = addSessions(shard, 0, 2).map((id) => find(shard, id)!);
     for (const position of [-1, fieldsMax, fieldsMax + 1, Number.NaN, 0.5]) {

@@ -12,7 +12,7 @@ const idOf = (number: number): Buffer => {
 };
 
 describe('WidgetUsage', () => {
-  it('admits at most two minutes of requests in any minute, and returns the exact wait', () => {
+  it('admits at most twice the limit per minute within any minute, and returns the exact time to wait', () => {
     const pauses = fc.array(fc.nat({ max: 2_000 }), { minLength: 300, maxLength: 600 });
     fc.assert(
       fc.property(pauses, fc.nat({ max: 1e9 }), (waits, startMs) => {
@@ -39,7 +39,7 @@ describe('WidgetUsage', () => {
     );
   });
 
-  it('admits the requests of a minute at once', () => {
+  it('admits all requests of one minute in a burst', () => {
     const usage = new WidgetUsage();
     for (let i = 0; i < perMinute; i++) assert.equal(usage.admitRequest(5_000), 0);
     assert.equal(usage.admitRequest(5_000), 1);
@@ -47,7 +47,7 @@ describe('WidgetUsage', () => {
     assert.equal(usage.admitRequest(5_000 + 60_000 / perMinute), 1);
   });
 
-  it('counts one view per load, up to the limit', () => {
+  it('counts one view per widget load, up to the limit', () => {
     const usage = new WidgetUsage();
     for (let number = 0; number < bounds.widgetLoadsPerSessionMax; number++) {
       assert.ok(usage.shouldCountView(idOf(number)));
@@ -58,7 +58,7 @@ describe('WidgetUsage', () => {
     assert.ok(!usage.shouldCountView(idOf(bounds.widgetLoadsPerSessionMax)));
   });
 
-  it('claims each event once, up to the limit', () => {
+  it('accepts each widget event once, up to the limit', () => {
     const usage = new WidgetUsage();
     for (let number = 0; number < bounds.widgetEventsPerSessionMax; number++) {
       assert.ok(usage.claimEvent(idOf(number)));

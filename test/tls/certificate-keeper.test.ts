@@ -87,7 +87,7 @@ test('keeps the current certificate if the listener rejects the new one', (t) =>
   assert.deepEqual([store.current, store.lastReloadFailed], [current, true]);
 });
 
-test('warns in the last two weeks before the expiry', (t) => {
+test('logs a warning in the last two weeks before a certificate expires', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { store, clock, warnings, write } = createStore(t, 15);
   t.mock.timers.tick(bounds.certificateExpiryCheckIntervalMs);
@@ -103,7 +103,7 @@ test('warns in the last two weeks before the expiry', (t) => {
   assert.equal(warnings.length, 1);
 });
 
-test('uses an expired certificate, with a warning', (t) => {
+test('uses an expired certificate and logs a warning', (t) => {
   const { store, warnings } = createStore(t, -1);
   assert.ok(store.secondsUntilExpiry < 0);
   assert.deepEqual(warnings, [store.secondsUntilExpiry]);

@@ -13,13 +13,13 @@ function filesFor(t: TestContext): CertificateFiles {
   return writeCertificate(folder, selfSigned('one.test', Date.UTC(2040, 0, 2, 3, 4, 5)));
 }
 
-test('a certificate and its key are read, and when it expires', (t) => {
+test('reads a certificate, its key and its expiry date', (t) => {
   const certificate = readCertificate(filesFor(t));
   assert.equal(certificate.expiresAtMs, Date.UTC(2040, 0, 2, 3, 4, 5));
   assert.match(certificate.certificatePem.toString(), /^-----BEGIN CERTIFICATE-----/);
 });
 
-test('a certificate may be followed by its chain', (t) => {
+test('reads a certificate file with a chain', (t) => {
   const files = filesFor(t);
   const { certificate, key } = selfSigned('two.test', Date.UTC(2030, 0, 1));
   writeFileSync(files.certificateFile, certificate + selfSigned('authority.test').certificate);
@@ -74,7 +74,7 @@ const faulty: readonly (readonly [
 ];
 
 for (const [what, part, spoil] of faulty) {
-  test(`${what} is refused, by name and without repeating what is in it`, (t) => {
+  test(`rejects ${what} with the file name and without the file content`, (t) => {
     const files = filesFor(t);
     spoil(files);
     assert.throws(

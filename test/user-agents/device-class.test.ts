@@ -13,21 +13,21 @@ function classOf(userAgent: string | undefined): string {
 
 describe('DeviceClassifier', () => {
   for (const wanted of ['desktop', 'mobile', 'tablet']) {
-    it(`knows what runs on a ${wanted}`, () => {
+    it(`recognizes the user agents of a ${wanted}`, () => {
       for (const { device, userAgent } of browsers) {
         if (device === wanted) assert.equal(classOf(userAgent), wanted, userAgent);
       }
     });
   }
 
-  it('knows a bot, whatever it says it runs on', () => {
+  it('classifies a bot as a bot, whatever device its user agent contains', () => {
     const googlebot =
       'Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X) Chrome/124.0.0.0 Mobile Safari/537.36 (compatible; Googlebot/2.1)';
     assert.equal(classOf(googlebot), 'bot');
     assert(classifier.isBot(googlebot));
   });
 
-  it('says unknown of what it does not know, of an empty user agent and of none', () => {
+  it('returns unknown for an unrecognized, empty or absent user agent', () => {
     for (const userAgent of [
       'gibberish',
       'curl/8.5.0',
@@ -41,7 +41,7 @@ describe('DeviceClassifier', () => {
     assert.equal(classOf(undefined), 'unknown');
   });
 
-  it('says the same again, remembered or not', () => {
+  it('returns the same class for a repeated user agent, cached or not', () => {
     const forgetful = new DeviceClassifier(1);
     for (let round = 0; round < 3; round++) {
       for (const { device, userAgent } of browsers) {
@@ -51,7 +51,7 @@ describe('DeviceClassifier', () => {
     }
   });
 
-  it('throws at no text', () => {
+  it('does not throw for any text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 1_024 }), (text) => void classifier.classify(text)));
   });
 });

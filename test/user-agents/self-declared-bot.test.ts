@@ -61,12 +61,12 @@ const httpLibraries = [
 
 describe('isSelfDeclaredBot', () => {
   for (const [kind, userAgents] of Object.entries(bots)) {
-    it(`knows a ${kind}`, () => {
+    it(`recognizes a ${kind} as a bot`, () => {
       for (const userAgent of userAgents) assert(isSelfDeclaredBot(userAgent), userAgent);
     });
   }
 
-  it('knows every example the published list gives of what is no HTTP library', () => {
+  it('recognizes every example of the published list, except HTTP libraries', () => {
     const examples = (crawlers as { instances: string[]; tags?: string[] }[])
       .filter(({ tags }) => !tags?.includes('http-library'))
       .flatMap(({ instances }) => instances);
@@ -74,17 +74,17 @@ describe('isSelfDeclaredBot', () => {
     for (const userAgent of examples) assert(isSelfDeclaredBot(userAgent), userAgent);
   });
 
-  it('takes no HTTP library for a bot', () => {
+  it('does not recognize an HTTP library as a bot', () => {
     for (const userAgent of httpLibraries) assert(!isSelfDeclaredBot(userAgent), userAgent);
   });
 
-  it('takes no browser for a bot', () => {
+  it('does not recognize a browser as a bot', () => {
     for (const { userAgent } of browsers) assert(!isSelfDeclaredBot(userAgent), userAgent);
   });
 
-  it('takes an absent user agent for no bot', () => assert(!isSelfDeclaredBot('')));
+  it('does not recognize an empty user agent as a bot', () => assert(!isSelfDeclaredBot('')));
 
-  it('throws at no text', () => {
+  it('does not throw for any text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 1_024 }), (text) => void isSelfDeclaredBot(text)));
   });
 });

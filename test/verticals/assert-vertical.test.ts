@@ -8,7 +8,7 @@ import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 for (const { vertical } of allFixtures) {
-  it(`${vertical.segment} can be served`, () => assertVertical(vertical));
+  it(`accepts the vertical ${vertical.segment}`, () => assertVertical(vertical));
 }
 
 const { fields, roles } = personalLoans;
@@ -45,19 +45,19 @@ const wrong: readonly (readonly [told: RegExp, change: object])[] = [
 ];
 
 for (const [told, change] of wrong) {
-  it(`personal loans with ${JSON.stringify(change).slice(-60)} are refused`, () => {
+  it(`rejects personal loans with ${JSON.stringify(change).slice(-60)}`, () => {
     assert.throws(() => assertVertical({ ...personalLoans, ...change }), { name: 'RangeError', message: told });
   });
 }
 
-it('what is no object is no vertical', () => {
+it('rejects a vertical that is not an object', () => {
   assert.throws(() => assertVertical(null as never), { name: 'RangeError', message: 'a vertical must be an object' });
 });
 
 const verticals = new Set<Vertical>([...servedVerticals, ...allFixtures.map(({ vertical }) => vertical)]);
 
 for (const vertical of verticals) {
-  it(`every value of ${vertical.segment} can be kept`, () => assertEncodable(vertical));
+  it(`accepts the vertical ${vertical.segment}, whose values can all be encoded`, () => assertEncodable(vertical));
 }
 
 for (const field of [
@@ -67,18 +67,18 @@ for (const field of [
   { name: 'share', kind: 'integer', min: 0.5, max: 10 },
   { name: 'step', kind: 'integer_choice', values: [1, 2 ** 31] },
 ] as const satisfies readonly PocketField[]) {
-  it(`a vertical with ${field.kind} from another range is refused by name`, () => {
+  it(`rejects a vertical with a field of kind ${field.kind} whose range cannot be encoded, with the name of the field`, () => {
     const vertical = { ...personalLoans, fields: [...personalLoans.fields, field] };
     assert.throws(() => assertEncodable(vertical), { name: 'RangeError', message: new RegExp(field.name) });
   });
 }
 
-it('the largest number there is a bit for can be kept', () => {
+it('accepts an integer field with the largest number that can be encoded', () => {
   assertEncodable({ ...personalLoans, fields: [{ name: 'turnover', kind: 'integer', min: 0, max: 2 ** 31 - 1 }] });
 });
 
 for (const { vertical, fields } of allFixtures) {
-  it(`values of ${vertical.segment} are encoded within their range`, () => {
+  it(`encodes the values of ${vertical.segment} within the range of their fields`, () => {
     for (const { name, valid } of fields) {
       const position = vertical.fields.findIndex((field) => field.name === name);
       const [least, largest] = encodedRange(vertical.fields[position]!);

@@ -10,12 +10,12 @@ const rate = fc.double({ min: 0.01, max: 60, noNaN: true });
 const monthlyPayment = (principal: number, noteRatePercent: number, term: number) =>
   principal * paymentFactor(noteRatePercent, term);
 
-test('gives the published example 341.48 USD a month and 17.59 % APR', () => {
+test('computes a payment of 341.48 USD per month and an APR of 17.59 % for the published example', () => {
   assert.equal(roundHalfUp(monthlyPayment(10_000, 13.94, 36), 2), 341.48);
   assert.equal(roundHalfUp(aprPercent(13.94, 5, 36), 2), 17.59);
 });
 
-test('solves the rate that a payment was computed from', () => {
+test('computes the rate from which a payment was computed', () => {
   fc.assert(
     fc.property(fc.double({ min: 100, max: 1e6, noNaN: true }), rate, months, (net, percent, term) => {
       const solved = solveAprPercent(net, monthlyPayment(net, percent, term), term);
@@ -25,7 +25,7 @@ test('solves the rate that a payment was computed from', () => {
   );
 });
 
-test('at the APR, the payments are worth today what was received', () => {
+test('the present value of the payments at the APR equals the received amount', () => {
   fc.assert(
     fc.property(
       fc.double({ min: 100, max: 1e6, noNaN: true }),
@@ -43,7 +43,7 @@ test('at the APR, the payments are worth today what was received', () => {
   );
 });
 
-test('the APR grows with the payment, and falls with what was received for it', () => {
+test('the APR increases with the payment and decreases with the received amount', () => {
   const more = fc.double({ min: 1.001, max: 2, noNaN: true });
   fc.assert(
     fc.property(rate, months, more, (percent, term, factor) => {
@@ -56,7 +56,7 @@ test('the APR grows with the payment, and falls with what was received for it', 
   );
 });
 
-test('the APR grows with the fee and with the note rate', () => {
+test('the APR increases with the fee and with the note rate', () => {
   const fees = fc.tuple(fc.double({ min: 0, max: 19, noNaN: true }), fc.double({ min: 0.01, max: 1, noNaN: true }));
   fc.assert(
     fc.property(rate, fees, months, (note, [fee, more], term) => {
@@ -67,7 +67,7 @@ test('the APR grows with the fee and with the note rate', () => {
   );
 });
 
-test('a payment pays the loan off to the last cent', () => {
+test('the payments repay the loan to the last cent', () => {
   fc.assert(
     fc.property(rate, fc.integer({ min: 1, max: 120 }), (percent, term) => {
       const payment = monthlyPayment(10_000, percent, term);
@@ -78,15 +78,15 @@ test('a payment pays the loan off to the last cent', () => {
   );
 });
 
-test('without interest a payment is an equal share', () => {
+test('a payment without interest is an equal share of the loan', () => {
   assert.equal(monthlyPayment(1_200, 0, 12), 100);
 });
 
-test('without a fee the APR is the note rate itself', () => {
+test('the APR of a loan without a fee equals the note rate', () => {
   assert.equal(aprPercent(13.94, 0, 36), 13.94);
 });
 
-test('a fee costs more APR the shorter the loan', () => {
+test('a fee raises the APR more for a shorter loan', () => {
   fc.assert(
     fc.property(
       rate,
@@ -101,7 +101,7 @@ test('a fee costs more APR the shorter the loan', () => {
   );
 });
 
-test('payments that return no more than was received have an APR of 0', () => {
+test('payments that add up to no more than the received amount have an APR of 0', () => {
   assert.equal(solveAprPercent(1_200, 100, 12), 0);
   assert.equal(solveAprPercent(1_200, 50, 12), 0);
 });

@@ -24,7 +24,7 @@ function readiness(fields: object) {
 }
 
 describe('readiness', () => {
-  it('is insufficient with nothing, and everything required is missing', () => {
+  it('readiness is insufficient without fields, and lists all required fields as missing', () => {
     assert.deepEqual(readiness({}), {
       matchReadiness: 'insufficient',
       missingRequired: Object.keys(required),
@@ -33,14 +33,14 @@ describe('readiness', () => {
   });
 
   for (const missing of Object.keys(required)) {
-    it(`is insufficient while ${missing} is missing`, () => {
+    it(`readiness is insufficient while ${missing} is missing`, () => {
       const { matchReadiness, missingRequired } = readiness({ ...required, [missing]: null });
       assert.equal(matchReadiness, 'insufficient');
       assert.deepEqual(missingRequired, [missing]);
     });
   }
 
-  it('is high with the required fields where no condition holds', () => {
+  it('readiness is high with the required fields if no conditional field applies', () => {
     assert.deepEqual(readiness(required), { matchReadiness: 'high', missingRequired: [], missingConditional: [] });
   });
 
@@ -48,7 +48,7 @@ describe('readiness', () => {
     ['debt_consolidation', 'monthly_debt_payments', 0],
     ['home_improvement', 'housing_status', 'own'],
   ] as const) {
-    it(`is partial for ${purpose} without ${field}, and high with it`, () => {
+    it(`readiness is partial for ${purpose} without ${field}, and high with this field`, () => {
       const fields = { ...required, loan_purpose: purpose };
       assert.deepEqual(readiness(fields), {
         matchReadiness: 'partial',
@@ -58,7 +58,7 @@ describe('readiness', () => {
       assert.equal(readiness({ ...fields, [field]: value }).matchReadiness, 'high');
     });
 
-    it(`is insufficient for ${purpose} without ${field} as long as a required field is missing too`, () => {
+    it(`readiness is insufficient for ${purpose} without ${field} if a required field is also missing`, () => {
       assert.deepEqual(readiness({ ...required, loan_purpose: purpose, state: null }), {
         matchReadiness: 'insufficient',
         missingRequired: ['state'],
@@ -68,12 +68,12 @@ describe('readiness', () => {
   }
 
   for (const purpose of ['major_purchase', 'medical_expenses', 'moving', 'vacation', 'wedding', 'business', 'other']) {
-    it(`needs nothing further for ${purpose}`, () => {
+    it(`requires no conditional field for ${purpose}`, () => {
       assert.equal(readiness({ ...required, loan_purpose: purpose }).matchReadiness, 'high');
     });
   }
 
-  it('refuses a vertical whose rules name a field it does not have', () => {
+  it('rejects a vertical whose readiness rules contain an unknown field', () => {
     const broken: Vertical = { ...personalLoans, required: ['no_such_field'] };
     assert.throws(() => computeReadiness(broken, emptyFieldVector(broken)), /no_such_field/);
   });

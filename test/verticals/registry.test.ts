@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { knownVerticals } from '../../src/verticals/registry.ts';
 
-test('no two verticals share a number, a path segment or a key prefix', () => {
+test('every vertical has a unique number, path segment and key prefix', () => {
   for (const member of ['number', 'segment', 'keyPrefix'] as const) {
     assert.equal(new Set(knownVerticals.map((vertical) => vertical[member])).size, knownVerticals.length, member);
   }
 });
 
-test('the five verticals of the contract are known', () => {
+test('the registry contains the five verticals of the contract', () => {
   const shown = knownVerticals.map(({ segment, keyPrefix, status }) => `${segment} ${keyPrefix} ${status}`);
   assert.deepEqual(shown, [
     'personal-loans svc_pl_ stable',

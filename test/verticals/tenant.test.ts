@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { isSameTenant, type Tenant } from '../../src/verticals/tenant.ts';
 
-it('tells tenants apart by account, vertical and mode', () => {
+it('distinguishes tenants by account, vertical and mode', () => {
   const tenant: Tenant = { account: 7, vertical: personalLoans, mode: 'live' };
   assert(isSameTenant(tenant, { ...tenant }));
   assert(!isSameTenant(tenant, { ...tenant, account: 8 }));

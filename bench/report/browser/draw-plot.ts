@@ -5,12 +5,12 @@ import { linearTicks, logarithmicTicks } from './ticks.ts';
 
 const plotHeight = 260;
 const dashes: Readonly<Record<string, number[]>> = { guide: [4, 4], 0: [], 1: [10, 4], 2: [2, 3], 3: [10, 3, 2, 3] };
-/** With more x values, the axis does not label all points. */
+/** Maximum number of x values for which the axis labels every point. */
 const labelledPointsMax = 9;
 /** Minimum factor between two labels on a logarithmic axis. */
 const labelDistanceFactor = 1.6;
 
-/** Draws into an element and replaces its content. */
+/** Draws a plot into an element and replaces the content of the element. */
 export function drawPlot(holder: HTMLElement, plot: LinePlot, width: number): void {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
@@ -92,13 +92,13 @@ function formatValue(value: number | null | undefined): string {
   return value === null || value === undefined ? '' : value.toLocaleString('en-US', { maximumSignificantDigits: 4 });
 }
 
-/** Range of the points with a margin on both sides. */
+/** Returns the range of the points with a margin on both sides. */
 function paddedRange(low: number, high: number): [number, number] {
   const room = (high - low) * 0.03 || 1;
   return [low - room, high + room];
 }
 
-/** Points with enough space for their labels. */
+/** Returns the points that have enough space for their labels. */
 function separatedTicks(values: readonly number[]): number[] {
   const kept: number[] = [];
   for (const value of values) if (kept.length === 0 || value / kept.at(-1)! >= labelDistanceFactor) kept.push(value);

@@ -15,7 +15,7 @@ function drawAll(width?: number): void {
 
 drawAll();
 
-// A canvas does not update its colours by itself.
+// The plots are drawn again for new colours, because a canvas does not react to style changes.
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => drawAll());
 let drawnWidth = innerWidth;
 addEventListener('resize', () => {

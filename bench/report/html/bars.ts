@@ -2,7 +2,7 @@ import { escapeHtml, formatShort } from '../formatting.ts';
 import type { Bar, BarPlot } from '../report-section.ts';
 
 interface BarScale {
-  /** Position of a value on the scale in percent. */
+  /** Returns the position of a value on the scale in percent. */
   percent(value: number): number;
   readonly ticks: readonly number[];
 }
@@ -11,8 +11,8 @@ const rowHeight = 20;
 const barHeight = 12;
 
 /**
- * Bars as HTML and SVG without scripts and style attributes. They are hidden from screen readers, because the table below has the
- * same figures.
+ * Renders bars as HTML and SVG without scripts and style attributes. The bars are hidden from screen readers, because the table
+ * below contains the same figures.
  */
 export function barsHtml(plot: BarPlot): string {
   const all = plot.groups.flatMap(({ bars }) => bars);

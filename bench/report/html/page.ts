@@ -20,7 +20,7 @@ import { barsHtml } from './bars.ts';
 
 const pathTo = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Bundles the script of the page with uPlot, and its style sheet. */
+/** Bundles the script of the page, including uPlot, and the style sheet. */
 async function buildAssets(): Promise<{ readonly script: string; readonly style: string }> {
   const uplot = dirname(createRequire(import.meta.url).resolve('uplot/package.json'));
   const licence = await readFile(join(uplot, 'LICENSE'), 'utf8');
@@ -33,7 +33,7 @@ async function buildAssets(): Promise<{ readonly script: string; readonly style:
     target: ['chrome105', 'edge105', 'firefox110', 'safari16.4'],
     minify: true,
     charset: 'utf8',
-    // The licence of uPlot requires it.
+    // The licence of uPlot requires its licence text in copies.
     banner: { js: `/*! With uPlot.\n${licence.trim()}\n*/` },
     legalComments: 'none',
     logLevel: 'silent',
@@ -43,7 +43,7 @@ async function buildAssets(): Promise<{ readonly script: string; readonly style:
   return { script: bundled.outputFiles[0]!.text, style: styles.join('\n') };
 }
 
-/** Cells with longer text can break lines. */
+/** Maximum number of characters in a cell without line breaks. */
 const longTextCharacters = 44;
 
 /**
@@ -103,7 +103,7 @@ function sha256(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-/** 2026-01-02T03:04:05.678Z -> 2026-01-02 03:04 UTC. */
+/** Formats a time: 2026-01-02T03:04:05.678Z becomes 2026-01-02 03:04 UTC. */
 function formatTimestamp(iso: string): string {
   return `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 }
@@ -175,7 +175,7 @@ function cellHtml(cell: Cell, at: number, aligned: string): string {
   return at === 0 ? `<th scope="row"${aligned}>${html}</th>` : `<td${aligned}>${html}</td>`;
 }
 
-/** Right-aligns numbers and lets sentences break lines. */
+/** Returns the CSS class of a cell: numbers are right-aligned, and long texts can break lines. */
 function alignmentClass(rows: readonly (readonly Cell[])[], at: number): string {
   const numbers = rows.every((row) => {
     const cell = row[at]!;
@@ -195,7 +195,7 @@ function figureHtml(plot: Plot, plots: LinePlot[]): string {
   return `<figure><figcaption>${title}</figcaption><div class="plot" role="img" aria-label="${named}" data-plot="${plots.length - 1}"></div></figure>`;
 }
 
-/** Explains the marks of targets. */
+/** Renders the legend of target marks and whiskers; empty without targets. */
 function legendHtml(bars: readonly { readonly target: number | null }[]): string {
   if (bars.every(({ target }) => target === null)) return '';
   return '<span class="legend"><span class="sample-target"></span> target <span class="sample-whisker"></span> lowest to highest round</span>';

@@ -16,7 +16,7 @@ const shortTitles: Readonly<Record<CurveResult['name'], string>> = {
   keys: 'API keys',
 };
 
-/** A service keeps up if it answers this share of the offered load as expected. */
+/** Minimum share of the offered load that a service answers as expected if it keeps up. */
 const sustainedShare = 0.99;
 
 export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
@@ -38,7 +38,7 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
   ];
 }
 
-/** Last point at which the service kept up and the client was not saturated. */
+/** Returns the last point at which the service kept up and the client was not saturated. */
 export function lastSustainedPoint(points: readonly CurvePoint[]): CurvePoint | null {
   let last: CurvePoint | null = null;
   for (const point of [...points].sort((a, b) => a.offeredPerSecond - b.offeredPerSecond)) {
@@ -72,7 +72,7 @@ function bareServerText(curves: readonly CurveResult[]): string[] {
   ];
 }
 
-/** Names the points at which a saturated client affected the latencies. */
+/** Returns a note about the points at which a saturated client affected the latencies. */
 function clientSaturatedText({ name, xLabel, points }: CurveResult): string[] {
   const at = points.filter(({ client }) => client.saturated).map(({ x }) => formatX(x));
   if (at.length === 0) return [];

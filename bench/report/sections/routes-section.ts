@@ -21,7 +21,7 @@ const serverNames: Readonly<Record<ServerKind, string>> = {
 
 const serverStyles = { bare: 0, synced: 3, 'node-http': 1, fastify: 2 } as const;
 
-/** Compares every route with the baselines. */
+/** Section that compares every route with the baselines. */
 export function routesSection(routes: readonly RouteResult[]): ReportSection[] {
   if (routes.length === 0) return [];
   const text = [

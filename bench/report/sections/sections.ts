@@ -96,7 +96,7 @@ function microSection(results: readonly MicroResult[]): ReportSection[] {
   ];
 }
 
-/** Shows from which catalog size on a matching thread is cheaper than the main thread. */
+/** Section about the catalog size from which a matching thread uses less main-thread CPU time than ranking in the main thread. */
 function crossoverSection(cells: readonly CrossoverCell[]): ReportSection[] {
   if (cells.length === 0) return [];
   const lines = crossoverLines(cells);
@@ -132,7 +132,7 @@ function crossoverSection(cells: readonly CrossoverCell[]): ReportSection[] {
   ];
 }
 
-/** Lines for the main thread and for each batch size with a matching thread; null without CPU times. */
+/** Returns plot lines for the main thread and for each batch size with a matching thread; null without CPU times. */
 function crossoverLines(cells: readonly CrossoverCell[]): Line[] | null {
   const batches = [...new Set(cells.map(({ batch }) => batch))];
   const of = (batch: number) =>
@@ -201,7 +201,7 @@ function historySection(figures: readonly HistoryFigure[]): ReportSection[] {
   ];
 }
 
-/** Sections of all parts that ran. */
+/** Returns the sections of all parts that ran. */
 export function reportSections(result: BenchResult): ReportSection[] {
   return [
     ...routesSection(result.routes),

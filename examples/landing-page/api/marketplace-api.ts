@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-/** What this page reads of the API's answers; docs/api.md has the rest. */
+/** Members of the API responses that this page reads; docs/api.md describes all members. */
 export interface SessionResponse {
   readonly sub_id: string;
-  /** A test key made it: its offers are made up. */
+  /** Whether a test key created the session, so that its offers are fictional. */
   readonly sandbox: boolean;
 }
 
@@ -22,11 +22,11 @@ export interface Offer {
   readonly svc_offer_id: string;
   readonly lender_name: string;
   readonly logo_url: string;
-  /** Percent. */
+  /** APR in percent. */
   readonly apr_range: NumberRange;
-  /** USD, for the amount asked for. */
+  /** Estimated monthly payment in USD for the requested amount. */
   readonly monthly_payment_estimate: number;
-  /** The term that the payment is for. */
+  /** Term in months on which the estimated payment is based. */
   readonly payment_term_months?: number;
   readonly loan_amount_range: NumberRange;
   readonly term_months: readonly number[];
@@ -44,9 +44,9 @@ export interface OffersResponse {
 
 export interface EmbedResponse {
   readonly format: 'iframe' | 'js';
-  /** To be put into the page as it is. */
+  /** HTML for the page, used unchanged. */
   readonly html: string;
-  /** Address of the frame, or of the script. */
+  /** URL of the frame or script. */
   readonly src: string;
 }
 
@@ -54,7 +54,7 @@ export interface SummaryResponse {
   readonly sessions_total: number;
   readonly marketplace_views: number;
   readonly offer_clicks: number;
-  /** Clicks a view. */
+  /** Clicks divided by views. */
   readonly click_rate: number;
   readonly rev_attributed: number;
   readonly rev_confirmed: number;
@@ -62,11 +62,11 @@ export interface SummaryResponse {
   readonly sessions_matured: number;
   readonly rev_per_session_matured: number | null;
   readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
-  /** Null while nothing has happened yet. */
+  /** Time of the last record in the figures; null without records. */
   readonly as_of: string | null;
 }
 
-/** Why one field was refused. */
+/** Error of one rejected field. */
 export interface InvalidField {
   readonly field: string;
   readonly code: string;
@@ -75,46 +75,46 @@ export interface InvalidField {
   readonly max?: number;
 }
 
-/** An operation that did not succeed. What to do about it follows from `code` alone. */
+/** A failed operation. The reaction depends only on `code`. */
 export interface ApiFailure {
   readonly ok: false;
-  /** One of the API's error table, or `UNREACHABLE` when no answer came at all. */
+  /** Error code of the API, or `UNREACHABLE` if there was no response. */
   readonly code: string;
-  /** For the log: operation, status, code and request id; nothing that a visitor entered. */
+  /** Log message with operation, status, code and request ID, without input of the visitor. */
   readonly description: string;
   readonly retryAfterSeconds: number | null;
-  /** With `INVALID_FIELD_VALUE`. */
+  /** Invalid fields if the code is `INVALID_FIELD_VALUE`, else empty. */
   readonly invalidFields: readonly InvalidField[];
 }
 
 export type ApiResult<Answer> = { readonly ok: true; readonly answer: Answer } | ApiFailure;
 
-/** Text, numbers and so on by pocket field; null clears one. */
+/** Values by field name; null clears a field. */
 export type ApiFields = Readonly<Record<string, unknown>>;
 
 const responseTimeoutMs = 5_000;
 
-/** The four operations, called by our own server: the key never leaves it. */
+/** Client of the API. It runs only on the server, so browsers never receive the API key. */
 export class MarketplaceApi {
   readonly #url: string;
   readonly #key: string;
 
-  /** `url` as in `http://127.0.0.1:8080/v1/personal-loans`. */
+  /** @param url base URL with the path of the vertical, such as `http://127.0.0.1:8080/v1/personal-loans` */
   constructor(url: string, key: string) {
     this.#url = url;
     this.#key = key;
   }
 
   /**
-   * One session for each page load. When no answer came, the session may exist all the same: the second try under the same
-   * `Idempotency-Key` gets it, instead of counting the visitor twice.
+   * Creates a session for a page load. If there is no response, the API may still have created the session, so the retry uses the
+   * same `Idempotency-Key` and gets the existing session.
    */
   async createSession(
     referrerTag: string,
     userAgent: string | undefined,
     metadata: Readonly<Record<string, string>>,
   ): Promise<ApiResult<SessionResponse>> {
-    // Says on which device the page was seen. Longer ones than the API takes are nobody's browser.
+    // Analytics derives the device from the user agent. Browsers do not send longer ones than the API accepts.
     const fitting = userAgent !== undefined && userAgent.length <= 1024 ? { user_agent: userAgent } : {};
     const body = { referrer_tag: referrerTag, ...fitting, metadata };
     const headers = { 'Idempotency-Key': randomUUID() };
@@ -123,7 +123,7 @@ export class MarketplaceApi {
     return this.#post<SessionResponse>('/session', body, headers);
   }
 
-  /** Without any field it only tells what is missing. */
+  /** Submits fields to a session. Without fields, the response only lists the missing fields. */
   submitInputs(subId: string, fields: ApiFields): Promise<ApiResult<InputsResponse>> {
     return this.#post('/inputs', { sub_id: subId, fields });
   }
@@ -136,14 +136,14 @@ export class MarketplaceApi {
     return this.#get('/marketplace', { sub_id: subId, format, max_offers: String(maxOffers) });
   }
 
-  /** Figures of one experiment since a date, `YYYY-MM-DD`. */
+  /** Requests the figures of one referrer tag since a date, `YYYY-MM-DD`. */
   summary(referrerTag: string, dateFrom: string): Promise<ApiResult<SummaryResponse>> {
     return this.#get('/analytics', { referrer_tag: referrerTag, date_from: dateFrom });
   }
 
-  /** Null when the API answers and knows the key, or else why not. */
+  /** Checks that the API responds and accepts the key. Returns null, or the failure. */
   async checkAccess(): Promise<ApiFailure | null> {
-    // A question without its parameters: a known key gets INVALID_REQUEST, before which everything else is checked.
+    // A query without parameters: the API checks the key first and then returns INVALID_REQUEST.
     const result = await this.#get('/marketplace', {});
     return result.ok || result.code === 'INVALID_REQUEST' ? null : result;
   }
@@ -165,7 +165,7 @@ export class MarketplaceApi {
     let response: Response;
     let body: unknown;
     try {
-      // The time covers the body too. A redirect would carry the key to another address, so there is none.
+      // The timeout includes the body. Redirects are not followed, because they would send the key to another address.
       response = await fetch(url, {
         ...init,
         headers,

@@ -5,16 +5,16 @@ import { variants } from './variants.ts';
 export interface Results {
   readonly a: SummaryResponse;
   readonly b: SummaryResponse;
-  /** The first day they cover, `YYYY-MM-DD`. */
+  /** First day of the figures, `YYYY-MM-DD`. */
   readonly since: string;
 }
 
-/** The days that matured figures cover by default: with the same first day, every figure of the page has one population. */
+/** Number of days of the figures: the default of matured figures, so that all figures cover the same sessions. */
 export const resultDays = 180;
-/** Two questions in so many seconds are 24 a minute; a key may ask 50. */
+/** Minimum interval between requests. Two queries every 5 seconds are 24 per minute; the limit of a key is 50. */
 const cacheMs = 5_000;
 
-/** Figures of both variants, asked for at most every few seconds however often the page is reloaded. */
+/** Caches the figures of both variants, so that reloads of the page do not exceed the rate limit. */
 export class ResultsCache {
   readonly #api: MarketplaceApi;
   #latest: { readonly askedAtMs: number; readonly results: Promise<Results | ApiFailure> } | null = null;
@@ -48,7 +48,7 @@ interface Verdict {
   readonly reason: string;
 }
 
-/** What may be said of the two variants today, and no more than that. */
+/** Compares the revenue per session of the variants. Names a winner only if the confidence intervals do not overlap. */
 export function decideWinner({ a, b }: Results): Verdict {
   const [low, high] = [a.rev_per_session_ci95, b.rev_per_session_ci95];
   if (low === null || high === null) {

@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto';
 
 export type Variant = 'a' | 'b';
 
-/** How the offers get into the page. */
+/** Format of the offers: a widget in a frame, a widget by script, or JSON that this page renders. */
 export type EmbedFormat = 'iframe' | 'js' | 'json';
 
 interface VariantConfig {
   readonly name: string;
-  /** What the API counts this variant under. A changed page deserves a new tag: old figures tell of the old page. */
+  /** Referrer tag of the sessions in analytics. A changed page needs a new tag, because old figures describe the old page. */
   readonly referrerTag: string;
   readonly idea: string;
   readonly embed: EmbedFormat;
@@ -26,7 +26,7 @@ export function parseEmbedFormat(text: string | null | undefined): EmbedFormat |
   return text === 'iframe' || text === 'js' || text === 'json' ? text : null;
 }
 
-/** Half of the visitors each, and nothing about a visitor plays a part in it. */
+/** Draws a variant with equal probability, independent of the visitor. */
 export function drawVariant(): Variant {
   return randomInt(2) === 0 ? 'a' : 'b';
 }

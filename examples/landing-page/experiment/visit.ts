@@ -3,26 +3,26 @@ import { toApiFields } from '../form/form-answers.ts';
 import type { CookieCipher } from '../web/cookies.ts';
 import { type EmbedFormat, type Variant, variants } from './variants.ts';
 
-/** One page load and what has come of it. Nothing of it is kept on the server. */
+/** State of one page load and its session. The server stores no part of it; the browser has it in a cookie. */
 export interface Visit {
   readonly subId: string;
   readonly variant: Variant;
   readonly assignment: Assignment;
-  /** Another way to show the offers than the variant's own, for looking. */
+  /** Format of the offers that the query string forced; null for the format of the variant. */
   readonly embed: EmbedFormat | null;
   readonly sandbox: boolean;
-  /** As entered, by pocket field: to fill the form again, and to start a new session where one is over. */
+  /** Entered texts by field name, to fill in the form again and to replace an expired session. */
   readonly answers: Answers;
 }
 
-/** Drawn for the visitor, or forced by `?variant=` for looking. Sessions carry it as metadata. */
+/** Whether the variant was drawn at random or forced by `?variant=`. Sessions contain this value as metadata. */
 type Assignment = 'drawn' | 'forced';
 
 export type Answers = Readonly<Record<string, string>>;
 
 /**
- * The visit travels in a sealed cookie. Sealed and not only signed, for it holds an income; and not only HttpOnly, since a
- * sub_id is no secret (every click URL has it), so that whoever finds one must not get to see that visitor's offers by it.
+ * Encrypts the visit for a cookie. A signature is not enough, because the visit contains an income and the visitor's `sub_id`.
+ * The cookie also proves the access to the session: a `sub_id` alone does not, because every click URL contains it.
  */
 export function encryptVisit(seal: CookieCipher, visit: Visit): string {
   return seal.encrypt(JSON.stringify(visit));
@@ -30,21 +30,21 @@ export function encryptVisit(seal: CookieCipher, visit: Visit): string {
 
 export function decryptVisit(seal: CookieCipher, cookie: string | undefined): Visit | null {
   const text = cookie === undefined ? null : seal.decrypt(cookie);
-  // Nobody but this code has sealed it, so its shape needs no check. Another shape takes another purpose of the seal.
+  // Only this code encrypts visits, so their format needs no validation. Another format needs another `visitKeyPurpose`.
   return text === null ? null : (JSON.parse(text) as Visit);
 }
 
 export const visitKeyPurpose = 'visit, version 1';
 
-/** What came of a call, in a session that lives. */
+/** Result of an API call, and the visit with the session that was used. */
 interface SessionCallResult<Answer> {
   readonly visit: Visit;
-  /** The old session was over, so there is a new one with the same answers. */
+  /** Whether a new session with the same answers replaced an expired session. */
   readonly renewed: boolean;
   readonly result: ApiResult<Answer>;
 }
 
-/** A visit's calls of the API, in a new session where the old one is over. */
+/** Calls the API in the session of a visit, and replaces an expired session. */
 export class VisitSessions {
   readonly #api: MarketplaceApi;
 
@@ -52,7 +52,7 @@ export class VisitSessions {
     this.#api = api;
   }
 
-  /** A new page load: a new session under the variant's tag. */
+  /** Creates a session with the tag of the variant, for a new page load. */
   async start(visit: Omit<Visit, 'subId' | 'sandbox'>, userAgent: string | undefined): Promise<ApiResult<Visit>> {
     const { variant, assignment } = visit;
     const session = await this.#api.createSession(variants[variant].referrerTag, userAgent, { assignment });
@@ -60,7 +60,7 @@ export class VisitSessions {
     return { ok: true, answer: { ...visit, subId: session.answer.sub_id, sandbox: session.answer.sandbox } };
   }
 
-  /** Merges answers into the session. Only what the API accepted stays in the visit. */
+  /** Submits answers to the session. The returned visit contains only answers that the API accepted. */
   async submit(
     visit: Visit,
     entered: Answers,
@@ -73,14 +73,14 @@ export class VisitSessions {
     return { ...done, visit: { ...done.visit, answers: { ...done.visit.answers, ...entered } } };
   }
 
-  /** Calls the API in this visit's session. When the session is over, starts one with all its answers and calls again. */
+  /** Calls the API with the `sub_id` of the visit. If the session has expired, creates one with the same answers and retries. */
   async callInSession<Answer>(
     visit: Visit,
     userAgent: string | undefined,
     ask: (subId: string) => Promise<ApiResult<Answer>>,
   ): Promise<SessionCallResult<Answer>> {
     const result = await ask(visit.subId);
-    // A session of another key of ours is not found. For the visitor it is over like an expired one.
+    // A session of an earlier API key is not found, and is replaced like an expired session.
     if (result.ok || (result.code !== 'SUB_ID_EXPIRED' && result.code !== 'SUB_ID_NOT_FOUND')) {
       return { visit, renewed: false, result };
     }

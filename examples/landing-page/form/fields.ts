@@ -1,4 +1,4 @@
-/** States and territories as the API writes them, by their names. */
+/** Names of states and territories, by the codes of the API. */
 const usStates: readonly (readonly [code: string, name: string])[] = [
   ['AL', 'Alabama'],
   ['AK', 'Alaska'],
@@ -60,7 +60,7 @@ const usStates: readonly (readonly [code: string, name: string])[] = [
 
 export type Choice = readonly [value: string, label: string];
 
-/** One question, named as the pocket field it fills. */
+/** A form field, with the name of its input field in the API. */
 export interface Field {
   readonly name: string;
   readonly label: string;
@@ -68,9 +68,9 @@ export interface Field {
   readonly kind: 'dollars' | 'choice';
   readonly choices?: readonly Choice[];
   readonly required: boolean;
-  /** Asked for this purpose of the loan only. */
+  /** The only loan purpose for which the form contains this field. */
   readonly onlyFor?: string;
-  /** What browsers may fill in by themselves. */
+  /** Value of the `autocomplete` attribute. */
   readonly autocomplete?: string;
 }
 
@@ -165,12 +165,12 @@ const fieldList: readonly Field[] = [
 ];
 
 /**
- * Both variants ask these: if one of them asked more, its offers would differ for another reason than its design. In the order of the one
- * form.
+ * Fields of both variants, in the order of the single form. Both variants have the same fields, so that their offers do not
+ * differ for a reason other than the design.
  */
 export const fields: ReadonlyMap<string, Field> = new Map(fieldList.map((field) => [field.name, field]));
 
-/** Fields that are not asked for this purpose of the loan. */
+/** Returns the fields that the form omits for this loan purpose. */
 export function irrelevantFields(purpose: string | undefined): readonly string[] {
   const unasked = fieldList.filter(({ onlyFor }) => onlyFor !== undefined && onlyFor !== purpose);
   return unasked.map(({ name }) => name);

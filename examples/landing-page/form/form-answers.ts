@@ -3,17 +3,17 @@ import type { Answers } from '../experiment/visit.ts';
 import { formatWholeDollars } from '../pages/formatting.ts';
 import { type Field, fields } from './fields.ts';
 
-/** Nobody types more than this by hand; the cookie that answers travel in has to stay small. */
+/** Maximum number of characters of an answer, because the cookie that contains the answers must be small. */
 const answerLengthMax = 40;
 
-/** What was entered for these fields, and nothing else that was posted. */
+/** Returns the posted answers to these fields and ignores other posted values. */
 export function parseAnswers(form: URLSearchParams, names: readonly string[]): Answers {
   return Object.fromEntries(names.map((name) => [name, (form.get(name) ?? '').trim().slice(0, answerLengthMax)]));
 }
 
 /**
- * Answers as the API takes them. What cannot be read is sent as it was entered: the API judges every value, and its words
- * come back beside the field. What is left empty is cleared.
+ * Converts answers to API fields. An amount that is not a number is sent unchanged: the API validates every value, and its error
+ * is shown beside the field. An empty answer clears the field.
  */
 export function toApiFields(answers: Answers): ApiFields {
   return Object.fromEntries(
@@ -23,7 +23,7 @@ export function toApiFields(answers: Answers): ApiFields {
   );
 }
 
-/** The amount asked for in USD, or null where none was understood. */
+/** Returns the requested loan amount in USD, or null if the answer is not a number. */
 export function parseLoanAmount(answers: Answers): number | null {
   const amount = toNumber(answers.loan_amount ?? '');
   return typeof amount === 'number' ? amount : null;
@@ -34,13 +34,13 @@ function toApiValue({ kind }: Field, text: string): unknown {
   return kind === 'dollars' ? toNumber(text) : text;
 }
 
-/** Reads `15000`, `15,000` and `$15,000.00`. */
+/** Parses amounts such as `15000`, `15,000` and `$15,000.00`; returns the text if it is not a number. */
 function toNumber(text: string): number | string {
   const bare = text.replaceAll(/[$,\s]/g, '');
   return /^-?\d+(\.\d+)?$/.test(bare) ? Number(bare) : text;
 }
 
-/** What is wrong, by field, in words for a visitor. */
+/** Error messages for the visitor, by field name. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
 export function missingFieldErrors(names: readonly string[]): FieldErrors {
@@ -58,6 +58,6 @@ function describeInvalidField({ field: name, code, message, min, max }: InvalidF
     return `Please enter an amount from ${formatWholeDollars(min)} to ${formatWholeDollars(max)}.`;
   }
   if (code === 'enum') return 'Please choose one of the answers.';
-  // A rule we do not know yet: the API's own words are written for whoever sent the value.
+  // An unknown rule: shows the message of the API.
   return `This ${message}.`;
 }

@@ -2,16 +2,16 @@ import type { InputsResponse } from '../api/marketplace-api.ts';
 import type { Answers } from '../experiment/visit.ts';
 import { irrelevantFields } from './fields.ts';
 
-/** One page of the quiz. */
+/** One page of the quiz, with one or several form fields. */
 export interface Question {
   readonly id: string;
   readonly title: string;
   readonly fields: readonly string[];
-  /** The visitor may go on without an answer. */
+  /** Whether the visitor can skip the question. */
   readonly optional: boolean;
 }
 
-/** The easy ones first: who has begun goes on. */
+/** Questions of the quiz in order. Easy questions come first, because visitors who have started usually continue. */
 export const questions: readonly Question[] = [
   { id: 'purpose', title: 'What is the loan for?', fields: ['loan_purpose'], optional: false },
   { id: 'amount', title: 'How much would you like to borrow?', fields: ['loan_amount'], optional: false },
@@ -26,15 +26,15 @@ export function findQuestion(id: string | null): Question | null {
   return questions.find((question) => question.id === id) ?? null;
 }
 
-/** What a question asks this visitor: the last one depends on what the loan is for. */
+/** Returns the fields of a question for this visitor. The fields of the last question depend on the loan purpose. */
 export function askedFields(question: Question, answers: Answers): readonly string[] {
   const unasked = irrelevantFields(answers.loan_purpose);
   return question.fields.filter((name) => !unasked.includes(name));
 }
 
 /**
- * The next question, or null when offers can be asked for. The API knows what it still needs, so the order of the questions
- * may change, and a visitor may go back, without any more rules here.
+ * Returns the next question, or null if offers can be requested. The API reports the missing fields, so the order of the
+ * questions can change and a visitor can go back without additional rules here.
  */
 export function nextQuestion(inputs: InputsResponse, skipped: boolean): Question | null {
   const missing = skipped ? inputs.missing_required : [...inputs.missing_required, ...inputs.missing_conditional];

@@ -5,19 +5,19 @@ import { askedFields, firstQuestion, type Question, questions } from '../form/qu
 import { type Html, html, type Slot } from '../web/html.ts';
 import { layout } from './layout.ts';
 
-/** A form as the visitor left it. */
+/** Answers of the visitor, and errors to show in the form. */
 interface FormState {
   readonly answers: Answers;
   readonly errors: FieldErrors;
-  /** Something about the whole form, such as why it could not be sent. */
+  /** Message about the whole form, such as the reason of a failed submission. */
   readonly notice: string | null;
 }
 
-/** What is wrong, above the form: the first thing that is read out, with links to each field. */
+/** Renders the error summary above the form, with a link to each invalid field. Screen readers read it first. */
 function errorSummary({ errors, notice }: FormState): Slot {
   const faulty = [...fields.values()].filter(({ name }) => errors[name] !== undefined);
   if (faulty.length === 0 && notice === null) return null;
-  // The focus goes there when the page opens, without a script.
+  // `autofocus` moves the focus to the summary without a script.
   return html`<div class="problems" role="alert" tabindex="-1" autofocus>
 ${notice !== null && html`<p>${notice}</p>`}
 ${
@@ -28,7 +28,7 @@ ${
 </div>`;
 }
 
-/** One question with its label, hint and error, all tied to the control. `radios` shows the choices at once. */
+/** Renders a field with its label, hint and error. `radios` shows the choices as radio buttons. */
 function fieldControl(name: string, { answers, errors }: FormState, look: { radios: boolean }): Html {
   const field = fields.get(name)!;
   const control: Control = { field, value: answers[name] ?? '', error: errors[name] };
@@ -54,7 +54,7 @@ function hintAndError({ field: { name, hint }, error }: Control): Slot {
   ];
 }
 
-/** Attributes that tell a screen reader what stands around the control. */
+/** Attributes that connect a control with its hint and error for screen readers. */
 function controlAttributes({ field: { name, hint, required, onlyFor }, error }: Control): Slot {
   const describedBy = [hint !== undefined && `${name}-hint`, error !== undefined && `${name}-error`].filter(Boolean);
   return [
@@ -81,7 +81,7 @@ ${choices.map(([value, label]) => html`<option value="${value}"${value === contr
 
 function radioGroup(control: Control, only: string): Html {
   const { name, label, choices = [], required } = control.field;
-  // A group takes no `required` and no `aria-invalid`, so the error is tied to each of its buttons.
+  // A fieldset does not support `required` and `aria-invalid`, so each of its buttons references the error.
   return html`<fieldset class="field choices${only}">
 <legend>${label}${!required && html` <span class="optional">optional</span>`}</legend>
 ${hintAndError(control)}
@@ -93,7 +93,7 @@ ${hintAndError(control)}
 </fieldset>`;
 }
 
-/** Variant A: everything on one page, explained beforehand. */
+/** Renders variant A: one form with all fields, after an explanation. */
 export function singleFormPage(state: FormState): Html {
   const field = (name: string) => fieldControl(name, state, { radios: false });
   const faulty = Object.keys(state.errors);
@@ -129,17 +129,17 @@ ${field('state')}
   });
 }
 
-/** Everybody gets these; the optional one comes on top. */
+/** Questions that every visitor gets: all except the optional one. */
 const requiredQuestions = questions.filter(({ optional }) => !optional);
 
-/** Variant B: one thing at a time. */
+/** Renders variant B: one question per page. */
 export function questionPage(question: Question, state: FormState): Html {
   const place = requiredQuestions.indexOf(question);
   const asked = askedFields(question, state.answers);
   const isFirst = question === firstQuestion;
   const before = questions[questions.indexOf(question) - 1];
   const faulty = Object.keys(state.errors).length > 0;
-  // A lone question is the heading itself, so that nothing is said twice.
+  // The label of a single field is the heading of the page, so that the question appears once.
   const alone = asked.length === 1;
   return layout({
     title: `${faulty ? 'Error: ' : ''}${isFirst ? 'Your loan offers in a minute' : question.title}`,

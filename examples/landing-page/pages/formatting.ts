@@ -11,16 +11,16 @@ const percentFormat = new Intl.NumberFormat('en-US', {
   maximumFractionDigits: 1,
 });
 
-/** `$541.30` */
+/** Formats dollars and cents: `$541.30`. */
 export const formatDollars = (usd: number): string => dollarsAndCents.format(usd);
-/** `$15,000` */
+/** Formats whole dollars: `$15,000`. */
 export const formatWholeDollars = (usd: number): string => wholeDollarsFormat.format(usd);
-/** `1,204` */
+/** Formats a count: `1,204`. */
 export const formatCount = (number: number): string => plainNumber.format(number);
-/** `12.3%` of a ratio. */
+/** Formats a ratio as a percentage: `12.3%`. */
 export const formatPercent = (ratio: number): string => percentFormat.format(ratio);
 
-/** `10 seconds`, `3 minutes`, `2 hours`; never shorter than it is. */
+/** Formats a duration, rounded up: `10 seconds`, `3 minutes`, `2 hours`. */
 export function formatWait(seconds: number): string {
   if (seconds < 90) return pluralize(Math.max(1, Math.ceil(seconds)), 'second');
   if (seconds < 90 * 60) return pluralize(Math.ceil(seconds / 60), 'minute');

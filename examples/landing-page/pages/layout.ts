@@ -1,6 +1,6 @@
 import { type Html, html, type Slot } from '../web/html.ts';
 
-/** Ways around the example for whoever tries it. A page for the public does not have this. */
+/** Navigation between the pages of the example, for developers. A public landing page does not need this. */
 function demoBar(): Html {
   return html`<nav class="demo" aria-label="This example">
 <strong>Example</strong>
@@ -20,11 +20,11 @@ const brand = 'Fernbrook';
 interface Layout {
   readonly title: string;
   readonly main: Slot;
-  /** Wide pages compare things side by side. */
+  /** Uses a wider layout, for comparisons in columns. */
   readonly width?: 'narrow' | 'wide';
 }
 
-/** What all pages have in common. */
+/** Renders the common layout of all pages. */
 export function layout({ title, main, width = 'wide' }: Layout): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -54,7 +54,7 @@ ${demoBar()}
 `;
 }
 
-/** A page that only says something, and where to go from here. */
+/** Renders a page with a message and a link. */
 export function messagePage(title: string, text: string, link: { readonly to: string; readonly text: string }): Html {
   return layout({
     title,

@@ -5,7 +5,7 @@ import { type Html, html, trustedHtml } from '../web/html.ts';
 import { formatCount, formatDollars, formatWholeDollars } from './formatting.ts';
 import { layout } from './layout.ts';
 
-/** The head of both pages with offers. */
+/** Renders the top of both pages with offers. */
 function offersHeading(title: string, { answers, sandbox }: Visit, renewed: boolean): Html {
   const amount = parseLoanAmount(answers);
   return html`${sandbox && html`<p class="note">Made up by the sandbox: these offers lead nowhere.</p>`}
@@ -14,7 +14,7 @@ ${renewed && html`<p class="note" role="status">It has been a while, so we looke
 <p class="lead">${amount !== null && html`For a loan of ${formatWholeDollars(amount)}. `}<a href="/answers">Change my answers</a></p>`;
 }
 
-/** Offers drawn by ourselves from the JSON answer. */
+/** Renders the page with offers from the JSON response. */
 export function offerCardsPage(visit: Visit, answer: OffersResponse, renewed: boolean): Html {
   const { offers, total_offers: total, disclosure } = answer;
   const amount = parseLoanAmount(visit.answers);
@@ -72,12 +72,12 @@ function noOffersPage(visit: Visit, renewed: boolean): Html {
   });
 }
 
-/** `no_prepayment_penalty` as `No prepayment penalty`: tags may be new at any time, so there is no list of them here. */
+/** Formats a tag: `no_prepayment_penalty` becomes `No prepayment penalty`. There is no list of tags, because new ones can appear. */
 function featureText(tag: string): string {
   return tag.charAt(0).toUpperCase() + tag.slice(1).replaceAll('_', ' ');
 }
 
-/** Offers drawn by the widget: the API's markup as it came, in a place of ours. It brings disclosure and counting along. */
+/** Renders the page with the widget: the unchanged embed code of the API. The widget shows the disclosure and reports views. */
 export function widgetPage(visit: Visit, embed: EmbedResponse, renewed: boolean): Html {
   return layout({
     title: 'What lenders may offer you',

@@ -9,7 +9,7 @@ interface Row {
   readonly label: string;
   readonly explanation: string;
   readonly format: (summary: SummaryResponse) => string;
-  /** What the experiment is judged by. */
+  /** Whether this figure decides the experiment. */
   readonly decides?: true;
 }
 
@@ -52,7 +52,7 @@ const maturedRows: readonly Row[] = [
   },
 ];
 
-/** For whoever runs the experiment. */
+/** Renders the results page for the operator of the experiment. */
 export function resultsPage(results: Results): Html {
   const { headline, reason } = decideWinner(results);
   const { as_of: asOf } = results.a;

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/** A cookie of the request, or undefined. */
+/** Returns the value of a cookie in a `Cookie` header; undefined if the cookie is absent. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   for (const pair of (header ?? '').split(';')) {
     const at = pair.indexOf('=');
@@ -10,13 +10,13 @@ export function readCookie(header: string | undefined, name: string): string | u
 }
 
 interface CookieOptions {
-  /** Only over HTTPS, and under a name that no other host of the domain can set. */
+  /** Sends the cookie only over HTTPS, with the prefix `__Host-`, which no other host of the domain can set. */
   readonly secure: boolean;
-  /** Null: until the browser is closed. */
+  /** Lifetime in seconds; null for a cookie that the browser deletes when it closes. */
   readonly maxAgeSeconds: number | null;
 }
 
-/** The browser sends the cookie with our own pages and with links to us, never with a form that another site posts here. */
+/** Formats a `Set-Cookie` header. `SameSite=Lax` protects against forms that another site posts to this page. */
 export function cookieHeader(name: string, value: string, { secure, maxAgeSeconds }: CookieOptions): string {
   const age = maxAgeSeconds === null ? '' : `; Max-Age=${maxAgeSeconds}`;
   return `${cookieName(name, secure)}=${value}; Path=/; HttpOnly; SameSite=Lax${age}${secure ? '; Secure' : ''}`;
@@ -30,18 +30,18 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Seals text so that whoever carries it can neither read nor change it. The key comes from a secret the server has anyway:
- * nothing more to configure, and every instance of the page, also after a restart, opens what another one sealed.
+ * Encrypts and authenticates text with AES-256-GCM. The key is derived from a secret of the server, so that every instance of
+ * the page can decrypt the cookies, also after a restart.
  */
 export class CookieCipher {
   readonly #key: Buffer;
 
-  /** `purpose` keeps what is sealed for one use from being taken for another. */
+  /** @param purpose distinguishes keys: text that was encrypted for one purpose cannot be decrypted for another */
   constructor(secret: string, purpose: string) {
     this.#key = Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
   }
 
-  /** Of letters, digits, `-` and `_` only. */
+  /** Returns the encrypted text in base64url. */
   encrypt(text: string): string {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: tagBytes });
@@ -49,7 +49,7 @@ export class CookieCipher {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
   }
 
-  /** Null for anything that this key has not sealed. */
+  /** Returns the decrypted text; null if this key did not encrypt it. */
   decrypt(closed: string): string | null {
     const bytes = Buffer.from(closed, 'base64url');
     if (bytes.length < nonceBytes + tagBytes) return null;

@@ -1,4 +1,4 @@
-/** Text that is safe to send as HTML. Only `html` and `trustedHtml` make it. */
+/** Text that is safe to send as HTML. Only `html` and `trustedHtml` create instances. */
 export class Html {
   readonly text: string;
 
@@ -7,18 +7,18 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text is escaped, HTML is not, lists are joined, and nothing comes of the rest. */
+/** Value in a template. Text is escaped, HTML is not, lists are joined, and other values produce no output. */
 export type Slot = Html | string | number | false | null | undefined | readonly Slot[];
 
 /**
- * A template whose slots are escaped, so that a forgotten call cannot let a visitor's words become markup. Attribute values
- * must stand in double quotes.
+ * Template tag that escapes text in its slots, so that input of a visitor cannot become markup. Attribute values must be in
+ * double quotes.
  */
 export function html(strings: TemplateStringsArray, ...slots: readonly Slot[]): Html {
   return new Html(strings.reduce((text, string, place) => text + htmlOf(slots[place - 1]) + string));
 }
 
-/** For markup of somebody we trust with this page: here, the embed code the API answers. */
+/** Marks markup of a trusted source as safe, such as the embed code of the API. */
 export function trustedHtml(text: string): Html {
   return new Html(text);
 }

@@ -1,19 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import type { Html } from './html.ts';
 
-/** Hosts that a page needs besides its own, each for one kind of thing. */
+/** Hosts that the Content-Security-Policy of a page allows in addition to its own host, by kind of resource. */
 export interface AllowedHosts {
   readonly scripts?: readonly string[];
-  /** Whom those scripts may talk to. */
+  /** Hosts to which the allowed scripts can connect. */
   readonly connections?: readonly string[];
   readonly images?: readonly string[];
   readonly frames?: readonly string[];
 }
 
-/** What goes back to the browser. */
+/** Response of the page server to a browser. */
 export interface Reply {
   readonly status: number;
-  /** Null for a redirect. */
+  /** HTML of the page; null for a redirect. */
   readonly body: Html | null;
   readonly headers?: Readonly<Record<string, string>>;
   /** Values of `Set-Cookie`. */
@@ -21,17 +21,17 @@ export interface Reply {
   readonly hosts?: AllowedHosts;
 }
 
-/** After a form: the browser fetches the next page by itself, so that reloading it does not send the form again. */
+/** Returns a redirect with status 303 after a form. A reload of the next page does not send the form again. */
 export function seeOther(path: string, cookies: readonly string[] = []): Reply {
   return { status: 303, body: null, headers: { Location: path }, cookies };
 }
 
-/** Everything is about one visitor, so nothing may be kept by anybody on the way. */
+/** Headers of every response. Pages contain data of one visitor, so no cache may store them. */
 const commonHeaders: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
   'Cross-Origin-Opener-Policy': 'same-origin',
-  // The widget's server has to learn which site embeds it, but no more than that.
+  // The server of the widget needs the origin of the embedding site, but not the path.
   'Referrer-Policy': 'strict-origin-when-cross-origin',
 };
 
@@ -46,7 +46,7 @@ export function sendReply(response: ServerResponse, { status, body, headers, coo
   response.end(body?.text);
 }
 
-/** These pages have no script of their own, so none may run but the widget's. */
+/** Builds the Content-Security-Policy. It allows no scripts except those of the widget. */
 function contentSecurityPolicy({ scripts = [], connections = [], images = [], frames = [] }: AllowedHosts): string {
   const sources = (list: readonly string[]) => (list.length === 0 ? "'none'" : [...new Set(list)].join(' '));
   return [

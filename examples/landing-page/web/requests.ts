@@ -2,8 +2,8 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Whether a post comes from a page of ours. Browsers say so themselves: in `Sec-Fetch-Site`, older ones in `Origin`. Whoever
- * sends neither is no browser, and carries no visitor's cookies.
+ * Whether a POST request comes from a page of this server, according to `Sec-Fetch-Site`, or `Origin` in older browsers.
+ * A request without these headers does not come from a browser and is accepted.
  */
 export function isSameOrigin({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
@@ -12,26 +12,26 @@ export function isSameOrigin({ headers }: IncomingMessage): boolean {
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === headers.host);
 }
 
-/** Whether the browser only looks ahead: nobody has seen the page yet, so it must not count as a visit. */
+/** Whether the browser prefetches or prerenders the page. The visitor has not seen the page, so it is not a visit. */
 export function isPrefetch({ headers }: IncomingMessage): boolean {
   return /prefetch|prerender/.test(`${headers['sec-purpose']} ${headers.purpose} ${headers['x-moz']}`);
 }
 
-/** Far more than our longest form, and little enough that nobody can fill our memory. */
+/** Maximum size of a posted form in bytes: much larger than the longest form, and small enough to limit the memory. */
 const formBytesMax = 16 * 1024;
 
 type FormResult =
   | { readonly ok: true; readonly form: URLSearchParams }
   | { readonly ok: false; readonly status: 413 | 415 };
 
-/** The fields of a posted form. */
+/** Reads the fields of a posted form. Fails with status 415 for another content type, and 413 above the size limit. */
 export async function readForm(request: IncomingMessage): Promise<FormResult> {
   const [contentType] = (request.headers['content-type'] ?? '').split(';');
   if (contentType!.trim().toLowerCase() !== 'application/x-www-form-urlencoded') return { ok: false, status: 415 };
   if (Number(request.headers['content-length'] ?? 0) > formBytesMax) return { ok: false, status: 413 };
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // Stopping halfway must not break the connection, which the refusal has to travel on.
+  // The iterator must not close the connection when the loop ends early, because the error response is sent over it.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > formBytesMax) return { ok: false, status: 413 };
@@ -41,9 +41,9 @@ export async function readForm(request: IncomingMessage): Promise<FormResult> {
 }
 
 /**
- * Figures about revenue are not for visitors. With a password, browsers ask for it (any user name). Without one they are shown
- * to this machine alone: by a loopback address, under a loopback name (another site may point its own name here), and not
- * through a proxy, whose connections all come from this machine.
+ * Checks the access to the revenue figures. With a password, the browser asks for the password; any user name is accepted.
+ * Without a password, the figures are shown only to requests from a loopback address with a loopback host name and without
+ * a proxy. The host name is checked because another site can resolve its name to this machine.
  */
 export function checkResultsAccess(
   { headers, socket }: IncomingMessage,
@@ -60,7 +60,7 @@ export function checkResultsAccess(
   return fromHere && byOurName && !throughProxy ? 'open' : 'closed';
 }
 
-/** Takes as long whatever is wrong. */
+/** Compares two texts in a time that does not depend on their content. */
 function equalsInConstantTime(given: string, wanted: string): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', wanted, 'buffer'));
 }

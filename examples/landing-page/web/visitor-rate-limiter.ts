@@ -2,22 +2,22 @@ const windowMs = 60_000;
 const visitorsMax = 10_000;
 
 /**
- * How many pages a minute one address may have. Each page costs requests and sessions of our API key, which are limited: one
- * busy robot must not use up what the visitors need.
+ * Limits the pages per minute of each client address. Each page uses requests and sessions of the API key, which are limited,
+ * so a single bot must not exhaust them.
  */
 export class VisitorRateLimiter {
   readonly #pagesPerMinute: number;
-  /** In the order in which the windows began. */
+  /** Window of each address, in the order of their start times. */
   readonly #windows = new Map<string, { pages: number; readonly endsAtMs: number }>();
 
   constructor(pagesPerMinute: number) {
     this.#pagesPerMinute = pagesPerMinute;
   }
 
-  /** Zero when the page may be answered, or else the seconds until the next one may. `nowMs` never goes back. */
+  /** Counts a page. Returns 0, or the seconds until the next page is allowed. `nowMs` must not decrease between calls. */
   retryAfterSeconds(address: string, nowMs: number): number {
     for (const [known, { endsAtMs }] of this.#windows) {
-      // The oldest addresses go first, for they are over soonest.
+      // The map starts with the oldest windows, which expire first.
       if (endsAtMs > nowMs && this.#windows.size <= visitorsMax) break;
       this.#windows.delete(known);
     }

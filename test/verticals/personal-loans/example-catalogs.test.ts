@@ -30,23 +30,23 @@ describe('the example catalog', () => {
   const totalFor = (fields: Readonly<Record<string, unknown>>) =>
     rankOffers(compiled.tables, borrowerOf(fields), today).total;
 
-  test('has at least 44 offers from at least 27 lenders', () => {
+  test('the example catalog has at least 44 offers from at least 27 lenders', () => {
     assert.ok(offersOf(catalog).length >= 44);
     assert.ok(catalog.lenders.length >= 27);
   });
 
-  test('names no host outside the reserved domain', () => {
+  test('the example catalog contains only hosts of the reserved domain', () => {
     for (const { landing_url } of offersOf(catalog)) assert.match(new URL(landing_url).hostname, /\.example$/);
   });
 
-  test('has plenty for a good borrower, some for one who told no more than is required, and next to none for a poor one', () => {
+  test('matches many offers to a good borrower, some to one with only the required fields, and few to a poor one', () => {
     assert.ok(totalFor(goodBorrower) >= 15);
     const { monthly_debt_payments: _, ...required } = goodBorrower;
     assert.ok(totalFor(required) >= 5);
     assert.ok(totalFor({ ...goodBorrower, credit_score_range: '300-579', annual_income: 20_000 }) <= 3);
   });
 
-  test('knows the ages of contract above 18', () => {
+  test('the example catalog contains the ages of contract above 18', () => {
     const ages = Object.entries(catalog.state_rules).flatMap(([state, { min_age }]) =>
       min_age ? [[state, min_age]] : [],
     );
@@ -62,7 +62,7 @@ describe('the example catalog', () => {
     assert.ok(totalAt('TX', '2008-08-01') > 5);
   });
 
-  test('uses every member of the format', () => {
+  test('the example catalog uses every member of the catalog format', () => {
     const text = JSON.stringify(catalog);
     for (const member of [
       'min_credit_score',
@@ -77,7 +77,7 @@ describe('the example catalog', () => {
     assert.ok(offersOf(catalog).some(({ state_rules }) => state_rules !== undefined));
   });
 
-  test('takes the retired wherever it takes the employed', () => {
+  test('the example catalog accepts retired borrowers wherever employed borrowers are accepted', () => {
     for (const offer of offersOf(catalog)) {
       for (const criterion of offer.criteria) {
         if (criterion.field !== 'employment_status') continue;
@@ -87,7 +87,7 @@ describe('the example catalog', () => {
     }
   });
 
-  test('has no offer that nobody can have', () => {
+  test('every offer of the example catalog is available to some borrower', () => {
     const random = seededRandom(3);
     const unseen = new Set(compiled.offers.keys());
     for (let i = 0; i < 40_000 && unseen.size > 0; i++) {
@@ -105,13 +105,13 @@ describe('the sandbox catalog', () => {
   const catalog = read('sandbox-catalog.json');
   const compiled = compile(catalog);
 
-  test('has at least 12 offers that are plainly not real', () => {
+  test('the sandbox catalog has at least 12 offers with clearly fictional names', () => {
     assert.ok(offersOf(catalog).length >= 12);
     for (const { name } of catalog.lenders) assert.match(name, /^Sandbox /);
     for (const { id } of offersOf(catalog)) assert.match(id, /^sandbox-/);
   });
 
-  test('has offers enough for a full answer to any borrower who told what is required and may sign a contract', () => {
+  test('the sandbox catalog fills a response for every adult borrower with the required fields', () => {
     const random = seededRandom(11);
     for (let i = 0; i < 5_000; i++) {
       const borrower = randomBorrower(random, personalLoans, i % 2);
@@ -129,7 +129,7 @@ describe('the sandbox catalog', () => {
     ['sandbox-lima-age-21', { birthdate: '2005-08-01' }, { birthdate: '2005-08-02' }],
     ['sandbox-kilo-debt-ratio', { monthly_debt_payments: 500 }, { monthly_debt_payments: 3_500 }],
   ] as const) {
-    test(`lets a partner see what ${id} depends on`, () => {
+    test(`the offer ${id} of the sandbox catalog shows what its eligibility depends on`, () => {
       const offer = compiled.offerIndex(id);
       const isShown = (fields: object) => {
         const { total, orders } = rankOffers(compiled.tables, borrowerOf({ ...goodBorrower, ...fields }), today);
@@ -140,7 +140,7 @@ describe('the sandbox catalog', () => {
     });
   }
 
-  test('has them for the poorest borrower asking for the most, everywhere', () => {
+  test('matches offers to the poorest borrower with the largest amount in every state', () => {
     const states = personalLoans.fields.find(({ name }) => name === 'state') as { values: readonly string[] };
     for (const state of states.values) {
       for (const loan_amount of [1_000, 100_000]) {

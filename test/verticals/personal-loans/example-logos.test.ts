@@ -9,7 +9,7 @@ const files = exampleCatalogs().map((source) => ('file' in source ? source.file 
 const lendersOf = (file: string): { name: string; logo: string }[] => JSON.parse(readFileSync(file, 'utf8')).lenders;
 
 for (const file of files) {
-  test(`every lender of ${file.split('/').at(-1)} has a logo of its own that can be shown`, async () => {
+  test(`every lender of ${file.split('/').at(-1)} has its own valid logo`, async () => {
     const { logos, problems } = await readLogos(logoFolder(file), lendersOf(file));
     assert.deepEqual(problems, []);
     assert.equal(new Set([...logos.values()].map(({ hash }) => hash)).size, logos.size);
@@ -19,11 +19,11 @@ for (const file of files) {
 const folder = logoFolder(files[0]!);
 const names = new Map(files.flatMap(lendersOf).map(({ name, logo }) => [logo, name]));
 
-test('no logo is there that no lender has', () => {
+test('every logo file belongs to a lender', () => {
   assert.deepEqual(readdirSync(folder).sort(), [...names.keys()].sort());
 });
 
-describe('a shipped logo is small, square, and draws and does nothing else', () => {
+describe('a shipped logo is small and square and contains only drawing elements', () => {
   for (const name of readdirSync(folder)) {
     test(name, () => {
       const text = readFileSync(join(folder, name), 'utf8');

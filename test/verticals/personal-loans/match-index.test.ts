@@ -14,7 +14,7 @@ import { generateCatalog, randomBorrower, seededRandom } from '../../support/ran
 
 const tables = compileLoanTables(generateCatalog(3, 400), personalLoans);
 
-test('once prepared, the first ranking of any band makes no orders, and of states only the one asked for', () => {
+test('a prepared index builds no orders at the first ranking of a band, and only the index of the requested state', () => {
   const random = seededRandom(1);
   const rank = createRanker(recommendedScore, { ordered: true });
   const index = rank.indexFor(tables);
@@ -39,7 +39,7 @@ test('once prepared, the first ranking of any band makes no orders, and of state
   assert.ok(matched > 20 * tables.bandCount, `only ${matched} offers were ranked`);
 });
 
-test('every index that is kept is reckoned, those of bands and ranges, too', () => {
+test('counts every stored index in the memory usage, including those of bands and ranges', () => {
   const index = new MatchIndex(tables, recommendedScore);
   const bytesOf = (columns: object) =>
     Object.values(columns).reduce((sum, column) => sum + (ArrayBuffer.isView(column) ? column.byteLength : 0), 0);
@@ -64,7 +64,7 @@ test('every index that is kept is reckoned, those of bands and ranges, too', () 
   }
 });
 
-test('with room for little, an index holds no more than that and answers as with room for all', () => {
+test('an index with a small memory limit stays below the limit and returns the same rankings', () => {
   const bytesMax = 40_000;
   const small = new MatchIndex(tables, recommendedScore, bytesMax);
   const large = new MatchIndex(tables, recommendedScore);

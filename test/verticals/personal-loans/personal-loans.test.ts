@@ -4,7 +4,7 @@ import { personalLoans } from '../../../src/verticals/personal-loans/personal-lo
 import { usStateCodes } from '../../../src/verticals/us-states.ts';
 
 describe('the personal loans vertical', () => {
-  it('has the pocket fields of the contract, in its order', () => {
+  it('personal loans have the input fields of the contract, in the same order', () => {
     assert.deepEqual(
       personalLoans.fields.map(({ name }) => name),
       [
@@ -26,7 +26,7 @@ describe('the personal loans vertical', () => {
     );
   });
 
-  it('requires six fields, in the order missing_required lists them', () => {
+  it('personal loans require six fields, in the order of missing_required', () => {
     assert.deepEqual(personalLoans.required, [
       'loan_amount',
       'loan_purpose',
@@ -37,7 +37,7 @@ describe('the personal loans vertical', () => {
     ]);
   });
 
-  it('knows the fifty states, the District of Columbia and five territories', () => {
+  it('accepts the fifty states, the District of Columbia and five territories', () => {
     assert.equal(new Set(usStateCodes).size, 56);
     for (const code of usStateCodes) assert.match(code, /^[A-Z]{2}$/);
     for (const code of ['DC', 'PR', 'GU', 'VI', 'AS', 'MP']) assert((usStateCodes as readonly string[]).includes(code));

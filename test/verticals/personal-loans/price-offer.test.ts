@@ -27,20 +27,20 @@ function quoteOf(offer: Partial<LoanOffer>, fields: object = {}, catalog: Partia
 
 const published = { note_rate_percent: { min: 13.94, max: 13.94 }, origination_fee_percent: 5 };
 
-test('the published example is quoted to the cent', () => {
+test('prices the published example to the cent', () => {
   const quoted = quoteOf({ bands: { '700-749': plainBand(published) } }, { loan_amount: 10_000 });
   assert.deepEqual(quoted?.apr_range, { min: 17.59, max: 17.59 });
   assert.equal(quoted?.monthly_payment_estimate, 341.48);
 });
 
-test('the payment is estimated at the middle of the rate range', () => {
+test('estimates the payment at the middle of the rate range', () => {
   const wide = quoteOf({ bands: { '700-749': plainBand({ note_rate_percent: { min: 8, max: 14 } }) } });
   const narrow = quoteOf({ bands: { '700-749': plainBand({ note_rate_percent: { min: 11, max: 11 } }) } });
   assert.equal(wide?.monthly_payment_estimate, narrow?.monthly_payment_estimate);
   assert.deepEqual(wide?.apr_range, { min: 8, max: 14 });
 });
 
-test('the term asked for is quoted when the offer has it', () => {
+test('estimates the payment for the requested term if the offer has this term', () => {
   const offer = { term_months: [24, 36, 60] };
   const twelveThousand = { loan_amount: 12_000, loan_term_months: 60 };
   assert.equal(quoteOf(offer, twelveThousand)?.monthly_payment_estimate, 260.91);
@@ -51,7 +51,7 @@ for (const [terms, wanted, months] of [
   [[12, 60], 84, 12],
   [[60, 84], 12, 60],
 ] as const) {
-  test(`of ${terms.join(', ')} months, ${months} are quoted when ${wanted ?? 'no term'} is asked for`, () => {
+  test(`of terms of ${terms.join(', ')} months, uses ${months} for the payment if ${wanted ?? 'no term'} is requested`, () => {
     const fields = wanted === undefined ? {} : { loan_term_months: wanted };
     assert.equal(
       quoteOf({ term_months: [...terms] }, fields)?.monthly_payment_estimate,
@@ -60,7 +60,7 @@ for (const [terms, wanted, months] of [
   });
 }
 
-test('terms are open where the APR stays within the cap: the fee weighs more on short ones', () => {
+test('omits short terms whose fee raises the APR above the cap', () => {
   const offer = {
     term_months: [12, 24, 36, 60],
     bands: { '700-749': plainBand({ note_rate_percent: { min: 25, max: 30 }, origination_fee_percent: 6 }) },
@@ -68,7 +68,7 @@ test('terms are open where the APR stays within the cap: the fee weighs more on 
   assert.deepEqual(quoteOf(offer, { loan_term_months: 12 })?.term_months, [36, 60]);
 });
 
-test('a term has the note rate and the fee of its own where the band has some for it', () => {
+test('prices a term with its own note rate and fee if the credit band defines them', () => {
   const terms = {
     24: { origination_fee_percent: 0 },
     36: { note_rate_percent: { min: 13.94, max: 13.94 } },
@@ -90,40 +90,40 @@ test('a term has the note rate and the fee of its own where the band has some fo
   assert.deepEqual({ ...quoted(60), term_months: [60] }, dearTerm);
 });
 
-test('a term that is dear of its own can be closed alone', () => {
+test('omits only the term whose own note rate exceeds the APR cap', () => {
   const bands = { '700-749': plainBand({ terms: { 60: { note_rate_percent: { min: 10, max: 20 } } } }) };
   const rules = { state_rules: { CA: { max_apr_percent: 15 } } };
   assert.deepEqual(quoteOf({ term_months: [36, 60], bands }, {}, rules)?.term_months, [36]);
 });
 
-test('terms are open where the payment fits the debt-to-income limit', () => {
+test('omits terms whose payment exceeds the debt-to-income limit', () => {
   const offer = { term_months: [12, 24, 36, 60], max_debt_to_income_percent: 30 };
   assert.deepEqual(quoteOf(offer, { monthly_debt_payments: 1_500 })?.term_months, [36, 60]);
 });
 
-test('what a borrower can get starts at the least amount of the offer or of the state', () => {
+test('the smallest available amount is the minimum of the offer or of the state', () => {
   assert.equal(quoteOf({})?.loan_amount_range.min, 1_000);
   assert.equal(quoteOf({}, {}, { state_rules: { CA: { min_amount: 6_001 } } })?.loan_amount_range.min, 6_001);
 });
 
-test('what a borrower can get starts at the least amount that the lender or the offer has in the state', () => {
+test('the smallest available amount is the minimum of the lender or the offer in the state of the borrower', () => {
   assert.equal(quoteOf({ state_rules: { CA: { min_amount: 2_501 } } })?.loan_amount_range.min, 2_501);
   assert.equal(quoteOf({ state_rules: { NY: { min_amount: 2_501 } } })?.loan_amount_range.min, 1_000);
 });
 
-test('what a borrower can get ends where offer, band or debt ends it', () => {
+test('the largest available amount is limited by the offer, the credit band and the debt', () => {
   assert.equal(quoteOf({ amount: { min: 1_000, max: 40_000 } })?.loan_amount_range.max, 40_000);
   assert.equal(quoteOf({ bands: { '700-749': plainBand({ max_amount: 25_000 }) } })?.loan_amount_range.max, 25_000);
   // 30 % of 7,083.33 less 1,500 leave 625 a month; at 11 % over 36 months that repays 19,090 USD.
   assert.equal(quoteOf({ max_debt_to_income_percent: 30 })?.loan_amount_range.max, 19_090);
 });
 
-test('gives no price for an offer that the borrower cannot get', () => {
+test('returns no price for an offer that the borrower cannot get', () => {
   assert.equal(quoteOf({ amount: { min: 20_000, max: 40_000 } }), null);
   assert.equal(quoteOf({}, { credit_score_range: '300-579' }), null);
 });
 
-describe('debts up to the very limit', () => {
+describe('a payment that reaches exactly the debt-to-income limit', () => {
   // Without interest over 12 months, 12,000 USD cost 1,000 a month. 57 % of 60,000 USD a year are 2,850 a month.
   const interestFree = plainBand({ note_rate_percent: { min: 0, max: 0 } });
   const offer = { max_debt_to_income_percent: 57, term_months: [12], bands: { '700-749': interestFree } };
@@ -133,17 +133,17 @@ describe('debts up to the very limit', () => {
     monthly_debt_payments,
   });
 
-  test('allow the offer, and one dollar more does not', () => {
+  test('includes an offer at exactly the debt limit, and excludes the offer for one dollar more of debt', () => {
     assert.notEqual(quoteOf(offer, owing(1_850)), null);
     assert.equal(quoteOf(offer, owing(1_851)), null);
     assert.equal(quoteOf(offer, owing(1_850, 12_001)), null);
   });
 
-  test('limit the largest amount', () => {
+  test('the debt-to-income limit determines the largest amount', () => {
     assert.equal(quoteOf(offer, owing(1_850, 1_000))?.loan_amount_range.max, 12_000);
   });
 
-  test('are not a reason in the explanation', async () => {
+  test('does not report debt as a reason at exactly the limit', async () => {
     const tables = compileLoanTables(catalogOf([plainOffer(offer)]), personalLoans);
     const reasonsFor = async (fields: object) => {
       const borrower = borrowerOf({ ...goodBorrower, ...fields });
@@ -153,7 +153,7 @@ describe('debts up to the very limit', () => {
     assert.deepEqual(await reasonsFor(owing(1_851)), ['debt_to_income']);
   });
 
-  test('allow the offer in a catalog of any size', () => {
+  test('includes an offer at exactly the debt limit in catalogs of any size', () => {
     const many = Array.from({ length: 60 }, (_, at) => plainOffer({ ...offer, id: `o${at}` }));
     const tables = compileLoanTables(catalogOf(many), personalLoans);
     const totalFor = (fields: object) => rankOffers(tables, borrowerOf({ ...goodBorrower, ...fields }), today).total;
@@ -161,7 +161,7 @@ describe('debts up to the very limit', () => {
     assert.equal(totalFor(owing(1_851)), 0);
   });
 
-  test('are within the limit for every share, income and debt', () => {
+  test('accepts a payment at the limit for every share, income and debt', () => {
     // In quarters of a percent of 960 USD a year, or 80 a month, all is whole fifths of a dollar, and 21 USD over 105 months
     // are one of them. Some such payments come out a last bit too high.
     const drawn = fc.record({

@@ -14,22 +14,22 @@ const monthlyPayment = (principal: number, ratePercent: number, months: number) 
 
 describe('Upgrade, "Are there any fees?" (upgrade.zendesk.com/hc/en-us/articles/115000319507)', () => {
   // 10,000 USD over 36 months at 13.94 % with a fee of 5 %: 9,500 received, 341.48 a month, 12,293.46 in all, 17.59 % APR.
-  test('costs 341.48 a month', () => {
+  test('the example of Upgrade costs 341.48 USD per month', () => {
     assert.equal(monthlyPayment(10_000, 13.94, 36), 341.48);
   });
 
-  test('costs 12,293.46 in all, of payments that are not rounded', () => {
+  test('the unrounded payments of the example of Upgrade add up to 12,293.46 USD', () => {
     assert.equal(roundHalfUp(10_000 * paymentFactor(13.94, 36) * 36, 2), 12_293.46);
   });
 
-  test('has an APR of 17.59 %, whether from its rates or from its unrounded payment and the 9,500 received', () => {
+  test('the example of Upgrade has an APR of 17.59 %, from its rates and from its unrounded payment', () => {
     assert.equal(roundHalfUp(aprPercent(13.94, 5, 36), 2), 17.59);
     assert.equal(roundHalfUp(solveAprPercent(9_500, 10_000 * paymentFactor(13.94, 36), 36), 2), 17.59);
   });
 });
 
 // consumerfinance.gov/rules-policy/regulations/1026/j/
-test('Regulation Z, 12 CFR part 1026, appendix J, example (c)(1)(i): 24 monthly payments of 230 for 5,000 are 9.69 %', () => {
+test('Regulation Z, 12 CFR part 1026, appendix J, example (c)(1)(i): 24 payments of 230 for 5,000 USD have an APR of 9.69 %', () => {
   assert.equal(roundHalfUp(solveAprPercent(5_000, 230, 24), 2), 9.69);
 });
 
@@ -44,7 +44,7 @@ describe('the loan chart to Oklahoma Statutes 14A section 3-508B, effective 1 Ju
     [60, 6, 12, 65.66],
     [70, 7, 12, 57.33],
   ] as const) {
-    test(`${advance} USD for ${months} x ${payment} are ${apr} %`, () => {
+    test(`${advance} USD repaid in ${months} monthly payments of ${payment} USD have an APR of ${apr} %`, () => {
       assert.equal(roundHalfUp(solveAprPercent(advance, payment, months), 2), apr);
     });
   }
@@ -87,7 +87,7 @@ for (const { source, rows } of [
   describe(source, () => {
     // 10,000 USD without a fee: APR, months, payment.
     for (const [apr, months, payment] of rows) {
-      test(`10,000 USD at ${apr} % APR cost ${months} payments of ${payment}`, () => {
+      test(`10,000 USD at ${apr} % APR cost ${months} monthly payments of ${payment} USD`, () => {
         assert.equal(monthlyPayment(10_000, aprPercent(apr, 0, months), months), payment);
         // The payment was rounded, so the rate lies between those of half a cent less and half a cent more.
         assert.ok(solveAprPercent(10_000, payment - 0.005, months) <= apr);

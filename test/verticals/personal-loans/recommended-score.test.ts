@@ -34,7 +34,7 @@ const offer: Partial<LoanOffer> = {
   bands: { '700-749': plainBand({ note_rate_percent: { min: 10, max: 14 }, approval_likelihood: 0.62 }) },
 };
 
-test('has the documented weights, which add up to 100', () => {
+test('recommended score has the documented weights, which add up to 100', () => {
   const published = [...document.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, part, weight]) => [
     part,
     Number(weight),
@@ -46,7 +46,7 @@ test('has the documented weights, which add up to 100', () => {
   );
 });
 
-test('gives the documented example its documented score', () => {
+test('computes the documented score of the documented example', () => {
   const { cost, approval, amountFit, termFit, stars } = recommendedWeights;
   const byHand = (termPart: number) =>
     Math.round(
@@ -58,7 +58,7 @@ test('gives the documented example its documented score', () => {
   for (const shown of [score!, overLonger!]) assert.ok(document.includes(shown.toLocaleString('en-US')));
 });
 
-test('gives whole numbers from 0 to 1,000,000', () => {
+test('recommended scores are integers from 0 to 1,000,000', () => {
   let scored = 0;
   fc.assert(
     fc.property(fc.nat(), fc.nat(), (catalogSeed, seed) => {
