@@ -120,7 +120,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
   return tables;
 }
 
-/** Returns the expected revenue of a click in a credit band (docs/contract.md#click-revenue): payout x P(confirmed | click), or the payout of a click. */
+/** Returns the expected revenue of a click (docs/contract.md#click-revenue): payout x P(confirmed | click), or the payout of a click. */
 function expectedRevenueMicros(offer: LoanOffer, bandName: string, vertical: Vertical): number {
   const payoutMicros = usdToMicros(offer.payout_usd);
   if (offerPayoutModel(offer, vertical) === 'cost_per_click') return payoutMicros;

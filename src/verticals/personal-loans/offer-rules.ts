@@ -46,7 +46,7 @@ function servesBand(offer: LoanOffer, band: string, field: PocketField, vertical
   return servedScoreShare(offer, vertical, field.values.indexOf(band)) > 0;
 }
 
-/** Whether an offer accepts the co-borrower field; an absent value means a single application (docs/contract.md#eligibility). */
+/** Whether an offer accepts a borrower with this co-borrower value; absent means none (docs/contract.md#eligibility). */
 function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): boolean {
   if (joint_applications === 'required') return value === true;
   return joint_applications !== 'not_accepted' || value !== true;

@@ -12,7 +12,7 @@ export interface OfferView {
   readonly lender_name: string;
   readonly logo_url: string;
   readonly apr_range: { readonly min: number; readonly max: number };
-  /** Term, in months, that `monthly_payment` is computed for. */
+  /** Term, in months, that `monthly_payment_estimate` is computed for. */
   readonly payment_term_months: number;
   readonly monthly_payment_estimate: number;
   readonly loan_amount_range: { readonly min: number; readonly max: number };

@@ -20,8 +20,8 @@ export const recommendedWeights = {
 } as const;
 
 /**
- * Computes the score of `recommended`, in millionths. Each part is the quotient of two exact numbers, rounded to millionths, and the rest is
- * integer arithmetic. The order therefore never depends on rounding errors of a floating-point sum.
+ * Computes the score of `recommended`, in millionths. Each part is the quotient of two exact numbers, rounded to millionths. The rest
+ * is integer arithmetic, so the order never depends on rounding errors of a floating-point sum.
  */
 export const recommendedScore: ScoreOffer = (tables, offer, applicant, price) => {
   const row = offer * tables.bandCount + applicant.creditBand;
