@@ -62,8 +62,8 @@ export function applyToPayout(
   return { ...payout, reversed: booking };
 }
 
-/** Returns the change of confirmed revenue by an accepted confirmation; negative for a reversal. */
 /** Returns the change of confirmed revenue by an accepted confirmation, in micro-dollars; negative for a reversal. */
+export function revenueDeltaMicros({ status, amountMicros }: Pick<Confirmation, 'status' | 'amountMicros'>): number {
   return status === 'funded' ? amountMicros : -amountMicros;
 }
 
