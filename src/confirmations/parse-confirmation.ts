@@ -85,7 +85,7 @@ interface ReferencedClick {
   readonly click: ClickEvidence | null;
 }
 
-/** Reads the click of a row from its click_id, or from session and offer, or from both if they agree. A member that is null counts as absent. */
+/** Reads the click of a row from its click_id, from session and offer, or from both if they agree. A member that is null is absent. */
 function parseClick(
   { subIds, clickIds }: ParseConfirmationDeps,
   { click_id: clickId, sub_id: subId, svc_offer_id: offerId }: UnparsedRow,
