@@ -1,5 +1,5 @@
 /**
- * Number of micro-dollars per US dollar. Amounts are integers in micro-dollars (docs/contract.md#cohorts), exact up to nine billion dollars.
+ * Micro-dollars per US dollar. Amounts are integers in micro-dollars (docs/contract.md#cohorts), exact up to nine billion dollars.
  */
 export const microsPerUsd = 1_000_000;
 const microsPerCent = microsPerUsd / 100;
