@@ -9,11 +9,11 @@ import type { RetentionRequest } from './store-retention.ts';
 
 export interface AggregatorWorkerData {
   readonly files: DataFiles;
-  /** The buffer of a `SharedProgress`. */
+  /** Shared memory of a `SharedProgress`. */
   readonly progress: SharedArrayBuffer;
 }
 
-/** Parameter of each query. All names but `applyRetention` are methods of `AnalyticsStore`. */
+/** Parameter of each query, by query name. All names except `applyRetention` are methods of `AnalyticsStore`. */
 export interface QueryParameters {
   readonly getSummary: SummaryQuery;
   readonly listDays: SummaryQuery;
@@ -35,7 +35,7 @@ export interface QueryResults {
 }
 
 export type QueryName = keyof QueryParameters;
-/** Names of the queries that read the store. */
+/** Names of the queries that only read the store. */
 export type StoreQueryName = Exclude<QueryName, 'applyRetention'>;
 
 export type Query<Name extends QueryName = QueryName> = {
@@ -47,9 +47,9 @@ export type QueryMethods<Name extends QueryName> = {
 };
 
 export type MessageToAggregator =
-  /** Sent when the ledger grows while the aggregator sleeps. */
+  /** Sent when the ledger grows while the aggregator thread sleeps. */
   | { readonly kind: 'wake' }
-  /** The result includes every record up to `position`, which is durable. */
+  /** A query whose result must include every record up to `position`, which is durable. */
   | { readonly kind: 'query'; readonly id: number; readonly position: number; readonly query: PackedQuery }
   | { readonly kind: 'close' };
 
@@ -57,13 +57,13 @@ export type MessageFromAggregator =
   /** The store is open; the aggregator accepts queries. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'rebuild'; readonly reason: string }
-  /** The rebuilt store includes every durable record of the ledger. */
+  /** The rebuilt store now includes every durable record of the ledger. */
   | { readonly kind: 'rebuilt' }
   | { readonly kind: 'result'; readonly id: number; readonly result: QueryResults[QueryName] };
 
 type WithPackedSubs<Parameter extends CohortQuery> = Omit<Parameter, 'subs'> & { readonly subs: Uint8Array | null };
 
-/** A query with the listed sub_ids in one byte array: transferring hundreds of small arrays between threads is slow. */
+/** A query whose listed sub_ids are in one byte array, because transferring hundreds of small arrays between threads is slow. */
 export type PackedQuery =
   | Exclude<Query, { readonly parameter: CohortQuery }>
   | { readonly name: 'getSummary' | 'listDays'; readonly parameter: WithPackedSubs<SummaryQuery> }
@@ -109,7 +109,7 @@ function unpackSubs(packed: Uint8Array | null): Uint8Array[] | null {
   );
 }
 
-/** Checks the worker data. Throws a `TypeError` if a member is missing. */
+/** Validates the worker data. Throws a `TypeError` if a member is missing. */
 export function parseWorkerData(value: unknown): AggregatorWorkerData {
   const { files, progress } = (value ?? {}) as Partial<AggregatorWorkerData>;
   const paths = [files?.ledgerFolder, files?.archiveFolder, files?.analyticsStoreFile];

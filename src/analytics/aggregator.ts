@@ -26,15 +26,15 @@ interface PendingQuery {
  *        |                     +------------- the ledger has grown --------------+
  *        +------------------------------- all records applied -------------------+
  *
- * The wait collects many groups of records in one transaction. It also saves messages: the front end sends `wake` only when
- * the aggregator sleeps. A query that needs later records ends the wait. There is no wait while rows have to be pruned: the
- * aggregator prunes some of them after each batch.
+ * While waiting, the aggregator collects many groups of records for one transaction. The wait also reduces messages: the front end sends
+ * `wake` only when the aggregator sleeps. A query that needs later records ends the wait. While rows must be pruned, the aggregator does
+ * not wait: it prunes some rows after each batch.
  */
 export class Aggregator {
   readonly #port: MessagePort;
   readonly #progress: SharedProgress;
   readonly #follower: LedgerFollower;
-  /** Queries that need later records. The front end limits their number. */
+  /** Queries that need records which are not applied yet. The front end limits the number of queries. */
   #pendingQueries: PendingQuery[] = [];
   #batchTimer: NodeJS.Timeout | null = null;
   #batchImmediate: NodeJS.Immediate | null = null;
@@ -84,7 +84,7 @@ export class Aggregator {
     if (isUrgent || this.#follower.hasRowsToPrune) {
       if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
       this.#batchTimer = null;
-      // In the next turn, so that messages received during the last batch are handled first.
+      // The batch runs in the next turn, so that messages received during the last batch are handled first.
       this.#batchImmediate = setImmediate(() => this.#runBatch());
     } else if (this.#batchTimer === null && (lagRecords > 0 || !this.#progress.trySleep())) {
       this.#batchTimer = setTimeout(() => this.#runBatch(), bounds.projectionLingerMs);
@@ -126,7 +126,7 @@ export class Aggregator {
     return outcome;
   }
 
-  /** The thread exits once it has no timers and no open port. No batch is running, because a batch is one synchronous call. */
+  /** Closes the port and the timers, after which the thread exits. No batch is running, because a batch is one synchronous call. */
   #close(): void {
     if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
     if (this.#batchImmediate !== null) clearImmediate(this.#batchImmediate);

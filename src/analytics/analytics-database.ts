@@ -6,14 +6,14 @@ import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import { totalsColumns } from './projection-state.ts';
 
 /**
- * Increased with every change of the tables or the counting rules. A store with another version is deleted and rebuilt from the
- * ledger and the archive, so there are no migrations.
+ * Version of the tables and the counting rules. Increase it with every change. A store with another version is deleted and rebuilt from
+ * the ledger and the archive, so there are no migrations.
  */
 const schemaVersion = 4;
 
 /**
- * All data is derived from the ledger, and from the archived counters of records that are no longer in the ledger. Figures are
- * grouped by cohort: the UTC day of the session's creation (docs/contract.md#cohorts).
+ * Tables of the analytics store. All data is derived from the ledger, and from the archived counters of deleted ledger records. Figures
+ * are grouped by cohort: the UTC day of the session's creation (docs/contract.md#cohorts).
  *
  * - `experiment`: one referrer tag of one account, vertical and mode, so that figures of two tenants cannot mix (docs/contract.md#tenants).
  * - Money is in integer micro-dollars. The sum of squares of the confirmed revenue per session is in integer cents squared,
@@ -102,7 +102,7 @@ const createTablesSql = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** The store was written by a release with another schema version and must be rebuilt. */
+/** The store has the schema version of another release and must be rebuilt. */
 export class StoreVersionMismatchError extends Error {
   override readonly name = 'StoreVersionMismatchError';
 }
@@ -113,9 +113,9 @@ export function openAnalyticsDatabase(file: string): Database.Database {
   const database = new Database(file);
   try {
     database.pragma('journal_mode = WAL');
-    // A power cut may lose the last commits but does not corrupt the file. The follower applies the lost records again.
+    // A power cut may lose the last commits but does not corrupt the file. The follower then applies the lost records again.
     database.pragma('synchronous = NORMAL');
-    // Rare checkpoints copy a page that many batches changed only once from the write-ahead log into the file.
+    // With rare checkpoints, a page that many batches changed is copied from the write-ahead log into the file only once.
     database.pragma(`wal_autocheckpoint = ${bounds.analyticsStoreCheckpointPages}`);
     database.pragma(`cache_size = -${bounds.analyticsStoreCacheKibibytes}`);
     const empty = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
@@ -132,7 +132,7 @@ export function openAnalyticsDatabase(file: string): Database.Database {
   }
 }
 
-/** Opens an existing store read-only; another process may be writing it. Throws `StoreVersionMismatchError`. */
+/** Opens an existing store read-only. Another process may be writing the store. Throws `StoreVersionMismatchError`. */
 export function openAnalyticsDatabaseReadOnly(file: string): Database.Database {
   const database = new Database(file, { readonly: true, fileMustExist: true });
   try {
@@ -152,30 +152,30 @@ function assertSchemaVersion(database: Database.Database): void {
   );
 }
 
-/** Deletes the files of a closed store. */
+/** Deletes the files of a store that is not open. */
 export function deleteAnalyticsDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }
 
-/** Whether an error of SQLite reports a corrupt file. */
+/** Whether an SQLite error reports a corrupt file. */
 export function isDatabaseCorrupt(error: unknown): error is Error {
   if (!(error instanceof Database.SqliteError)) return false;
   return error.code.startsWith('SQLITE_CORRUPT') || error.code.startsWith('SQLITE_NOTADB');
 }
 
-/** Measured: the aggregator applies 12 to 20 % more records than with one row per statement; more than 8 rows gain little. */
+/** Rows per INSERT. With 8 rows, the aggregator applies 12 to 20 % more records than with one row; more rows have little effect. */
 const rowsPerStatement = 8;
 
 export type SqlValue = number | bigint | string | Uint8Array | null;
 
-/** Writes rows of one table in the order of `add`, several per statement. */
+/** Writes rows of one table, several rows per statement, in the order of the calls of `add`. */
 export class RowWriter {
   readonly #insertMany: Statement<[SqlValue[]]>;
   readonly #insertOne: Statement<[SqlValue[]]>;
   readonly #columnCount: number;
   #pendingValues: SqlValue[] = [];
 
-  /** @param conflict an `ON CONFLICT` clause, if rows may exist */
+  /** @param conflict an `ON CONFLICT` clause; needed if rows may already exist */
   constructor(database: Database.Database, table: string, columns: readonly string[], conflict = '') {
     const row = `(${columns.map(() => '?').join(', ')})`;
     const insert = (rows: number) =>
@@ -185,13 +185,13 @@ export class RowWriter {
     this.#columnCount = columns.length;
   }
 
-  /** Writes these rows and all rows added before. */
+  /** Writes the given rows and all rows that were added before. */
   writeAll(rows: Iterable<readonly SqlValue[]>): void {
     for (const row of rows) this.add(row);
     this.flush();
   }
 
-  /** Adds a row, which is written with the next rows or by `flush`. */
+  /** Adds a row. The row is written together with later rows, or by `flush`. */
   add(row: readonly SqlValue[]): void {
     this.#pendingValues.push(...row);
     if (this.#pendingValues.length < rowsPerStatement * this.#columnCount) return;

@@ -17,10 +17,10 @@ import { RetainedSessions, type RetentionRequest, SessionPruner, StoreRetention 
 import { SummaryReader } from './summary-reader.ts';
 
 /**
- * Analytics figures in a SQLite file, used by one thread. Counters, sessions and the ledger cursor are committed together, so
- * each record counts exactly once when a follower continues from `cursor` after a crash.
+ * Store of the analytics figures: a SQLite file that one thread uses. Counters, sessions and the ledger cursor are committed together. A
+ * follower that continues from `cursor` after a crash therefore counts each record exactly once.
  *
- * A batch that throws leaves the file unchanged but not the caches of this object: close it and open another.
+ * If a batch throws, the file is unchanged but the caches of this object are invalid: close the object and create another.
  */
 export class AnalyticsStore implements QueryMethods<StoreQueryName> {
   readonly #database: Database;
@@ -38,7 +38,7 @@ export class AnalyticsStore implements QueryMethods<StoreQueryName> {
   readonly #selectTotals: Statement<[], ProjectionTotals>;
   #cursor: LogCursor | null;
 
-  /** Opens or creates the file. Throws `StoreVersionMismatchError`, and errors of SQLite. */
+  /** Opens or creates the file. Throws `StoreVersionMismatchError` or an SQLite error. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabase(file);
     try {
@@ -55,7 +55,7 @@ export class AnalyticsStore implements QueryMethods<StoreQueryName> {
       this.#dailyReader = new DailyReader(this.#database, sessions);
       this.#rowsReader = new RowsReader(this.#database, sessions);
       this.#experimentsReader = new ExperimentsReader(this.#database);
-      // Without a transaction, SQLite locks the file for each statement.
+      // A transaction locks the file only once. Without a transaction, SQLite would lock the file for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
       const totals = Object.entries(totalsColumns).map(([name, column]) => `${column} AS ${name}`);
@@ -70,7 +70,7 @@ export class AnalyticsStore implements QueryMethods<StoreQueryName> {
     }
   }
 
-  /** Cursor after the last applied record; null before the first record. */
+  /** Ledger cursor after the last applied record; null before the first record. */
   get cursor(): LogCursor | null {
     return this.#cursor;
   }
@@ -79,7 +79,7 @@ export class AnalyticsStore implements QueryMethods<StoreQueryName> {
     return this.#cursor?.position ?? 0;
   }
 
-  /** Runs one transaction: `read` applies records and returns the cursor after them. */
+  /** Runs one transaction. `read` applies records and returns the ledger cursor after these records. */
   applyBatch(read: (projection: LedgerProjection) => LogCursor): void {
     const projection = new LedgerProjection(this.#projectionState);
     this.#cursor = this.#database
@@ -93,22 +93,22 @@ export class AnalyticsStore implements QueryMethods<StoreQueryName> {
     this.#projectionState.cacheSessions(projection);
   }
 
-  /** First day (day number) with retained sessions; 0 when every session is retained. */
+  /** First day (day number) whose sessions are retained; 0 if all sessions are retained. */
   get retainedFromDay(): number {
     return this.#retainedSessions.fromDay;
   }
 
-  /** See `StoreRetention.apply`. */
+  /** Archives and deletes old sessions, see `StoreRetention.apply`. */
   applyRetention(archive: CounterArchive, request: RetentionRequest): void {
     if (this.#cursor !== null) this.#retention.apply(archive, request, this.#cursor);
   }
 
-  /** See `StoreRetention.restoreArchive`. */
+  /** Copies archived counters into the store, see `StoreRetention.restoreArchive`. */
   restoreArchive(archive: CounterArchive): void {
     this.#retention.restoreArchive(archive, this.#projectionState);
   }
 
-  /** See `StoreRetention.firstNeededPosition`. */
+  /** First ledger position that the store needs, see `StoreRetention.firstNeededPosition`. */
   firstNeededPosition(archive: CounterArchive): number {
     return this.#cursor === null ? 0 : this.#retention.firstNeededPosition(archive, this.#cursor);
   }
@@ -118,7 +118,7 @@ export class AnalyticsStore implements QueryMethods<StoreQueryName> {
     return this.#pruner.hasRowsToPrune;
   }
 
-  /** Deletes some rows of deleted sessions; takes a few milliseconds. */
+  /** Deletes some rows of deleted sessions. Takes a few milliseconds. */
   pruneRows(): void {
     this.#pruner.pruneRows();
   }

@@ -2,15 +2,15 @@ import type { CancelSignal } from '../domain/async.ts';
 import type { Mode } from '../domain/mode.ts';
 
 /**
- * Port to the analytics figures, by cohort (docs/contract.md#cohorts). A result includes every record appended before the query,
- * so that callers read their own writes.
+ * Port of the analytics figures, by cohort (docs/contract.md#cohorts). A result includes every record that was appended before the query,
+ * so a caller sees the effect of its own requests.
  *
  * Queries reject with `AnalyticsUnavailableError` if the aggregator is not running, too many queries are waiting, the query times out,
  * or its signal ends before it is executed.
  */
 export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
-  /** Returns one entry per day of the window, ascending. For a page, query only the days of the page. */
+  /** Returns one entry per day of the window, in ascending order. For one page of days, pass the window of that page. */
   listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyResult>;
   /** Returns a page of sessions in ledger order. */
   listRows(query: RowsQuery, signal?: CancelSignal | null): Promise<RowsPage>;
@@ -24,18 +24,18 @@ export class AnalyticsUnavailableError extends Error {
   override readonly name = 'AnalyticsUnavailableError';
 }
 
-/** Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null; both select their intersection. */
+/** Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null. With both, a session must match both. */
 export interface CohortFilter {
   readonly account: number;
   readonly vertical: number;
   readonly mode: Mode;
   readonly referrerTag: string | null;
-  /** Verified sub_ids of the caller as their 32 bytes, without repeats; null for no filter. */
+  /** Verified sub_ids of the tenant, 32 bytes each, without repeats; null for no filter. */
   readonly subs: readonly Uint8Array[] | null;
 }
 
 export interface CohortQuery extends CohortFilter {
-  /** First and last day of the cohort window, inclusive (day numbers, UTC). */
+  /** First and last day of the cohort window, inclusive, as day numbers (UTC). */
   readonly fromDay: number;
   readonly toDay: number;
 }
@@ -43,7 +43,7 @@ export interface CohortQuery extends CohortFilter {
 export interface SummaryQuery extends CohortQuery {
   /** Current day number. Sessions older than 45 days are matured. */
   readonly today: number;
-  /** First cohort day of the matured figures, at or before `fromDay`; their last day is `toDay`. Default: `fromDay`. */
+  /** First cohort day of the matured figures, at or before `fromDay`. Default: `fromDay`. The last day is `toDay`. */
   readonly maturedFromDay?: number;
 }
 
@@ -56,7 +56,7 @@ export interface RowsQuery extends CohortQuery {
 export interface CohortMetrics {
   readonly sessions: number;
   readonly views: number;
-  /** Unique (session, offer) clicks on shown offers. */
+  /** Number of unique (session, offer) clicks on shown offers. */
   readonly clicks: number;
   readonly attributedMicros: number;
   readonly confirmedMicros: number;
@@ -73,14 +73,14 @@ export interface LenderMetrics {
 
 interface RetentionCoverage {
   /**
-   * First day (day number) with retained sessions; 0 when every session is retained. Rows and figures of listed sub_ids exclude
-   * earlier sessions; figures of a tag include every day.
+   * First day (day number) whose sessions are retained; 0 if all sessions are retained. Rows and the figures of listed sub_ids exclude
+   * earlier sessions. The figures of a referrer tag include every day.
    */
   readonly retainedFromDay: number;
 }
 
 export interface DailyResult extends RetentionCoverage {
-  /** One entry per day of the window, also for days without sessions. */
+  /** Figures of each day of the window, including days without sessions. */
   readonly days: readonly DayMetrics[];
 }
 
@@ -93,42 +93,42 @@ export interface DayMetrics extends CohortMetrics {
 }
 
 export interface SessionRow {
-  /** The 32 bytes of the sub_id, which contain creation time and mode. */
+  /** The 32 bytes of the session's sub_id, which contain creation time and mode. */
   readonly sub: Uint8Array;
   readonly referrerTag: string;
   readonly device: number;
-  /** The caller's metadata as JSON text, or null. */
+  /** Metadata of the session as JSON text, or null. */
   readonly metadata: string | null;
   readonly views: number;
   readonly clicks: number;
   readonly attributedMicros: number;
   readonly confirmedMicros: number;
-  /** Wall time of the latest record that counted. */
+  /** Wall time of the session's latest counted record, in Unix milliseconds. */
   readonly lastEventMs: number;
-  /** Lenders with a click, by clicks descending, then name. */
+  /** Lenders with at least one click, sorted by clicks descending, then by name. */
   readonly lenders: readonly LenderMetrics[];
 }
 
 export interface RowsPage extends RetentionCoverage {
   readonly rows: readonly SessionRow[];
-  /** `afterPosition` of the next page; null if this is the last page. */
+  /** Value of `afterPosition` for the next page; null for the last page. */
   readonly nextAfterPosition: number | null;
 }
 
 export interface SummaryResult extends CohortMetrics, RetentionCoverage {
-  /** Lenders with a click, by clicks descending, then name; at most `bounds.topLendersMax`. */
+  /** Lenders with at least one click, by clicks descending, then by name; at most `bounds.topLendersMax` lenders. */
   readonly topLenders: readonly LenderMetrics[];
   readonly widgetEvents: WidgetCounts;
-  /** Device classes with a session, by class number. */
+  /** Figures of each device class that has a session, ordered by class number. */
   readonly byDevice: readonly (CohortMetrics & { readonly device: number })[];
   readonly matured: {
     readonly sessions: number;
     readonly confirmedMicros: number;
-    /** Sum of the squared confirmed USD per matured session, for the confidence interval. */
+    /** Sum, over the matured sessions, of the squared confirmed revenue in USD. Used for the confidence interval. */
     readonly confirmedUsdSquared: number;
   };
-  /** Number of `subs` that exist for this caller (and tag, if given) but were created outside the window. */
+  /** Number of sub_ids in `subs` that belong to this tenant (and tag, if given) but were created outside the window. */
   readonly subsOutsideDates: number;
-  /** Wall time of the last projected record; null when the ledger is empty. */
+  /** Wall time of the last projected record; null if the ledger is empty. */
   readonly asOfMs: number | null;
 }

@@ -7,8 +7,8 @@ import type { LedgerProjection } from './ledger-projection.ts';
 import { totalsColumns } from './projection-state.ts';
 
 /**
- * Ledger segments with session creations, and the latest cohort day of these sessions. The creation is the first record of a
- * session, so segments before the first one with a creation on a day or later contain no records of such sessions.
+ * Index of the ledger segments that contain session creations, with the latest cohort day of each segment. The creation is the first
+ * record of a session. Records of sessions created on a given day or later are therefore not in earlier segments than their creations.
  */
 export class LedgerSegmentIndex {
   readonly #writer: RowWriter;
@@ -32,7 +32,7 @@ export class LedgerSegmentIndex {
     this.#writer.writeAll(lastCohortDayBySegment);
   }
 
-  /** First sequence number of the oldest segment with a session created on a day or later, or null. */
+  /** Returns the first sequence number of the oldest segment with a session created on this day or later, or null. */
   firstSegmentSince(day: number): number | null {
     return this.#selectFirstSince.get(day) ?? null;
   }
@@ -42,7 +42,7 @@ export class LedgerSegmentIndex {
   }
 }
 
-/** Writes the changes of a batch, each row once, in the caller's transaction. */
+/** Writes the changes of a batch in the caller's transaction, each row once. */
 export class BatchWriter {
   readonly #sessionWriter: RowWriter;
   readonly #cohortPieceWriter: RowWriter;
@@ -113,7 +113,7 @@ const totalsNames = Object.keys(totalsColumns) as (keyof typeof totalsColumns)[]
 
 type Rows = Generator<readonly SqlValue[], void>;
 
-/** Sorted by key, as in the table, so that neighbouring rows are written together. */
+/** Yields the rows of the changed sessions, sorted by key as in the table, so that neighbouring rows are written together. */
 function* sessionRows({ changedSessions }: LedgerProjection): Rows {
   for (const session of [...changedSessions.values()].sort((a, b) => (a.key < b.key ? -1 : 1))) {
     const { key, experiment, position, device, views, clickedOffers, shownOffers, lastEventMs, widgetEvents } = session;

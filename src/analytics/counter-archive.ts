@@ -6,11 +6,11 @@ import { writeSegment } from '../event-log/segment-files.ts';
 import { LogDamagedError } from '../event-log/segment-reader.ts';
 
 /**
- * Record of the archive log. Each log segment contains one archive segment:
+ * Record of the archive log. Each log segment contains one archive segment with these records:
  *
  *     header; per experiment: its name, its day counters, its lender counters; footer
  *
- * A record is a msgpack array whose first element is its kind. The kinds differ from the ledger's. New members are added only at
+ * A record is a msgpack array whose first element is the kind of the record. The ledger uses other kinds. New members are added only at
  * the end.
  */
 export type ArchiveRecord = ArchiveHeader | ArchivedExperiment | ArchivedDay | ArchivedLender | ArchiveFooter;
@@ -21,14 +21,14 @@ export const archiveRecordKind = { header: 11, experiment: 12, day: 13, lender: 
 type ArchiveHeader = readonly [
   kind: 11,
   wallMs: number,
-  /** The segment contains cohort days from `fromDay` (inclusive) to `untilDay` (exclusive), as day numbers. */
+  /** Archived cohort days: from `fromDay` (inclusive) to `untilDay` (exclusive), as day numbers. */
   fromDay: number,
   untilDay: number,
-  /** Ledger records before this position belong to sessions created before `untilDay`. */
+  /** Ledger position before which all records belong to sessions created before `untilDay`. */
   ledgerFromPosition: number,
 ];
 
-/** `[12, [account, vertical, test, tag]]`: the experiment of the counters that follow. */
+/** `[12, [account, vertical, test, tag]]`: the experiment that the following counters belong to. */
 export type ArchivedExperiment = readonly [
   kind: 12,
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
@@ -48,10 +48,10 @@ export type ArchivedDay = readonly [
     clicks: number,
     attributedMicros: number,
     confirmedMicros: number,
-    /** Decimal digits, because the sum of squares may exceed the exact integers of a double. */
+    /** Sum of squares as decimal digits, because it may exceed the exact integers of a double. */
     confirmedCentsSquared: string,
   ],
-  /** As `WidgetCounts`, with the event types of the version that wrote the record. */
+  /** Widget events as in `WidgetCounts`, with the event types of the release that wrote the record. */
   widgetEvents?: readonly number[],
 ];
 
@@ -64,7 +64,7 @@ export type ArchivedLender = readonly [
 /** `[15]`: the segment is complete. */
 type ArchiveFooter = readonly [kind: 15];
 
-/** Returns the record, or null if the value is not a valid one. */
+/** Validates a decoded value. Returns the record, or null if the value is not a valid record. */
 function parseArchiveRecord(value: readonly unknown[]): ArchiveRecord | null {
   const [kind] = value;
   const members: readonly unknown[] = Array.isArray(value[1]) ? value[1] : [];
@@ -109,16 +109,16 @@ function isInt64(digits: string): boolean {
   return /^\d{1,19}$/.test(digits) && BigInt(digits) < 2n ** 63n;
 }
 
-/** Counters of some days; the counters of each experiment follow its name. */
+/** Counters of some days. The name of each experiment precedes its counters. */
 export type ArchivedCounters = Iterable<ArchivedExperiment | ArchivedDay | ArchivedLender>;
 
 /**
- * Archive of the daily counters of days whose sessions and ledger records have been deleted. Archive and retained ledger
- * together contain every figure.
+ * Archive of the daily counters of days whose sessions and ledger records have been deleted. The archive and the retained ledger together
+ * contain all figures.
  *
- * `append` writes the days after the last archived day as one segment, which is durable before the originals are deleted and
- * never changes. The archive is a log in the ledger's format, so its checksums reveal changes and losses, and
- * `marketplace log verify` reads it. For use by one thread.
+ * `append` writes the days after the last archived day as one segment. The segment never changes, and it is durable before the original
+ * data is deleted. The archive is a log in the format of the ledger: checksums reveal changes and losses, and `marketplace log verify`
+ * can verify it. Only one thread may use the archive.
  */
 export class CounterArchive {
   readonly #folder: string;
@@ -127,12 +127,12 @@ export class CounterArchive {
   #retainedFromDay = 0;
   #ledgerFromPosition = 1;
 
-  /** Reads only the last archive segment. Throws `LogDamagedError`. */
+  /** Opens the archive. Reads only the last archive segment. Throws `LogDamagedError`. */
   constructor(folder: string) {
     this.#folder = folder;
     if (!existsSync(folder)) return;
     const firsts = segmentFirstSequences(nodeLogFiles.listNames(folder));
-    // The last segment is the empty end segment, unless a crash prevented it or an older version wrote the archive.
+    // The last log segment is the empty end segment, unless a crash prevented it or an older release wrote the archive.
     const last = firsts.at(-2) ?? firsts.at(-1);
     if (last === undefined) return;
     for (const record of this.#readFrom(last)) {
@@ -146,7 +146,7 @@ export class CounterArchive {
     return this.#retainedFromDay;
   }
 
-  /** Ledger position from which a rebuild of the days that are not archived must start. */
+  /** Ledger position at which a rebuild of the days that are not archived must start. */
   get ledgerFromPosition(): number {
     return this.#ledgerFromPosition;
   }
@@ -172,9 +172,9 @@ export class CounterArchive {
   }
 
   /**
-   * Archives the days from `retainedFromDay` up to `untilDay` (exclusive), which must be later. The segment is durable on return.
-   * Throws `ArchiveWriteError` and errors of `counters`; the days are then not archived, although the next start may find them
-   * archived.
+   * Archives the days from `retainedFromDay` up to `untilDay` (exclusive), which must be later. The segment is durable when the method
+   * returns. Throws `ArchiveWriteError` and errors of `counters`. After an error the days are not archived, although the next start may
+   * find the segment.
    */
   append({ wallMs, untilDay, ledgerFromPosition }: ArchiveRange, counters: ArchivedCounters): void {
     const firstRecord: ArchiveHeader = [
@@ -199,17 +199,17 @@ export class CounterArchive {
     this.#ledgerFromPosition = ledgerFromPosition;
   }
 
-  /** Writes the empty segment of a closed log (see log-format.ts), for the commands that verify or copy logs. */
+  /** Writes the empty segment that ends a closed log (see log-format.ts). The commands that verify or copy logs expect it. */
   #writeEndSegment(): void {
     try {
       writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
     } catch (error) {
-      // Not required: the footer shows that the archive segment is complete.
+      // A system error is ignored: the footer already shows that the archive segment is complete.
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
     }
   }
 
-  /** Yields the records from a segment on. At the end, sets the position and CRC that the next segment continues. */
+  /** Yields the records from a segment on. At the end, sets the position and the CRC with which the next segment must continue. */
   *#readFrom(segment: number): Generator<ArchiveRecord, void> {
     const scanner = new LogScanner(nodeLogFiles, this.#folder, { segment, decode: true });
     const damaged = (reason: string): LogDamagedError => {
@@ -265,7 +265,7 @@ class ArchiveRecordOrder {
   }
 }
 
-/** The operating system refused the write, for example because the disk is full. A retry replaces the file of the failed attempt. */
+/** The operating system refused the write, for example because the disk is full. A retry replaces the file of the failed write. */
 export class ArchiveWriteError extends Error {
   override readonly name = 'ArchiveWriteError';
 }

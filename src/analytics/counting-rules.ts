@@ -4,16 +4,16 @@ import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { WidgetCounts } from './analytics.ts';
 
 /**
- * Last cohort day whose sessions are matured (docs/contract.md#matured-figures). All sessions of a cohort mature together, on the
- * 46th day after the cohort day, when even the last of them is older than 45 days.
+ * Returns the last cohort day whose sessions are matured (docs/contract.md#matured-figures). All sessions of a cohort mature together, on
+ * the 46th day after the cohort day. On that day, even the last session of the cohort is older than 45 days.
  */
 export function lastMaturedCohortDay(today: number): number {
   return today - bounds.maturedDays - 1;
 }
 
 /**
- * Square of a session's confirmed revenue in cents, as an integer, so that sums do not depend on their order. Rounds to whole
- * cents, which affects only the confidence interval.
+ * Returns the square of a session's confirmed revenue in cents, as an integer, so that sums do not depend on their order. The revenue is
+ * rounded to whole cents, which affects only the confidence interval.
  */
 export function centsSquared(confirmedMicros: number): number {
   return Math.round(confirmedMicros / (microsPerUsd / 100)) ** 2;
@@ -21,7 +21,7 @@ export function centsSquared(confirmedMicros: number): number {
 
 export const zeroWidgetCounts: WidgetCounts = widgetEventTypes.map(() => 0);
 
-/** Adds counts to a sum. A shorter list has no events of the missing types. */
+/** Adds counts to a sum. Event types that a shorter list omits count as 0. */
 export function addWidgetCounts(sum: number[], counts: WidgetCounts): void {
   for (const type of sum.keys()) sum[type]! += counts[type] ?? 0;
 }

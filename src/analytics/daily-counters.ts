@@ -14,11 +14,11 @@ import type { LedgerProjection } from './ledger-projection.ts';
 import type { ProjectionState } from './projection-state.ts';
 
 type ExperimentRow = [number: number, ...experiment: ArchivedExperiment[1]];
-/** The archived members, then the widget counts, which are null for none. */
+/** Row of one day: the archived members, then the widget counts, which are null if there were no widget events. */
 type DayRow = [...counter: ArchivedDay[1], ...widgetEvents: (number | null)[]];
 type LenderRow = ArchivedLender[1];
 
-/** Daily counters of the store: adds the increments of a batch, exports days to the archive and restores them from it. */
+/** Daily counters of the store. Adds the increments of a batch, exports days to the archive, and restores archived days. */
 export class DailyCounters {
   readonly #dayWriter: RowWriter;
   readonly #widgetWriter: RowWriter;
@@ -109,7 +109,7 @@ export class DailyCounters {
     }
   }
 
-  /** Replaces the counters of all days before `untilDay` by archived ones. To be called in a transaction. */
+  /** Replaces the counters of all days before `untilDay` by archived counters. Requires an open transaction. */
   replaceBefore(
     untilDay: number,
     archived: Iterable<ArchiveRecord>,
@@ -152,14 +152,14 @@ export class DailyCounters {
   }
 }
 
-/** Omits the widget counts of a day without widget events. */
+/** Converts a row for the archive. Omits the widget counts of a day without widget events. */
 function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, ...more]: DayRow): ArchivedDay {
   const [confirmedMicros, squared, ...events] = more;
   const counter: ArchivedDay[1] = [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, squared];
   return events[0] === null ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, events as number[]];
 }
 
-/** The archive of another version may contain fewer or more event types. */
+/** Adapts archived widget counts to the event types of this release. Another release may have fewer or more types. */
 function normalizeWidgetCounts(widgetEvents: WidgetCounts): number[] {
   return widgetEventTypes.map((_, type) => widgetEvents[type] ?? 0);
 }

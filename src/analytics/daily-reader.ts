@@ -19,7 +19,7 @@ export class WidgetCountReader {
       .raw();
   }
 
-  /** Returns the counts by cohort day, without days that have no events. */
+  /** Returns the widget counts by cohort day. Days without widget events are not in the map. */
   countsByDay(experiment: number, { fromDay, toDay }: CohortQuery): Map<number, WidgetCounts> {
     return new Map(this.#selectDays.all(experiment, fromDay, toDay).map(([day, ...counts]) => [day, counts]));
   }
@@ -35,7 +35,7 @@ type DayRow = [
 ];
 type DaySum = { -readonly [Key in keyof CohortMetrics]: number } & { readonly widgetEvents: number[] };
 
-/** Reads daily figures (docs/contract.md#daily-figures): by tag from the day counters, by sub_ids from the sessions. */
+/** Reads daily figures (docs/contract.md#daily-figures). A tag is read from the day counters, listed sub_ids from their sessions. */
 export class DailyReader {
   readonly #sessions: SessionReader;
   readonly #selectDays: Statement<[number, number, number], DayRow>;

@@ -12,24 +12,24 @@ import { ArchiveWriteError, CounterArchive } from './counter-archive.ts';
 import type { ProjectionTotals } from './projection-state.ts';
 import type { RetentionRequest } from './store-retention.ts';
 
-/** `archived` is false when the operating system refused the write, with the reason. */
+/** Outcome of applying the retention. If `archived` is false, the operating system refused the write; `reason` says why. */
 export type RetentionOutcome =
   | {
       readonly archived: true;
-      /** First day (day number) with retained sessions. */
+      /** First day (day number) whose sessions are retained. */
       readonly retainedFromDay: number;
       /** Whether this call deleted sessions. */
       readonly isNew: boolean;
-      /** Ledger records before this position are no longer needed. */
+      /** Ledger position before which no record is needed any more. */
       readonly ledgerFromPosition: number;
     }
   | { readonly archived: false; readonly reason: string };
 
 /**
- * Applies the ledger's files to the analytics store, each record exactly once, in batches, starting after the store's cursor.
- * A store that does not match the ledger or cannot be read is rebuilt from the archive and the whole ledger.
+ * Applies the ledger's files to the analytics store in batches, starting after the store's cursor. Each record is applied exactly once. A
+ * store that does not match the ledger or cannot be read is rebuilt from the archive and the whole ledger.
  *
- * Every error except a failed archive write closes the follower. A new follower continues from the last committed batch.
+ * Any error except a failed archive write closes the follower. A new follower continues after the last committed batch.
  */
 export class LedgerFollower {
   readonly #analyticsStoreFile: string;
@@ -38,9 +38,9 @@ export class LedgerFollower {
   readonly #reader: LogReader;
 
   /**
-   * Opens the store, or starts to rebuild it. Throws `LogDamagedError`, and errors of SQLite.
+   * Opens the store, or starts to rebuild it. Throws `LogDamagedError` or an SQLite error.
    *
-   * @param onRebuild called with the reason for a rebuild, and with a description of records that a rebuild cannot restore
+   * @param onRebuild called with the reason for a rebuild, and with a description of records that the rebuild cannot restore
    */
   constructor({ ledgerFolder, archiveFolder, analyticsStoreFile }: DataFiles, onRebuild: (reason: string) => void) {
     this.#analyticsStoreFile = analyticsStoreFile;
@@ -81,7 +81,7 @@ export class LedgerFollower {
     return this.#store.projectedPosition;
   }
 
-  /** Applies the next batch, at most up to a position, which must be durable and beyond `projectedPosition`. */
+  /** Applies the next batch, up to a position that is durable and greater than `projectedPosition`. */
   applyBatch(upToPosition: number): void {
     this.#closeOnError(() =>
       this.#store.applyBatch((projection) => {
@@ -94,8 +94,8 @@ export class LedgerFollower {
   }
 
   /**
-   * Archives the daily counters of sessions older than the retention and removes these sessions from all results. Call it after
-   * every acknowledged record has been applied: later records of deleted sessions are ignored.
+   * Archives the daily counters of sessions that are older than the retention, and removes these sessions from all results. Call it only
+   * after every acknowledged record has been applied, because later records of removed sessions are ignored.
    */
   applyRetention(request: RetentionRequest): RetentionOutcome {
     return this.#closeOnError(() => {
@@ -131,13 +131,13 @@ export class LedgerFollower {
     return this.#closeOnError(() => store[name](parameter));
   }
 
-  /** Idempotent. */
+  /** Closes the store and the ledger reader. Repeated calls have no effect. */
   close(): void {
     this.#reader.close();
     this.#store.close();
   }
 
-  /** Deletes a damaged store, so that the next follower rebuilds it. */
+  /** Runs an action and closes the follower if it throws. A damaged store is deleted, so that the next follower rebuilds it. */
   #closeOnError<Result>(action: () => Result): Result {
     try {
       return action();
@@ -148,14 +148,14 @@ export class LedgerFollower {
     }
   }
 
-  /** Reads the whole archive first: if the archive is damaged, the store is the only other copy of its counters. */
+  /** Deletes the store. First reads the whole archive: if the archive is damaged, the store has the only copy of the counters. */
   #deleteStore(): void {
     for (const _ of this.#archive.readAll());
     deleteAnalyticsDatabase(this.#analyticsStoreFile);
   }
 }
 
-/** Describes the records that a rebuild would miss, or returns null. A ledger segment must start at `ledgerFromPosition`. */
+/** Describes the records that a rebuild would miss, or returns null. `ledgerFromPosition` must be the start of a ledger segment. */
 function describeMissingRecords(ledgerFolder: string, ledgerFromPosition: number): string | null {
   const firsts = segmentFirstSequences(nodeLogFiles.listNames(ledgerFolder));
   const [first] = firsts;
@@ -166,7 +166,7 @@ function describeMissingRecords(ledgerFolder: string, ledgerFromPosition: number
 }
 
 interface RebuildOptions {
-  /** The store to replace, if there is one, must not be open. */
+  /** Paths of the analytics data. If there is a store to replace, it must not be open. */
   readonly files: DataFiles;
   /** Position of the last record of the ledger. */
   readonly upToPosition: number;
@@ -179,9 +179,9 @@ interface RebuildOptions {
 }
 
 /**
- * Rebuilds the analytics store from the ledger and the archive in a new file, then replaces the old file. An interruption at
- * any moment leaves the old store, the new one, or none; without a store, the next start of the service rebuilds it. Yields to
- * the event loop between batches.
+ * Rebuilds the analytics store from the ledger and the archive in a new file, then replaces the old file. An interruption leaves the old
+ * store, the new store, or no store. Without a store, the service rebuilds it at the next start. Yields to the event loop between
+ * batches.
  */
 export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<ProjectionTotals> {
   const { files, upToPosition, onProgress, onMissingRecords, signal } = options;
@@ -200,7 +200,7 @@ export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<Pr
       }
       totals = follower.execute({ name: 'getTotals', parameter: undefined });
     } finally {
-      // Also merges SQLite's write-ahead log into the file and removes it.
+      // Closing the follower also merges SQLite's write-ahead log into the file and deletes the write-ahead log.
       follower.close();
     }
   } catch (error) {

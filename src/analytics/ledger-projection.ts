@@ -28,14 +28,14 @@ import {
 import { RevenueProjection } from './revenue-projection.ts';
 
 /**
- * Applies ledger records by docs/contract.md#counting-clicks and docs/contract.md#cohorts, in ledger order. Collects the changes
- * of one batch, so that `BatchWriter` writes each counter and session once per batch.
+ * Applies ledger records in ledger order by the rules of docs/contract.md#counting-clicks and docs/contract.md#cohorts. Collects the
+ * changes of one batch, so that `BatchWriter` writes each counter and session only once per batch.
  *
  * Every figure belongs to the session's cohort: the UTC day of the creation time in its sub_id.
  */
 export class LedgerProjection {
   readonly #state: ProjectionState;
-  /** New sessions included. */
+  /** Sessions that this batch changes or creates, by key. */
   readonly changedSessions = new Map<SubIdKey, ProjectedSession>();
   /** New sessions by experiment and day, in ledger order. */
   readonly cohortDeltas = new Map<number, CohortDelta>();
@@ -45,11 +45,11 @@ export class LedgerProjection {
   readonly lastCohortDayBySegment = new Map<number, number>();
   readonly newClicks: CountedClick[] = [];
   readonly revenue: RevenueProjection;
-  /** Clicks of this batch by session and offer. Filled up to `#indexedClicks`, only when a confirmation looks for a click. */
+  /** Clicks of this batch by session and offer, up to `#indexedClicks`. Filled only when a confirmation needs to find a click. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
   readonly totals: ProjectionTotals = { ...zeroTotals };
-  /** Wall time of the last record that had one. */
+  /** Wall time of the last record with a time, in Unix milliseconds. */
   lastWallMs: number | null = null;
 
   constructor(state: ProjectionState) {
@@ -58,7 +58,7 @@ export class LedgerProjection {
   }
 
   /**
-   * Applies the record at a position. `value` may be any decoded value; none of its bytes are retained.
+   * Applies the record at a position. `value` may be any decoded value. The projection does not retain its bytes.
    *
    * @param segment first sequence number of the ledger segment that contains the record
    */
@@ -139,13 +139,13 @@ export class LedgerProjection {
       if (!session.shownOffers.includes(offer)) session.shownOffers.push(offer);
     }
     this.changedSessions.set(session.key, session);
-    // A widget that shows more offers within a view adds offers that can be clicked, but no view.
+    // When a widget shows more offers during a view, these offers can be clicked, but no further view is counted.
     if (isRefresh === true) return;
     session.views++;
     this.#dayDelta(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device).views++;
   }
 
-  /** Events need no deduplication here: the front end drops repeats before it appends the record. */
+  /** Counts widget events. Repeats need not be detected, because the front end drops repeated events before it appends the record. */
   #applyWidgetEvents(key: SubIdKey, [, wallMs, sub, , , types]: WidgetEventsReported): void {
     const session = this.#findSession(key);
     if (session === null) {
@@ -169,7 +169,7 @@ export class LedgerProjection {
       return;
     }
     const { createdMs } = decodeSubId(sub);
-    // -1 is the number of no offer.
+    // The number -1 stands for an unknown offer.
     const offer = this.#state.findOfferNumber(offerId) ?? -1;
     const wasShown = session.shownOffers.includes(offer);
     const wasClicked = session.clickedOffers.includes(offer);
@@ -182,7 +182,7 @@ export class LedgerProjection {
     this.#countClick(session, sub, offer, { lenderName, clickedMs: wallMs, valueMicros });
   }
 
-  /** Applies a confirmation or a reversal (docs/contract.md#confirmation-rules). It may restore a click without a record. */
+  /** Applies a confirmation or a reversal (docs/contract.md#confirmation-rules). A confirmation may restore a click without a record. */
   #applyConfirmation(key: SubIdKey, record: RevenueConfirmed | RevenueReversed): void {
     const confirmation = toConfirmation(record);
     const { sub, offerId, txid } = confirmation;
@@ -210,7 +210,7 @@ export class LedgerProjection {
 
     session.lastEventMs = Math.max(session.lastEventMs, record[1]);
     this.changedSessions.set(session.key, session);
-    // Without a counted click, `checkConfirmation` accepts only a confirmation with click evidence.
+    // If there is no counted click, `checkConfirmation` accepts only a confirmation with data of a click.
     const lender =
       click?.lender ?? this.#countClick(session, sub, offer, { lenderName: record[4], ...confirmation.click! });
     const { confirmedMicros, confirmedCentsSquared } = this.revenue.applyConfirmation(
@@ -225,7 +225,7 @@ export class LedgerProjection {
     this.#lenderDelta(session.experiment, day, lender).confirmedMicros += confirmedMicros;
   }
 
-  /** Returns the number of the lender. */
+  /** Counts a click and returns the number of the lender. */
   #countClick(
     session: ProjectedSession,
     sub: Uint8Array,
@@ -264,7 +264,7 @@ export class LedgerProjection {
   }
 
   #dayDelta(experiment: number, day: number, device: number): DayCounterDelta {
-    // An exact integer: 48-bit milliseconds have fewer than 2^22 days, devices are fewer than 2^3, which leaves 2^28 experiments.
+    // The key is an exact integer: days are below 2^22 and devices below 2^3, which leaves 2^28 experiments.
     const key = (experiment * 2 ** 22 + day) * 8 + device;
     let delta = this.dayDeltas.get(key);
     if (delta === undefined) {

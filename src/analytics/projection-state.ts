@@ -1,60 +1,60 @@
 import type { Payout } from '../confirmations/confirmation.ts';
 import { dayMs } from '../domain/calendar.ts';
 
-/** Confirmed revenue before a batch. Sessions and offers are identified by their numbers in the store. */
+/** Confirmed revenue before a batch. Sessions and offers are identified by the numbers that the store assigns. */
 export interface RevenueState {
-  /** Confirmed revenue of all clicks of a session. */
+  /** Returns the confirmed revenue of all clicks of a session in micro-dollars. */
   sessionRevenueMicros(session: number): number;
   findPayout(session: number, offer: number, txid: string): Payout | null;
 }
 
-/** The state before a batch, as far as `LedgerProjection` needs it. The adapter is `SqliteProjectionState`. */
+/** Port of the state before a batch that `LedgerProjection` needs. The adapter is `SqliteProjectionState`. */
 export interface ProjectionState extends RevenueState {
-  /** Sessions with a smaller key were created before the first retained day. Empty when every session is retained. */
+  /** Smallest key of a retained session; empty if every session is retained. */
   readonly retainedFromKey: SubIdKey;
   /** Returns the session, or null if the ledger has no creation record of it so far. */
   findSession(key: SubIdKey): ProjectedSession | null;
-  /** Returns the number of an experiment: one tag of one account, vertical and mode (docs/contract.md#tenants). Creates it if needed. */
+  /** Returns the number of an experiment: one tag of one account, vertical and mode (docs/contract.md#tenants). Creates a missing one. */
   assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number;
   assignOfferNumber(offerId: string): number;
-  /** Returns null for an offer that was never shown. */
+  /** Returns the number of an offer, or null if the offer was never shown. */
   findOfferNumber(offerId: string): number | null;
   assignLenderNumber(lenderName: string): number;
-  /** Returns a counted click, or null. */
+  /** Returns a counted click, or null if there is none. */
   findClick(session: number, offer: number): { readonly lender: number; readonly clickedMs: number } | null;
-  /** Writes the metadata of the session created at a position immediately: a batch of the largest metadata would not fit in memory. */
+  /** Writes the metadata of a session immediately, because a batch of the largest metadata would not fit in memory. */
   addMetadata(session: number, json: string): void;
 }
 
-/** The 32 bytes of a sub_id as a latin1 string: a map key that sorts as the bytes do, and therefore by creation time. */
+/** The 32 bytes of a sub_id as a latin1 string: a map key whose order is that of the bytes, and therefore of the creation times. */
 export type SubIdKey = string;
 
-/** Returns the smallest key that a session created on this day or later can have. */
+/** Returns the smallest key of a session that was created on this day or later. */
 export function firstKeyOfDay(day: number): SubIdKey {
   const time = Buffer.alloc(6);
   time.writeUIntBE(day * dayMs, 0, 6);
   return time.toString('latin1');
 }
 
-/** A session as the counting rules need it. */
+/** Members of a session that the counting rules need. */
 export interface ProjectedSession {
   readonly key: SubIdKey;
-  /** Position of the creation record in the ledger; identifies the session in the store. */
+  /** Ledger position of the creation record. Identifies the session in the store. */
   readonly position: number;
   readonly experiment: number;
   readonly device: number;
   views: number;
-  /** Numbers of the offers shown so far. */
+  /** Numbers of the offers that were shown to the session so far. */
   readonly shownOffers: number[];
   /** Numbers of the offers with a counted click. */
   readonly clickedOffers: number[];
-  /** Events that widgets reported, as `WidgetCounts`; null for none. */
+  /** Widget events of the session as `WidgetCounts`; null if there are none. */
   widgetEvents: number[] | null;
-  /** Wall time of the latest record that counted. */
+  /** Wall time of the session's latest counted record, in Unix milliseconds. */
   lastEventMs: number;
 }
 
-/** Increments of the counters of one (experiment, cohort day, device). */
+/** Increments of the counters of one experiment, cohort day and device class. */
 export interface DayCounterDelta {
   readonly experiment: number;
   readonly day: number;
@@ -64,20 +64,20 @@ export interface DayCounterDelta {
   clicks: number;
   attributedMicros: number;
   confirmedMicros: number;
-  /** A bigint, because the sum of many large squares exceeds the exact integers of a double. */
+  /** Sum of squares as a bigint, because it may exceed the exact integers of a double. */
   confirmedCentsSquared: bigint;
-  /** As `WidgetCounts`; null for none. */
+  /** Widget events as `WidgetCounts`; null if there are none. */
   widgetEvents: number[] | null;
 }
 
-/** The new sessions of one (experiment, cohort day), in ledger order. */
+/** New sessions of one experiment and cohort day, in ledger order. */
 export interface CohortDelta {
   readonly experiment: number;
   readonly day: number;
   readonly createdSessions: ProjectedSession[];
 }
 
-/** Increments of the counters of one (experiment, cohort day, lender). */
+/** Increments of the counters of one experiment, cohort day and lender. */
 export interface LenderCounterDelta {
   readonly experiment: number;
   readonly day: number;
@@ -94,7 +94,7 @@ export interface CountedClick {
   readonly attributedMicros: number;
 }
 
-/** A payout that is new or changed. */
+/** A payout that the batch creates or changes. */
 export interface ChangedPayout extends Payout {
   readonly session: number;
   readonly offer: number;
@@ -108,30 +108,30 @@ export interface ClickRevenueDelta {
   micros: number;
 }
 
-/** Number of records applied, and number of records ignored by reason. */
+/** Number of applied records, and number of ignored records by reason. */
 export interface ProjectionTotals {
   records: number;
-  /** The session was created on an archived day. */
+  /** Number of ignored records of sessions that were created on an archived day. */
   sealedSession: number;
-  /** Not a valid ledger record, or of a kind unknown to this version. */
+  /** Number of values that are not valid ledger records, or whose kind is unknown to this release. */
   malformed: number;
-  /** A view, click, confirmation or widget report of a session without a creation record. */
+  /** Number of views, clicks, confirmations and widget reports of sessions that have no creation record. */
   unknownSession: number;
-  /** A second creation of a session: the first one counts. */
+  /** Number of repeated creation records of a session. Only the first creation counts. */
   repeatedSession: number;
-  /** A click on an offer that was not shown to the session before. */
+  /** Number of clicks on an offer that was not shown to the session before. */
   unshownClicks: number;
-  /** A repeated click on the same offer. */
+  /** Number of repeated clicks of a session on the same offer. */
   duplicateClicks: number;
-  /** A click more than 24 hours after the session's creation. */
+  /** Number of clicks more than 24 hours after the creation of the session. */
   lateClicks: number;
-  /** A repeated confirmation or reversal. */
+  /** Number of repeated confirmations and reversals. */
   repeatedConfirmations: number;
-  /** A confirmation that breaks docs/contract.md#confirmation-rules. */
+  /** Number of confirmations that violate docs/contract.md#confirmation-rules. */
   unsoundConfirmations: number;
 }
 
-/** Columns of the totals in the table `progress`. */
+/** Columns of the table `progress` that contain the totals. */
 export const totalsColumns: Readonly<Record<keyof ProjectionTotals, string>> = {
   records: 'records',
   sealedSession: 'sealed_session',

@@ -8,7 +8,7 @@ import { RetainedSessions } from './store-retention.ts';
 import { SummaryReader } from './summary-reader.ts';
 
 /**
- * Analytics from the file of a store that another process may be writing. A result includes the records that were projected when
+ * Reads analytics from the file of a store, which another process may be writing. A result includes the records that were projected when
  * the query started.
  */
 export class ReadOnlyAnalytics implements Analytics {
@@ -17,13 +17,13 @@ export class ReadOnlyAnalytics implements Analytics {
   readonly #selectPosition: Statement<[], number>;
   #lastPosition = 0;
 
-  /** Throws `StoreVersionMismatchError`, and errors of SQLite. */
+  /** Opens the file. Throws `StoreVersionMismatchError` or an SQLite error. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabaseReadOnly(file);
     this.#selectPosition = this.#database.prepare<[], number>('SELECT position FROM progress').pluck();
   }
 
-  /** Position of the last query's snapshot; 0 before the first query. */
+  /** Ledger position of the last query's snapshot; 0 before the first query. */
   get projectedPosition(): number {
     return this.#lastPosition;
   }
@@ -40,17 +40,17 @@ export class ReadOnlyAnalytics implements Analytics {
     return this.#inTransaction((sessions) => new RowsReader(this.#database, sessions).listRows(query));
   }
 
-  /** See `ExperimentsReader.countTags`. */
+  /** Counts referrer tags, see `ExperimentsReader.countTags`. */
   countTags(): TagCount[] {
     return this.#inTransaction(() => new ExperimentsReader(this.#database).countTags());
   }
 
-  /** Idempotent. */
+  /** Closes the file. Repeated calls have no effect. */
   async close(): Promise<void> {
     this.#database.close();
   }
 
-  /** Reads one snapshot. The retained days are read in the transaction too, because the writer may delete sessions at any time. */
+  /** Runs a query on one snapshot. The transaction includes reading the retained days, because the writer may delete sessions. */
   #inTransaction<Result>(read: (sessions: SessionReader) => Result): Result {
     return this.#database.transaction(() => {
       this.#lastPosition = this.#selectPosition.get() ?? 0;

@@ -4,24 +4,24 @@ import type { Clock } from '../domain/clock.ts';
 import type { ThreadAnalytics } from './thread-analytics.ts';
 
 interface RetentionTaskOptions {
-  /** Minimum age, in days before today, of deleted sessions. */
+  /** Minimum age of sessions to delete, in days before today. */
   readonly retentionDays: number;
   readonly clock: Clock;
   readonly analytics: Pick<ThreadAnalytics, 'applyRetention'>;
-  /** Deletes ledger segments that end before a position; resolves with their number. */
+  /** Deletes ledger segments that end before a position. Resolves with the number of deleted segments. */
   readonly deleteLedgerBefore: (beforePosition: number) => Promise<number>;
-  /** Called when sessions created before `retainedFromDay` (day number) or ledger segments were deleted. */
+  /** Called after a run that deleted sessions (those created before day number `retainedFromDay`) or ledger segments. */
   readonly onDeleted: (deleted: { readonly retainedFromDay: number; readonly segments: number }) => void;
-  /** Called when a run failed; the task retries. */
+  /** Called when a run fails. The task retries the run. */
   readonly onError: (error: unknown) => void;
   /** Called after the first success that follows a failure. */
   readonly onRecovered: () => void;
 }
 
 /**
- * Deletes data older than the retention, at start and every hour: archives the daily counters, removes the sessions from
- * analytics, then deletes the ledger segments that contain only deleted sessions. A run may be interrupted after each step;
- * the next run completes it.
+ * Deletes data older than the retention, at the start of the service and then every hour. A run archives the daily counters, removes the
+ * sessions from analytics, and deletes the ledger segments that contain only removed sessions. A run may be interrupted after each step;
+ * the next run completes the remaining steps.
  */
 export class RetentionTask {
   readonly #options: RetentionTaskOptions;
@@ -36,7 +36,7 @@ export class RetentionTask {
     this.#running = this.#run();
   }
 
-  /** Waits for ledger segments that are being deleted, not for the aggregator thread. Idempotent. */
+  /** Waits for a deletion of ledger segments in progress, but not for the aggregator thread. Repeated calls have no effect. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#closing.resolve(null);

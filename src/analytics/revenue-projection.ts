@@ -3,7 +3,7 @@ import { applyToPayout, revenueDeltaMicros } from '../confirmations/confirmation
 import { centsSquared } from './counting-rules.ts';
 import type { ChangedPayout, ClickRevenueDelta, RevenueState } from './projection-state.ts';
 
-/** Increments of the counters of the session's cohort; negative for a reversal. */
+/** Increments of the counters of the session's cohort. A reversal has negative increments. */
 interface RevenueDelta {
   readonly confirmedMicros: number;
   readonly confirmedCentsSquared: number;

@@ -3,12 +3,12 @@ import { subIdByteLength } from '../ids/sub-id.ts';
 import type { RowsPage, RowsQuery, SessionRow } from './analytics.ts';
 import { isInWindow, LenderAccumulator, type SessionReader, type StoredSession } from './session-reader.ts';
 
-/** A day and the position of its first session in the page or after it. */
+/** A cohort day, and the position of its first session on this page or a later page. */
 type DayHead = [day: number, firstPosition: number];
 
 /**
- * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. The cost of a page does not depend on its
- * position: the sessions of a tag come from the cohort lists of its days, which are read from the start of the page.
+ * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. The cost of a page does not depend on its position: the
+ * sessions of a tag are read from the cohort lists of the tag's days, beginning at the start of the page.
  */
 export class RowsReader {
   readonly #sessions: SessionReader;
@@ -18,7 +18,7 @@ export class RowsReader {
 
   constructor(database: Database, sessions: SessionReader) {
     this.#sessions = sessions;
-    // One index search per day: `days` has one row per day.
+    // The query searches the index once per day, because `days` has one row per day.
     this.#selectDayHeads = database
       .prepare<[{ experiment: number; fromDay: number; toDay: number; after: number }], DayHead>(
         `WITH days AS (
@@ -62,9 +62,9 @@ export class RowsReader {
   }
 
   /**
-   * Finds the first `limit + 1` sessions of the window; the extra one shows that there is a next page. Ledger order is nearly the
-   * order of days, so one or two days are read. Days overlap if the clock was set back; then each day that may contain one of
-   * the first sessions is read.
+   * Finds the first `limit + 1` sessions of the window. The extra session shows that there is a next page. Ledger order is nearly the order
+   * of days, so one or two days are read. Days overlap if the clock was set back. Then each day that may contain one of the first sessions
+   * is read.
    */
   #findByTag(query: RowsQuery): StoredSession[] {
     const { referrerTag, toDay, afterPosition: after, limit } = query;
@@ -98,7 +98,7 @@ export class RowsReader {
     const lenders = new LenderAccumulator();
     const { attributedMicros, confirmedMicros } = this.#sessions.sumRevenue(session, lenders);
     return {
-      // Copied, because a view of a list would transfer the whole list to the other thread.
+      // The sub_id is copied, because transferring a view would transfer the whole list to the other thread.
       sub: Uint8Array.from(sub),
       referrerTag: this.#sessions.referrerTagOf(experiment),
       device,

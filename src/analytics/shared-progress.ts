@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * State shared by front end and aggregator thread, in shared memory instead of messages: the durable position of the ledger, the
- * projected position, and whether the aggregator is awake, that is, reads the durable position without a `wake` message.
+ * State in the memory that the front end and the aggregator thread share: the durable position of the ledger, the projected position, and
+ * whether the aggregator is awake. While awake, the aggregator reads the durable position without a `wake` message.
  */
 export class SharedProgress {
   readonly buffer: SharedArrayBuffer;
@@ -29,19 +29,19 @@ export class SharedProgress {
     Atomics.store(this.#cells, projectedCell, BigInt(position));
   }
 
-  /** Marks the aggregator awake. Returns true to exactly one caller if it was asleep; this caller must send a `wake` message. */
+  /** Marks the aggregator awake. If it was asleep, returns true to exactly one caller, which must then send a `wake` message. */
   claimWakeUp(): boolean {
     return Atomics.exchange(this.#cells, awakeCell, 1n) === 0n;
   }
 
   /**
-   * Marks the aggregator asleep, or returns false if there are records to project. No wake-up is lost if the writer stores the
-   * durable position first and calls `claimWakeUp` afterwards.
+   * Marks the aggregator asleep. Returns false if there are records to project. No wake-up is lost if the writer stores the durable
+   * position before it calls `claimWakeUp`.
    */
   trySleep(): boolean {
     Atomics.store(this.#cells, awakeCell, 0n);
     if (this.durablePosition <= this.projectedPosition) return true;
-    // The writer may have claimed the wake-up in between. Its message then has no effect.
+    // The writer may have claimed the wake-up between the two operations. Its message then has no effect.
     Atomics.store(this.#cells, awakeCell, 1n);
     return false;
   }
@@ -53,8 +53,8 @@ const awakeCell = 2;
 const cellCount = 3;
 
 /**
- * Measures how long the oldest record that is not projected has been durable, from samples of the durable position. The number of
- * samples is bounded: while the aggregator stays behind, the sample interval doubles, and with it the error of the result.
+ * Measures for how long the oldest record that is not projected has been durable, from samples of the durable position. The number of
+ * samples is limited: while the aggregator is late, the sample interval doubles, and so does the error of the result.
  */
 export class AnalyticsLag {
   #samples: { readonly position: number; readonly atMs: number }[] = [];
@@ -73,7 +73,7 @@ export class AnalyticsLag {
     this.#samples.push({ position: durablePosition, atMs: nowMs });
   }
 
-  /** Returns milliseconds; 0 when every durable record is projected. */
+  /** Returns the lag in milliseconds; 0 if every durable record is projected. */
   measureMs(durablePosition: number, projectedPosition: number, nowMs: number): number {
     this.#dropProjected(projectedPosition);
     if (durablePosition <= projectedPosition) return 0;

@@ -16,7 +16,7 @@ interface StoredClick {
 type ShownOffersRow = [position: number, shown: Uint8Array | null];
 type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number | null, reversedMs: number | null];
 
-/** Reads clicks and payouts from the store, without caches because confirmations are rare. */
+/** Reads clicks and payouts from the store. Has no caches, because confirmations are rare. */
 export class SqliteRevenueState implements RevenueState {
   readonly #retainedSessions: RetainedSessions;
   readonly #selectSession: Statement<[Uint8Array], ShownOffersRow>;
@@ -67,7 +67,7 @@ export class SqliteRevenueState implements RevenueState {
     return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
   }
 
-  /** See `PayoutStateReader.findPayoutStates`; includes only projected records. */
+  /** Returns payout states as `PayoutStateReader.findPayoutStates` does, but includes only projected records. */
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
     return keys.map((key) => this.#findPayoutState(key));
   }
@@ -109,7 +109,7 @@ type ProjectedSessionRow = [
   widgetEvents: Uint8Array | null,
 ];
 
-/** A table that numbers its rows by the values of some columns, with a cache. */
+/** A table that assigns numbers to combinations of column values, with a cache. */
 class NumberTable {
   readonly #cache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
   readonly #select: Statement<SqlValue[], number>;
@@ -122,7 +122,7 @@ class NumberTable {
     this.#insert = database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`);
   }
 
-  /** @param key identifies the values in the cache */
+  /** @param key identifies `values` in the cache */
   find(key: string, values: readonly SqlValue[] = [key]): number | null {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
@@ -132,7 +132,7 @@ class NumberTable {
     return number;
   }
 
-  /** Returns the number of the row, which is inserted if needed. */
+  /** Returns the number of the row with these values. Inserts the row if it does not exist. */
   assign(key: string, values: readonly SqlValue[] = [key]): number {
     const existing = this.find(key, values);
     if (existing !== null) return existing;
@@ -142,7 +142,7 @@ class NumberTable {
   }
 }
 
-/** Projection state in the store's file, with caches of fixed size, so that memory does not grow with the ledger. */
+/** Projection state in the store's file, with caches of fixed size, so that memory use does not grow with the ledger. */
 export class SqliteProjectionState implements ProjectionState {
   readonly #retainedSessions: RetainedSessions;
   readonly #revenueState: SqliteRevenueState;
@@ -153,7 +153,7 @@ export class SqliteProjectionState implements ProjectionState {
   readonly #findSession: Statement<[Buffer], ProjectedSessionRow>;
   readonly #findClicks: Statement<[number], number>;
   readonly #metadataWriter: RowWriter;
-  /** Greatest key in the store. A greater key needs no lookup, which is the case for most new sessions. */
+  /** Greatest key in the store. A greater key, which most new sessions have, needs no lookup. */
   #newestKey: SubIdKey;
 
   constructor(database: Database, revenueState: SqliteRevenueState, retainedSessions: RetainedSessions) {
@@ -230,12 +230,12 @@ export class SqliteProjectionState implements ProjectionState {
     this.#metadataWriter.add([session, json]);
   }
 
-  /** Writes the rows that `addMetadata` still buffers. */
+  /** Writes the metadata rows that are still in the buffer of `addMetadata`. */
   flushMetadata(): void {
     this.#metadataWriter.flush();
   }
 
-  /** Caches the sessions of a committed batch, whose views and clicks usually follow soon. */
+  /** Caches the sessions of a committed batch, because their views and clicks usually follow soon. */
   cacheSessions({ changedSessions }: LedgerProjection): void {
     for (const session of changedSessions.values()) {
       this.#sessionCache.set(session.key, session);

@@ -9,8 +9,8 @@ import type { DailyCounters } from './daily-counters.ts';
 import { firstKeyOfDay, type ProjectionState, type SubIdKey } from './projection-state.ts';
 
 /**
- * First day with retained sessions. The counters of earlier sessions are archived; projection and queries ignore these sessions
- * from the moment the day is set, even if `SessionPruner` has not deleted their rows yet.
+ * First day whose sessions are retained. The counters of earlier sessions are archived. Projection and queries ignore these sessions once
+ * the day is set, even if `SessionPruner` has not deleted their rows yet.
  */
 export class RetainedSessions {
   readonly #updateFromDay: Statement<[number]>;
@@ -23,12 +23,12 @@ export class RetainedSessions {
     this.#fromKey = firstRetainedKey(this.#fromDay);
   }
 
-  /** Day number; 0 when every session is retained. */
+  /** First retained day as a day number; 0 if every session is retained. */
   get fromDay(): number {
     return this.#fromDay;
   }
 
-  /** See `ProjectionState.retainedFromKey`. */
+  /** Smallest key of a retained session, see `ProjectionState.retainedFromKey`. */
   get fromKey(): SubIdKey {
     return this.#fromKey;
   }
@@ -37,7 +37,7 @@ export class RetainedSessions {
     return dayOf(decodeSubId(sub).createdMs) >= this.#fromDay;
   }
 
-  /** To be called in a transaction. If it fails, this object differs from the file and must not be used any more. */
+  /** Sets the day. Requires a transaction. After an error, this object differs from the file and must not be used any more. */
   retainFrom(day: number): void {
     this.#updateFromDay.run(day);
     this.#fromDay = day;
@@ -45,12 +45,12 @@ export class RetainedSessions {
   }
 }
 
-/** No key is smaller than the empty string. */
+/** Returns the smallest key of a retained session. The empty string is smaller than every key. */
 function firstRetainedKey(day: number): SubIdKey {
   return day === 0 ? '' : firstKeyOfDay(day);
 }
 
-/** Deletes the rows of sessions that are not retained, in small transactions, so that no query waits long. */
+/** Deletes the rows of sessions that are not retained. Uses small transactions, so that queries do not wait long. */
 export class SessionPruner {
   readonly #retainedSessions: RetainedSessions;
   readonly #selectPrunable: Statement<[Buffer, number], [sub: Buffer, position: number, clicks: number]>;
@@ -60,7 +60,7 @@ export class SessionPruner {
   readonly #deleteClicks: Statement<[number]>;
   readonly #deletePayouts: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
-  /** Rows of sessions before this day are deleted. 0 at start, so that work left by an earlier process is found. */
+  /** Day (day number) before which all rows are deleted; 0 at start, so that rows left by an earlier process are found. */
   #prunedUntilDay = 0;
 
   constructor(database: Database, retainedSessions: RetainedSessions) {
@@ -90,7 +90,7 @@ export class SessionPruner {
     if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.fromDay;
   }
 
-  /** Returns whether there may be more rows to delete. */
+  /** Deletes some rows. Returns whether there may be more rows to delete. */
   #deleteBatch(): boolean {
     const limit = bounds.sessionsPrunedPerTransaction;
     const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.fromKey, 'latin1'), limit);
@@ -108,11 +108,11 @@ export class SessionPruner {
 }
 
 export interface RetentionRequest {
-  /** Day number by the clock. */
+  /** Current day number. */
   readonly today: number;
-  /** Sessions are retained for this number of days before `today`. */
+  /** Number of days before `today` for which sessions are retained. */
   readonly retentionDays: number;
-  /** Time of the request, for the archive. */
+  /** Wall time of the request in Unix milliseconds, for the archive. */
   readonly wallMs: number;
 }
 
@@ -144,11 +144,11 @@ export class StoreRetention {
   }
 
   /**
-   * Archives the counters of the days older than the retention, as projected so far, and stops retaining their sessions. Throws
-   * as `CounterArchive.append` does; nothing has changed then.
+   * Archives the counters of the days older than the retention, as projected so far, and stops retaining their sessions. Throws as
+   * `CounterArchive.append` does; the store is then unchanged.
    */
   apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
-    // If archive segments were lost, the store still has their counters, which are archived again.
+    // If archive segments were lost, the store still has their counters. Those counters are archived again.
     const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.fromDay);
     if (untilDay <= archive.retainedFromDay) return;
     const { wallMs } = request;
@@ -158,7 +158,7 @@ export class StoreRetention {
     this.#database.transaction(() => this.#retainFrom(untilDay)).immediate();
   }
 
-  /** Copies archived counters into a store that is new or older than the last archive segment. */
+  /** Copies archived counters into a store that is new, or that is older than the last archive segment. */
   restoreArchive(
     archive: CounterArchive,
     numbers: Pick<ProjectionState, 'assignExperimentNumber' | 'assignLenderNumber'>,
@@ -174,16 +174,16 @@ export class StoreRetention {
   }
 
   /**
-   * First ledger position that the store, or a rebuild of it, still needs. Depends on the current ledger, which may have been
-   * started anew since the last archive segment.
+   * Returns the first ledger position that the store, or a rebuild of the store, still needs. The result depends on the current ledger,
+   * which may have been replaced by a new ledger since the last archive segment was written.
    */
   firstNeededPosition(archive: CounterArchive, cursor: LogCursor): number {
     return Math.min(archive.ledgerFromPosition, this.#firstSegmentSince(archive.retainedFromDay, cursor));
   }
 
   /**
-   * Returns 0 when no session is old enough. The second newest cohort day limits the result as well as the clock: otherwise one
-   * start with a clock that is months ahead would delete everything.
+   * Returns the first day to retain; 0 if no session is old enough. The second newest cohort day also limits the result. Otherwise one
+   * start with a clock that is months ahead would delete all sessions.
    */
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;

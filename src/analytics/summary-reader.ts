@@ -9,14 +9,14 @@ interface DeviceMetrics extends CohortMetrics {
   readonly device: number;
 }
 
-/** Sums over matured sessions; null where SQL summed no rows. */
+/** Sums over matured sessions. A sum is null if there were no rows. */
 interface MaturedSums {
   readonly sessions: number | null;
   readonly confirmedMicros: number | null;
   readonly centsSquared: number | null;
 }
 
-/** Sums the figures of a summary: in total, by device, and of matured sessions. */
+/** Sums the figures of a summary: the total, the figures by device class, and those of matured sessions. */
 class SummaryAccumulator {
   readonly #devices = new Map<number, { -readonly [Key in keyof DeviceMetrics]: number }>();
   readonly #matured = { sessions: 0, confirmedMicros: 0, centsSquared: 0 };
@@ -55,7 +55,7 @@ function addMetrics(sum: { -readonly [Key in keyof CohortMetrics]: number }, fig
   sum.confirmedMicros += figures.confirmedMicros;
 }
 
-/** Reads the summary (docs/contract.md#summary) from the store: by tag from the day counters, by sub_ids from the sessions. */
+/** Reads the summary (docs/contract.md#summary). A tag is read from the day counters, listed sub_ids from their sessions. */
 export class SummaryReader {
   readonly #sessions: SessionReader;
   readonly #selectDevices: Statement<[number, number, number], DeviceMetrics>;
@@ -142,7 +142,7 @@ export class SummaryReader {
   }
 }
 
-/** Cohort days of the matured figures; empty if `fromDay` is after `toDay`. */
+/** Returns the cohort days of the matured figures. The window is empty if `fromDay` is after `toDay`. */
 function maturedWindow({ fromDay, toDay, today, maturedFromDay = fromDay }: SummaryQuery) {
   return { fromDay: maturedFromDay, toDay: Math.min(toDay, lastMaturedCohortDay(today)) };
 }

@@ -30,39 +30,39 @@ import { AnalyticsLag, SharedProgress } from './shared-progress.ts';
 import type { RetentionRequest } from './store-retention.ts';
 
 export interface ThreadAnalyticsOptions {
-  /** The folder of the store's file exists. */
+  /** Paths of the analytics data. The folder of the store's file must exist. */
   readonly files: DataFiles;
   readonly log: Pick<Ledger, 'appendedPosition' | 'durablePosition' | 'healthy'>;
-  /** The thread exited and will be restarted. */
+  /** Called when the thread has exited. The thread will be restarted. */
   readonly onCrash?: (error: Error) => void;
-  /** The restarted thread accepts queries. */
+  /** Called when the restarted thread accepts queries. */
   readonly onRecovered?: () => void;
-  /** The store is being rebuilt from the ledger. */
+  /** Called when a rebuild of the store from the ledger starts, with the reason. */
   readonly onRebuild?: (reason: string) => void;
-  /** The rebuilt store has caught up with the ledger. */
+  /** Called when the rebuilt store includes the whole ledger. */
   readonly onRebuilt?: () => void;
 }
 
-/** Analytics computed by the aggregator thread. */
+/** Analytics that the aggregator thread computes. */
 export interface ThreadAnalytics extends Analytics, PayoutStateReader {
-  /** To be called whenever more of the log is durable (`EventLog.onDurable`). */
+  /** Must be called whenever the durable position of the ledger increases (`EventLog.onDurable`). */
   onLedgerDurable(position: number): void;
-  /** Age of the oldest durable record that is not projected, since it became durable; 0 when all records are projected. */
+  /** Time in milliseconds since the oldest record that is not projected became durable; 0 if all records are projected. */
   readonly lagMs: number;
-  /** Rejects as `getSummary` does. */
+  /** Returns the totals of the projection. Rejects as `getSummary` does. */
   getTotals(): Promise<ProjectionTotals>;
   /** Returns the totals without waiting for records that are not projected yet. */
   getCurrentTotals(): Promise<ProjectionTotals>;
   /** Returns a page of experiments, see `ExperimentsReader.listAfter`. Rejects as `getSummary` does. */
   listExperiments(afterNumber: number): Promise<readonly ExperimentRow[]>;
   /**
-   * Deletes sessions older than the retention, see `LedgerFollower.applyRetention`, once all records appended so far are
-   * projected. Rejects as `getSummary` does; the thread may then still delete them, and the call may be repeated.
+   * Deletes sessions older than the retention, once all records appended so far are projected (see `LedgerFollower.applyRetention`).
+   * Rejects as `getSummary` does. After a rejection the thread may still delete the sessions, and the call may be repeated.
    */
   applyRetention(request: RetentionRequest): Promise<RetentionOutcome>;
 }
 
-/** Starts the thread and resolves once it accepts queries. Rejects if the store cannot be opened; the thread has then exited. */
+/** Starts the thread. Resolves once it accepts queries. Rejects if the store cannot be opened, after which the thread has exited. */
 export async function startThreadAnalytics(options: ThreadAnalyticsOptions): Promise<ThreadAnalytics> {
   const analytics = new AggregatorThread(options);
   await analytics.started;
@@ -73,7 +73,7 @@ interface PendingQuery {
   readonly position: number;
   readonly query: Query;
   readonly signal: CancelSignal | null;
-  /** Takes a result of the type that belongs to `query.name`. */
+  /** Resolves the query. The result must have the type that belongs to `query.name`. */
   readonly resolve: (result: QueryResults[QueryName]) => void;
   readonly reject: (error: Error) => void;
   readonly deadline: NodeJS.Timeout;
@@ -82,9 +82,9 @@ interface PendingQuery {
 /**
  *     starting --ready--> running --exit--> restarting --delay--> starting        any state --close--> closed
  *
- * Accepts queries while the thread is running. A query waits here until its position is durable and the thread has few queries
- * in flight, so that a query cancelled in the meantime is never sent. When the thread exits, all queries are rejected and not
- * repeated, because callers have deadlines of their own.
+ * Accepts queries while the thread is running. A query waits in this object until its position is durable and the thread has few queries
+ * in progress. A query that is cancelled while it waits is never sent. When the thread exits, all queries are rejected and not repeated,
+ * because callers have their own deadlines.
  */
 class AggregatorThread implements ThreadAnalytics {
   readonly started: Promise<void>;
@@ -98,7 +98,7 @@ class AggregatorThread implements ThreadAnalytics {
   #restartDelayMs: number = bounds.aggregatorRestartDelayMinMs;
   #lastId = 0;
   readonly #queuedQueries = new Map<number, PendingQuery>();
-  /** Queries in flight. A query that timed out stays here until the thread has executed it, so that this bounds the thread's queue. */
+  /** Queries sent to the thread. A query remains here after a timeout until the thread has executed it, which limits the thread's queue. */
   readonly #sentQueries = new Map<number, PendingQuery>();
   #closing: Promise<void> | null = null;
 
@@ -152,7 +152,7 @@ class AggregatorThread implements ThreadAnalytics {
     keys: readonly PayoutKey[],
     signal: CancelSignal | null = null,
   ): Promise<readonly PayoutStateWithLender[]> {
-    // Copied, because the caller's objects may have more members, which the thread does not need.
+    // The keys are copied, because the caller's objects may have more members, which the thread does not need.
     const parameter = keys.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
     return this.#query({ name: 'findPayoutStates', parameter }, { signal });
   }
@@ -178,7 +178,7 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#closing;
   }
 
-  /** @param currentOnly do not wait until all appended records are projected */
+  /** @param currentOnly whether to return the current figures without waiting for appended records */
   #query<Name extends QueryName>(
     query: Query & { readonly name: Name },
     {
@@ -192,9 +192,9 @@ class AggregatorThread implements ThreadAnalytics {
       return Promise.reject(new AnalyticsUnavailableError('analytics query queue is full'));
     }
     const { log } = this.#options;
-    // What became durable before this was hooked to the log was told to nobody.
+    // Records may have become durable before the listener of the log was set.
     if (log.durablePosition > this.#progress.durablePosition) this.onLedgerDurable(log.durablePosition);
-    // While the log cannot write, appended records may never become durable. Acknowledged records are durable.
+    // If the log cannot write, appended records may never become durable. Acknowledged records are durable, so the query waits for them.
     const position = currentOnly ? 0 : log.healthy ? log.appendedPosition : log.durablePosition;
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<QueryResults[Name]>();

@@ -6,11 +6,11 @@ import type { Mode } from '../domain/mode.ts';
 import { isLimitOverride, type KeyLimitOverrides } from './rate-limits.ts';
 
 export interface NewKey {
-  /** An account of this name is created if there is none. */
+  /** Name of the account. The account is created if it does not exist. */
   readonly accountName: string;
   readonly vertical: { readonly segment: string; readonly keyPrefix: string };
   readonly mode: Mode;
-  /** Wall-clock time from which the key is rejected; null for never. */
+  /** Wall-clock time from which the key is rejected, in Unix milliseconds; null if the key never expires. */
   readonly expiresAtMs: number | null;
   readonly limits: KeyLimitOverrides;
 }
@@ -21,7 +21,7 @@ const limitParams = [
   ['sessionsPerDay', 'sessions_per_day'],
 ] as const;
 
-/** Returns the first invalid member under its name in the operations API, or null. Accepts untyped input. */
+/** Returns the first invalid member under its name in the operations API, or null. `newKey` may come from untyped code. */
 export function findInvalidMember(
   newKey: { readonly [Name in keyof NewKey]: unknown },
   nowMs: number,
@@ -30,14 +30,14 @@ export function findInvalidMember(
   if (typeof accountName !== 'string' || !isAccountName(accountName)) return 'account';
   if (vertical === undefined) return 'vertical';
   if (mode !== 'live' && mode !== 'test') return 'mode';
-  // SQLite would store NaN as NULL, which means that the key never expires.
+  // NaN is invalid, but SQLite would store it as NULL, which means that the key never expires.
   const expires = Number.isInteger(expiresAtMs) ? (expiresAtMs as number) : Number.NaN;
   if (expiresAtMs !== null && !(expires > nowMs && expires <= bounds.timestampMsMax)) return 'expires';
   const limits = newKey.limits as Record<string, unknown>;
   return limitParams.find(([name]) => !isLimitOverride(name, limits[name]))?.[1] ?? null;
 }
 
-/** 1 to 64 printable characters without spaces at either end. */
+/** Whether a text is a valid account name: 1 to 64 printable characters without spaces at either end. */
 export function isAccountName(text: string): boolean {
   return (
     text.length <= bounds.accountNameCharactersMax && text.trim() === text && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(text)
@@ -84,7 +84,7 @@ export function hashApiKey(key: string): string {
  * Returns the key of an `Authorization: Bearer <API_KEY>` header, or null if it cannot be a key. The scheme is not
  * case-sensitive.
  *
- * Does not check the 48 digits, which would cost as much as the hash: a text that is no key has an unknown hash.
+ * The 48 digits are not checked, because this would cost as much as the hash. A text that is not a key has an unknown hash.
  */
 export function parseBearerKey(authorization: string): string | null {
   const { length } = authorization;

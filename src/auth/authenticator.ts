@@ -21,23 +21,23 @@ export interface Admission {
   readonly ok: true;
   readonly caller: Caller;
   readonly limitStatus: LimitStatus;
-  /** For a new session: must be released unless the session is created. Null for repeats and other operations. */
+  /** Reservation of a new session, which must be released if no session is created. Null for repeats and other operations. */
   readonly quotaReservation: QuotaReservation | null;
 }
 
 export interface Rejection extends Refused {
-  /** UNAUTHORIZED, VERTICAL_MISMATCH or RATE_LIMIT_EXCEEDED, the last with `retryAfterSeconds`. */
+  /** Error of the rejected request: UNAUTHORIZED, VERTICAL_MISMATCH, or RATE_LIMIT_EXCEEDED with `retryAfterSeconds`. */
   readonly refusal: Refusal;
-  /** Null if the key is unknown. */
+  /** Status of the limits; null if the key is unknown. */
   readonly limitStatus: LimitStatus | null;
-  /** Null if the key is unknown. */
+  /** Account and number of the key; null if the key is unknown. */
   readonly caller: { readonly account: number; readonly keyNumber: number } | null;
 }
 
 interface AuthenticatorOptions {
   readonly keyDirectory: KeyDirectory;
   readonly clock: Clock;
-  /** For keys without limits of their own. */
+  /** Limits of keys that have no limits of their own. */
   readonly defaultLimits: KeyLimits;
   /** Called for every rejected request, with the reason. */
   readonly onRejected?: (reason: 'unauthorized' | 'vertical_mismatch' | LimitName) => void;
@@ -52,11 +52,11 @@ const unauthorizedRejection: Rejection = {
 const verticalMismatchRefusal: Refusal = { code: 'VERTICAL_MISMATCH' };
 
 /**
- * Checks key, vertical and limits of a request, in this order (docs/contract.md#order-of-checks). Synchronous, so that two
+ * Checks key, vertical and limits of a request, in this order (docs/contract.md#order-of-checks). The check is synchronous, so that two
  * requests cannot both use the last request of a limit.
  *
- * Memory is bounded by the number of keys. The state of idle keys is freed a few keys at a time, as requests arrive; session
- * counts restored from the ledger are freed when their days are over.
+ * Memory is limited by the number of keys. The state of idle keys is freed for a few keys at a time when requests arrive. Session counts
+ * restored from the ledger are freed when their days are over.
  */
 export class Authenticator {
   readonly #keyDirectory: KeyDirectory;
@@ -79,15 +79,15 @@ export class Authenticator {
     this.#nextCleanupMs = options.clock.monotonicMs() + bounds.rateLimitWindowMs;
   }
 
-  /** Number of keys with state, for tests of the memory bound. */
+  /** Number of keys with state in memory. Tests use it to check the memory limit. */
   get trackedKeyCount(): number {
     return this.#usageByKey.size + this.#restoredCounters.size;
   }
 
   /**
-   * @param authorization The `Authorization` header, empty if absent.
-   * @param isRepeat For `create_session` with an Idempotency-Key: whether this caller used the key before. Then the limit of
-   * sessions per day does not apply, since no session will be created.
+   * @param authorization value of the `Authorization` header, empty if absent
+   * @param isRepeat for `create_session` with an Idempotency-Key: whether this caller used the key before. The limit of sessions per day
+   * then does not apply, because no session will be created.
    */
   admit(
     authorization: string,
@@ -163,7 +163,7 @@ export class Authenticator {
   }
 
   #cleanUpIdleKeys(nowMs: number, wallMs: number): void {
-    // Kept for one more day, since the wall clock may be set back past midnight.
+    // Restored counts are kept for one more day, because the wall clock may be set back past midnight.
     if (dayOf(wallMs) > this.#lastRestoredDay + 1) this.#restoredCounters.clear();
     for (let i = 0; i < bounds.keyUsagesFreedPerRequest; i++) {
       const next = this.#cleanupIterator.next();

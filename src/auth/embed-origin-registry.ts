@@ -23,7 +23,7 @@ export class EmbedOriginError extends RangeError {
   }
 }
 
-/** Changes and lists the origins in the key file that may embed an account's widgets. */
+/** Registry of the web origins that may embed an account's widgets. The origins are stored in the key file. */
 export class EmbedOriginRegistry {
   readonly #database: Database.Database;
 
@@ -32,20 +32,20 @@ export class EmbedOriginRegistry {
   }
 
   /**
-   * Creates the file if it does not exist. Throws `KeyFileError`.
+   * Opens the key file and creates it if it does not exist. Throws `KeyFileError`.
    *
-   * @param waitMs Maximum time for which a change blocks the thread while another process writes. Then it throws (`isKeyFileBusy`).
+   * @param waitMs maximum time for which a change blocks the thread while another process writes. The change then throws (`isKeyFileBusy`).
    */
   static open(path: string, waitMs?: number): EmbedOriginRegistry {
     return new EmbedOriginRegistry(openWritableKeyFile(path, false, waitMs));
   }
 
-  /** Throws `KeyFileError`, also if the file does not exist. */
+  /** Opens an existing key file. Throws `KeyFileError`, also if the file does not exist. */
   static openExisting(path: string): EmbedOriginRegistry {
     return new EmbedOriginRegistry(openWritableKeyFile(path, true));
   }
 
-  /** Allows all origins or, if it throws an `EmbedOriginError`, none. Returns a result for each origin, in order. */
+  /** Allows origins and returns a result for each origin, in order. If it throws an `EmbedOriginError`, no origin was added. */
   allow(accountName: string, origins: readonly string[]): AllowResult[] {
     assertOrigins(origins);
     return this.#inTransaction(accountName, (account) => {
@@ -66,7 +66,7 @@ export class EmbedOriginRegistry {
     });
   }
 
-  /** Removes origins. Throws an `EmbedOriginError`. */
+  /** Removes origins and returns a result for each origin, in order. Throws an `EmbedOriginError`. */
   remove(accountName: string, origins: readonly string[]): RemoveResult[] {
     assertOrigins(origins);
     return this.#inTransaction(accountName, (account) => {
@@ -77,7 +77,7 @@ export class EmbedOriginRegistry {
     });
   }
 
-  /** Lists the origins of all accounts or of one, by account and origin. Throws an `EmbedOriginError` for an unknown account. */
+  /** Lists the origins of all accounts or of one account, sorted by account and origin. Throws an `EmbedOriginError`. */
   list(accountName?: string): AllowedOrigin[] {
     const select = `
       SELECT accounts.number AS account, accounts.name AS accountName, origin
@@ -88,7 +88,7 @@ export class EmbedOriginRegistry {
     return this.#database.prepare<[number], AllowedOrigin>(`${select} WHERE account = ? ${order}`).all(account);
   }
 
-  /** Idempotent. */
+  /** Closes the key file. Repeated calls have no effect. */
   close(): void {
     this.#database.close();
   }

@@ -10,7 +10,7 @@ import { createPrivateFile, createPrivateFolder } from '../files/private-files.t
  * Schema of the key file (docs/contract.md#api-keys), a SQLite database that the command line writes and a running server polls.
  * Numbers are assigned by AUTOINCREMENT, so that a number in a ledger is never reused for another account or key.
  *
- * A file of version n has the first n migrations. Released migrations must not change; add another one instead.
+ * A file of version n has the first n migrations. A released migration must not change; add another migration instead.
  */
 const migrations = [
   `
@@ -88,10 +88,10 @@ export function keyFilePath(dataDir: string): string {
 }
 
 /**
- * Opens the key file, and creates it and its folder unless `mustExist`. Several processes may do so at once. Throws
- * `KeyFileError`.
+ * Opens the key file. Creates the file and its folder unless `mustExist` is set. Several processes may open the file at the same time.
+ * Throws `KeyFileError`.
  *
- * @param waitMs Maximum time for which one statement blocks the thread while another process has the lock.
+ * @param waitMs maximum time in milliseconds for which one statement blocks the thread while another process has the lock
  */
 export function openKeyFile(path: string, waitMs: number, mustExist = false): Database.Database {
   if (mustExist && !existsSync(path)) throw new KeyFileError(`key file ${path} does not exist; create a key first`);
@@ -128,12 +128,12 @@ export function openWritableKeyFile(
   return database;
 }
 
-/** Whether a change failed because another process wrote for too long. Then nothing was changed. */
+/** Whether a change failed because another process wrote for too long. The file is then unchanged. */
 export function isKeyFileBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
 
-/** Whether a change failed because the disk is full or not writable. Then nothing was changed. */
+/** Whether a change failed because the disk is full or not writable. The file is then unchanged. */
 export function isKeyFileUnwritable(error: unknown): boolean {
   return isDiskFull(error) || (error instanceof Database.SqliteError && error.code === 'SQLITE_IOERR_WRITE');
 }
@@ -155,7 +155,7 @@ function migrate(database: Database.Database, path: string, waitMs: number): voi
     .immediate();
 }
 
-/** Retries, since SQLite's timeout does not apply to this pragma: it fails at once while another process has a lock. */
+/** Enables the write-ahead log. Retries, because SQLite's timeout does not apply to this pragma, which fails while the file is locked. */
 function enableWal(database: Database.Database, waitMs: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (let waited = 0; ; waited += bounds.apiKeyWalRetryDelayMs) {
@@ -175,7 +175,7 @@ function readSchemaVersion(database: Database.Database): number {
 
 /** Copies a consistent snapshot of the key file while other processes may use it. Throws `KeyFileError`. */
 export async function copyKeyFile(path: string, target: string): Promise<void> {
-  // SQLite writes into the existing file, so it is private from the start.
+  // The file is created first, so that it is private before SQLite writes into it.
   const copy = openSync(target, 'wx', 0o600);
   const database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs, true);
   try {

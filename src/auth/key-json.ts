@@ -40,13 +40,13 @@ const memberNames = [
   'sessions_per_day',
 ];
 
-/** Returns null for never, and NaN for an invalid value. */
+/** Parses the member `expires`. Returns null if the key never expires, and NaN for an invalid value. */
 function parseExpiryMember(expires: unknown): number | null {
   if (expires === undefined || expires === null) return null;
   return (typeof expires === 'string' ? parseKeyExpiry(expires) : null) ?? Number.NaN;
 }
 
-/** Converts a key to the JSON of the command line and the operations API. Limits are null where the service's default applies. */
+/** Converts a key to the JSON of the command line and the operations API. A limit is null if the service's default applies. */
 export function toIssuedKeyJson(issued: IssuedKey, nowMs: number) {
   return {
     id: issued.id,

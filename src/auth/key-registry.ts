@@ -6,14 +6,14 @@ import { findInvalidMember, generateApiKey, hashApiKey, type NewKey } from './ap
 import { openWritableKeyFile } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
-/** An issued key, without its text, which is not stored. */
+/** An issued API key. The text of the key is not stored, so it is not included. */
 export interface IssuedKey {
-  /** `key_` and 12 hex digits. */
+  /** Id of the key: `key_` and 12 hex digits. */
   readonly id: string;
   readonly number: number;
   readonly account: number;
   readonly accountName: string;
-  /** Path segment. */
+  /** Path segment of the key's vertical. */
   readonly vertical: string;
   readonly mode: Mode;
   readonly createdAtMs: number;
@@ -33,20 +33,20 @@ export class KeyRegistry {
   }
 
   /**
-   * Creates the file if it does not exist. Throws `KeyFileError`.
+   * Opens the key file and creates it if it does not exist. Throws `KeyFileError`.
    *
-   * @param waitMs Maximum time for which a change blocks the thread while another process writes. Then it throws (`isKeyFileBusy`).
+   * @param waitMs maximum time for which a change blocks the thread while another process writes. The change then throws (`isKeyFileBusy`).
    */
   static open(path: string, waitMs?: number): KeyRegistry {
     return new KeyRegistry(openWritableKeyFile(path, false, waitMs));
   }
 
-  /** Throws `KeyFileError`, also if the file does not exist. */
+  /** Opens an existing key file. Throws `KeyFileError`, also if the file does not exist. */
   static openExisting(path: string): KeyRegistry {
     return new KeyRegistry(openWritableKeyFile(path, true));
   }
 
-  /** Issues a key. This is the only time that its text is available. Throws a RangeError for an invalid member. */
+  /** Issues a key. The text of the key cannot be read again later. Throws a RangeError for an invalid member. */
   create(newKey: NewKey, nowMs: number): { readonly key: string; readonly issued: IssuedKey } {
     const invalid = findInvalidMember(newKey, nowMs);
     if (invalid !== null) throw new RangeError(`${invalid} ${requestRules[invalid]}`);
@@ -79,7 +79,7 @@ export class KeyRegistry {
     return { key, issued };
   }
 
-  /** Lists all keys, expired and revoked ones included, oldest first. */
+  /** Lists all keys, including expired and revoked keys, oldest first. */
   list(): IssuedKey[] {
     return this.#database.prepare<[], KeyRow>(`${selectKeysSql} ORDER BY keys.number`).all().map(toIssuedKey);
   }
@@ -99,7 +99,7 @@ export class KeyRegistry {
     return this.find(id) === undefined ? 'unknown' : 'already_revoked';
   }
 
-  /** Idempotent. */
+  /** Closes the key file. Repeated calls have no effect. */
   close(): void {
     this.#database.close();
   }

@@ -11,21 +11,21 @@ import { SlidingWindow } from './sliding-window.ts';
 
 /** The tenant and key of an authenticated request. */
 export interface Caller extends Tenant {
-  /** For the session count in the ledger (docs/contract.md#sessions-per-day). */
+  /** Number of the key. The ledger counts the sessions of a key by this number (docs/contract.md#sessions-per-day). */
   readonly keyNumber: number;
 }
 
 /** One session of a key's daily quota, reserved while the session is being created. */
 export interface QuotaReservation {
-  /** Returns the reservation to its day, since no session was created. Idempotent. */
+  /** Returns the reserved session to the quota of its day, because no session was created. Repeated calls have no effect. */
   release(): void;
 }
 
 /**
- * Sessions that a key created per UTC day (docs/contract.md#sessions-per-day), by day number.
+ * Counts the sessions that an API key created, by UTC day (docs/contract.md#sessions-per-day).
  *
- * Keeps two days, so that a reservation made before midnight is returned to its own day, and a wall clock set back past midnight
- * finds the previous count.
+ * Counts of two days are stored, so that a reservation made before midnight is returned to its own day, and a wall clock that is set back
+ * past midnight finds the previous count.
  */
 export class DailyCounter {
   readonly #days = [-1, -1];
@@ -35,7 +35,7 @@ export class DailyCounter {
     return this.#days[day & 1] === day ? (this.#counts[day & 1] as number) : 0;
   }
 
-  /** Counts one more session. The caller has compared `count` with the limit. */
+  /** Counts one more session. The caller must have compared `count` with the limit. */
   reserve(day: number): QuotaReservation {
     this.#setCount(day, this.count(day) + 1);
     return new DailyReservation(this, day);
@@ -74,17 +74,17 @@ class DailyReservation implements QuotaReservation {
 /** The operations of the API (docs/contract.md#rate-limits). */
 export type Operation = 'create_session' | 'submit_inputs' | 'get_marketplace' | 'query_analytics';
 
-/** A request that repeats an earlier Idempotency-Key creates no session and is not charged to the day. */
+/** An operation that is charged to limits. `repeat_session` repeats an Idempotency-Key and is not charged to the day. */
 type ChargedOperation = Operation | 'repeat_session';
 
 /**
- * Usage of one key's limits (docs/contract.md#rate-limits): requests per minute for every operation, also queries per minute for
- * analytics and sessions per day for new sessions.
+ * Usage of one key's limits (docs/contract.md#rate-limits). Requests per minute apply to every operation, queries per minute also to
+ * analytics, and sessions per day also to new sessions.
  *
- * Minutes use the monotonic clock (`nowMs`), days the wall clock (`wallMs`).
+ * Limits per minute use the monotonic clock (`nowMs`), limits per day the wall clock (`wallMs`).
  */
 export class KeyUsage {
-  /** Set by the first admitted request. All sessions of the key share this object. */
+  /** Tenant and key, set by the first admitted request. All sessions of the key share this object. */
   caller: Caller | null = null;
   readonly #requestWindow: SlidingWindow;
   readonly #analyticsWindow: SlidingWindow;
@@ -114,7 +114,7 @@ export class KeyUsage {
     return operation === 'create_session' ? this.#sessionCounter.reserve(dayOf(wallMs)) : null;
   }
 
-  /** Returns the status of the operation's tightest limit, with the time of its full reset. */
+  /** Returns the status of the operation's limit with the fewest remaining requests, and the time at which that limit is fully reset. */
   status(operation: Operation, nowMs: number, wallMs: number): LimitStatus {
     const requestsLeft = this.#requestWindow.remaining(nowMs);
     if (operation === 'query_analytics') {

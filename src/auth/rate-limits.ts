@@ -13,7 +13,7 @@ export interface KeyLimits {
   readonly sessionsPerDay: number;
 }
 
-/** Limits set for a key; null where the service's default applies. */
+/** Limits that were set for a key. A limit is null if the service's default applies. */
 export type KeyLimitOverrides = { readonly [Name in keyof KeyLimits]: number | null };
 
 const keyLimitsMax: KeyLimits = {
@@ -46,7 +46,7 @@ export function effectiveLimits(own: KeyLimitOverrides, defaults: KeyLimits): Ke
   };
 }
 
-/** Whether a value is a valid limit, or null for the default. */
+/** Whether a value is a valid limit. Null is valid and stands for the default. */
 export function isLimitOverride(name: keyof KeyLimits, value: unknown): boolean {
   if (value === null) return true;
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= keyLimitsMax[name];
@@ -61,7 +61,7 @@ export function assertLimits(limits: { readonly [Name in keyof KeyLimits]?: numb
   }
 }
 
-/** Requests per minute, analytics queries per minute, sessions per day. */
+/** Names of the limits: requests per minute, analytics queries per minute, sessions per day. */
 export type LimitName = 'minute' | 'analytics' | 'day';
 
 /** One limit of an operation, with the header texts that do not change from response to response. */
@@ -69,29 +69,29 @@ export interface LimitPolicy {
   readonly name: LimitName;
   /** Value of the `RateLimit-Policy` header: all limits of the operation, e.g. `"minute";q=500;w=60`. */
   readonly policyHeaderValue: string;
-  /** The constant headers, up to the value of `X-RateLimit-Remaining`. */
+  /** Text of the limit headers that is the same in every response, up to the value of `X-RateLimit-Remaining`. */
   readonly headerPrefix: string;
-  /** The `RateLimit` header up to the remaining requests. */
+  /** Text of the `RateLimit` header up to the number of remaining requests. */
   readonly rateLimitHeaderPrefix: string;
 }
 
-/** The policies of a key. A response has the policy of its operation and of the operation's tightest limit. */
+/** Policies of a key. A response contains the policy of its operation and of the limit with the fewest remaining requests. */
 export interface KeyPolicies {
-  /** For operations with no other limit than requests per minute. */
+  /** Policy of operations whose only limit is requests per minute. */
   readonly requests: LimitPolicy;
   readonly forAnalytics: { readonly requests: LimitPolicy; readonly analytics: LimitPolicy };
   readonly forSessions: { readonly requests: LimitPolicy; readonly sessions: LimitPolicy };
 }
 
-/** Status of the tightest limit of an operation (docs/contract.md#limit-headers). */
+/** Status of the operation's limit with the fewest remaining requests (docs/contract.md#limit-headers). */
 export interface LimitStatus {
-  /** The limit with the fewest requests or sessions remaining. */
+  /** Policy of the limit with the fewest remaining requests or sessions. */
   readonly policy: LimitPolicy;
   /** Requests or sessions remaining after this request. */
   readonly remaining: number;
-  /** Time of a full reset or, if the limit was exceeded, of the next request that can succeed: Unix seconds, rounded up. */
+  /** Time, in Unix seconds rounded up, of a full reset or, if the limit was exceeded, of the next request that can succeed. */
   readonly resetEpochSeconds: number;
-  /** The same in seconds from now, rounded up. */
+  /** Seconds from now until `resetEpochSeconds`, rounded up. */
   readonly resetSeconds: number;
 }
 
@@ -146,8 +146,8 @@ export function createLimitStatus(
 }
 
 /**
- * Formats the limit headers of a response (docs/contract.md#limit-headers), a line break before each: the customary
- * `X-RateLimit-*`, and the fields of the IETF draft "RateLimit header fields for HTTP". Does not include `Retry-After`.
+ * Formats the limit headers of a response (docs/contract.md#limit-headers), each preceded by a line break: `X-RateLimit-*`, and the fields
+ * of the IETF draft "RateLimit header fields for HTTP". Does not include `Retry-After`.
  */
 export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSeconds }: LimitStatus): string {
   const { headerPrefix, rateLimitHeaderPrefix } = policy;

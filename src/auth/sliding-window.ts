@@ -1,14 +1,14 @@
 import { bounds } from '../bounds.ts';
 
-/** Enough for a key with a few requests per hour. */
+/** Initial capacity of the ring, in requests. It is sufficient for a key with a few requests per hour. */
 const initialCapacity = 8;
 
 /**
- * Exact sliding window (docs/contract.md#minute-windows): at most `limit` requests are admitted in any `windowMs`, the end
+ * Exact sliding window (docs/contract.md#minute-windows). Admits at most `limit` requests in any period of `windowMs`, whose end is
  * excluded. Rejected requests do not count.
  *
- * The times of admitted requests are in a ring, oldest first, which doubles up to `limit` and is freed when the window is
- * empty. Times are monotonic: they never decrease from call to call.
+ * The times of admitted requests are stored in a ring, oldest first. The ring doubles up to `limit` and is freed when the window is empty.
+ * Times must be monotonic: they never decrease from call to call.
  */
 export class SlidingWindow {
   readonly limit: number;
@@ -38,7 +38,7 @@ export class SlidingWindow {
     return this.limit - this.#count;
   }
 
-  /** Admits a request. Only while `remaining` is positive. */
+  /** Admits a request. Requires that `remaining` is positive. */
   admit(nowMs: number): void {
     let times = this.#admittedMs;
     if (times === null || this.#count === times.length) times = this.#grow(times);
@@ -59,7 +59,7 @@ export class SlidingWindow {
     return this.#newestMs(this.#admittedMs) + this.#windowMs - nowMs;
   }
 
-  /** Frees the ring if the window is empty. Returns whether it is. */
+  /** Frees the ring if the window is empty. Returns whether the window is empty. */
   releaseIfEmpty(nowMs: number): boolean {
     if (this.remaining(nowMs) < this.limit) return false;
     this.#admittedMs = null;

@@ -8,18 +8,18 @@ import { openKeyFile } from './key-file.ts';
 interface SqliteKeyDirectoryOptions {
   readonly path: string;
   readonly clock: Clock;
-  /** Called when the key file becomes unreadable. Known keys stay in force. */
+  /** Called when the key file becomes unreadable. Known keys remain valid. */
   readonly onReadError: (error: unknown) => void;
   /** Called when the key file is readable again. */
   readonly onRecovered?: () => void;
 }
 
 /**
- * Keeps all keys and embed origins of the key file in memory and polls the file for changes of other processes. SQLite's
- * `data_version`, which takes about 2 us to read, changes with every commit of another connection. It is read every second,
- * and when an unknown key is presented, so that a new key works at once.
+ * Stores all keys and embed origins of the key file in memory and polls the file for changes of other processes. SQLite's `data_version`
+ * changes with every commit of another connection and takes about 2 us to read. It is read every second, and also when a request has an
+ * unknown key, so that a new key is valid at once.
  *
- * The file lists its changes in order, so only new ones are read. Many changes are read in several event-loop turns: reading
+ * The file lists its changes in order, so only new changes are read. Many changes are read in several event-loop turns: reading
  * 100,000 keys blocks the event loop for hundreds of milliseconds.
  */
 export class SqliteKeyDirectory implements KeyDirectory {
@@ -37,9 +37,9 @@ export class SqliteKeyDirectory implements KeyDirectory {
   readonly #originsByAccount = new Map<number, readonly string[]>();
   readonly #keyIdCache = new Map<number, string>();
   readonly #accountNameCache = new Map<number, string>();
-  /** Number of the last change read. */
+  /** Number of the last change that was read. */
   #lastChange = 0;
-  /** The `data_version` whose changes have all been read. */
+  /** Value of `data_version` whose changes have all been read. */
   #loadedVersion = -1;
   #nextBatch: NodeJS.Immediate | undefined;
   #lastMissPollMs = Number.NEGATIVE_INFINITY;
@@ -47,7 +47,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
 
   readonly origins: EmbedOrigins = { forAccount: (account) => this.#originsByAccount.get(account) ?? noOrigins };
 
-  /** Creates the file if it does not exist. Throws `KeyFileError`. */
+  /** Opens the key file and creates it if it does not exist. Throws `KeyFileError`. */
   constructor(options: SqliteKeyDirectoryOptions) {
     this.#clock = options.clock;
     this.#onReadError = options.onReadError;
@@ -79,7 +79,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     this.#timer = setInterval(() => this.#poll(), bounds.apiKeyPollIntervalMs);
   }
 
-  /** Number of keys, expired ones included. */
+  /** Number of keys, including expired keys. */
   get size(): number {
     return this.#keysByHash.size;
   }
@@ -89,8 +89,8 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 
   /**
-   * Returns a key's id and an account's name for the log. Reads the key file unless the names are cached. A name is undefined if
-   * it is unknown or the file cannot be read.
+   * Returns the id of a key and the name of an account for the log. Reads the key file unless the names are cached. A name is undefined
+   * if it is unknown or if the file cannot be read.
    */
   callerNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }): CallerNames {
     return {
@@ -142,7 +142,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
 
   /** Reads a bounded number of changes. Returns true if there are no more. */
   #loadBatch(): boolean {
-    // The version is read before the rows, so that the next poll finds a commit between the two.
+    // The version is read before the rows, so that the next poll detects a commit between the two reads.
     const version = this.#selectDataVersion.get();
     if (version === undefined || version === this.#loadedVersion) return true;
     const changes = this.#selectChanges.all(this.#lastChange);
@@ -167,7 +167,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 }
 
-/** Names never change. The oldest entry is dropped when the cache is full. */
+/** Returns a cached name. Names never change. When the cache is full, the oldest entry is dropped. */
 function cachedName(
   number: number,
   cache: Map<number, string>,
@@ -200,7 +200,7 @@ export interface CallerNames {
   readonly account: string | undefined;
 }
 
-/** A key that is not revoked. */
+/** A changed key that is not revoked. */
 interface KeyRow {
   readonly number: number;
   readonly account: number;
@@ -212,7 +212,7 @@ interface KeyRow {
   readonly sessionsPerDay: number | null;
 }
 
-/** The change is not of a key, or of a key that is revoked or deleted. */
+/** A change that concerns no key, or a key that was revoked or deleted. */
 interface RemovedKey {
   readonly number: null;
 }

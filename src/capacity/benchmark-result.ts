@@ -5,7 +5,7 @@ import { CapacityError, firstSchemaError, parseJsonText } from './capacity-error
 import type { LoadCurve, Measurements, RouteCost, SessionMemory } from './measurements.ts';
 import { type RouteName, routeNames, type TrafficMix } from './traffic-mix.ts';
 
-/** Format of bench/result/bench-result.ts. */
+/** Supported format number of result files. Must equal the number in bench/result/bench-result.ts. */
 const supportedFormat = 2;
 const benchCommand = 'make bench';
 const measuredServerKind = 'service';
@@ -13,7 +13,7 @@ const measuredServerKind = 'service';
 const nonNegativeNumber = Type.Number({ minimum: 0 });
 const microsOrNull = Type.Union([nonNegativeNumber, Type.Null()]);
 
-/** The members that a plan uses. A result has more. */
+/** Schema of the members that a plan uses. A benchmark result has more members. */
 const ResultSchema = Type.Object({
   format: Type.Literal(supportedFormat),
   startedAt: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{1,20}Z$' }),
@@ -66,7 +66,7 @@ const ResultSchema = Type.Object({
 const resultValidator = Compile(ResultSchema);
 type BenchmarkResult = Static<typeof ResultSchema>;
 
-/** Reduces a result to the members that a plan uses, and to the figures of the service itself. Returns JSON. */
+/** Removes from a result all members that a plan does not use and all figures of other servers. Returns JSON. */
 export function trimBenchmarkResult(text: string): string {
   const result = resultValidator.Clean(parseBenchmarkResult(text)) as BenchmarkResult;
   const routes = result.routes.map((route) => ({
@@ -115,7 +115,7 @@ function parseBenchmarkResult(text: string): BenchmarkResult {
   return value;
 }
 
-/** Median over all rounds of all clients, because the cost of a request does not depend on the client. */
+/** Returns the median cost over all rounds of all clients. The cost of a request does not depend on the client. */
 function readRouteCost({ routes }: BenchmarkResult, name: RouteName): RouteCost {
   const rounds = routes
     .filter((route) => route.name === name)
@@ -146,7 +146,7 @@ function readLoadCurve({ curves }: BenchmarkResult): LoadCurve {
 function readSessionMemory({ memory }: BenchmarkResult): SessionMemory {
   if (memory === null || memory.points.length === 0) throw missingMeasurementError('the memory use of live sessions');
   const { heapBytes, residentBytes, sessionsMax } = memory;
-  // The system frees pages late, so the slope of resident memory is unreliable in a short run.
+  // The operating system frees pages late, so in a short run the slope of resident memory is unreliable.
   const resident = Math.max(residentBytes, heapBytes);
   if (resident <= 0) throw missingMeasurementError('a usable value of the memory use of live sessions');
   const points = memory.points.toSorted((one, other) => one.sessions - other.sessions);
@@ -164,7 +164,7 @@ function readDiskBytesPerSession({ history }: BenchmarkResult): number | null {
   return values.length === 0 ? null : values.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Median of the positive values. A zero means that the load was too short for the system's clock. */
+/** Returns the median of the positive values. A zero means that the load was too short for the system's clock. */
 function medianOrNull(values: readonly (number | null)[]): number | null {
   const sorted = values.filter((value): value is number => value !== null && value > 0).sort((a, b) => a - b);
   return sorted.length === 0 ? null : (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;

@@ -1,31 +1,31 @@
 import type { CapacityPlan } from './plan.ts';
 
-/** Load that a check sends to one server, as JSON for bench/capacity-check/main.ts. */
+/** Load of a capacity check for one server, passed as JSON to bench/capacity-check/main.ts. */
 export interface CheckRequest {
   readonly ratesPerSecond: CapacityPlan['load']['ratesPerSecond'];
   readonly seconds: number;
-  /** Number of sessions to create before the load. */
+  /** Number of sessions to create before the load starts. */
   readonly initialSessions: number;
 }
 
-/** Result of the load. CPU and memory are null if the system does not report them. */
+/** Measurements of a capacity check. CPU and memory are null if the system does not report them. */
 export interface CheckMeasurements {
   readonly seconds: number;
   readonly offeredPerSecond: number;
-  /** Rate of expected responses. */
+  /** Number of expected responses per second. */
   readonly achievedPerSecond: number;
-  /** Responses 429 and 503. */
+  /** Number of responses with status 429 or 503. */
   readonly refused: number;
-  /** Other unexpected responses and errors. */
+  /** Number of other unexpected responses and of errors. */
   readonly failed: number;
-  /** Measured from the scheduled time of a request. */
+  /** 99th percentile of the latency in milliseconds, measured from the scheduled time of each request. */
   readonly p99Ms: number;
   readonly socketThreadCores: number | null;
   readonly allThreadsCores: number | null;
-  /** Resident memory at the end of the load, and after garbage collection. The plan predicts the latter. */
+  /** Resident memory at the end of the load, and after garbage collection. The plan predicts the second value. */
   readonly residentMiB: number | null;
   readonly memoryMiB: number | null;
-  /** Number of live sessions at the end. */
+  /** Number of live sessions at the end of the load. */
   readonly liveSessions: number;
   readonly keys: number;
   /** Whether the client was saturated, so that the latency includes delays of the client. */
@@ -37,21 +37,21 @@ export interface CheckRow {
   readonly unit: 'requests/s' | 'ms' | 'cores' | 'MiB';
   readonly predicted: number;
   readonly measured: number | null;
-  /** Difference of prediction and measurement, in percent of the measurement. */
+  /** Difference between prediction and measurement, in percent of the measurement. */
   readonly errorPercent: number | null;
 }
 
 export interface CheckResult {
   readonly rows: readonly CheckRow[];
   readonly measurements: CheckMeasurements;
-  /** Whether the server met the target: nothing refused or failed, and p99 within the target. */
+  /** Whether the server met the target: no request was refused or failed, and p99 was within the target. */
   readonly carried: boolean;
 }
 
-/** Minimum share of expected responses. The rest may be requests in progress at the end of the load. */
+/** Minimum share of expected responses. The other requests may be in progress at the end of the load. */
 const achievedShareMin = 0.98;
 
-/** Compares a plan with measurements. The predicted memory is that of the measured number of live sessions. */
+/** Compares a plan with measurements. The memory prediction uses the measured number of live sessions. */
 export function compareWithPlan(
   { request, load, predicted }: CapacityPlan,
   measurements: CheckMeasurements,

@@ -1,6 +1,6 @@
 import type { RouteName } from './traffic-mix.ts';
 
-/** Measurements of one server that a plan uses. */
+/** Measurements of one server, from which a plan is computed. */
 export interface Measurements {
   readonly box: MeasuredBox;
   /** CPU time per request of each route in microseconds, under full load. */
@@ -15,26 +15,26 @@ export interface MeasuredBox {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryMiB: number;
-  /** ISO 8601. */
+  /** Time of the measurement in ISO 8601. */
   readonly measuredAt: string;
   readonly commit: string | null;
   readonly quick: boolean;
-  /** Load average of the minute before the run. */
+  /** Load average of the machine in the minute before the run, in cores. */
   readonly loadAverage: number;
-  /** Number of keys that sent the measured requests. */
+  /** Number of API keys that sent the measured requests. */
   readonly keys: number;
 }
 
 export interface RouteCost {
   readonly socketThreadMicros: number;
-  /** All threads of the server, including the socket thread. */
+  /** CPU time of all threads of the server, including the socket thread, in microseconds. */
   readonly allThreadsMicros: number;
 }
 
-/** Latency over the offered rate, for one kind of load sent on a schedule. */
+/** Latency as a function of the offered rate, for one kind of load that is sent on a schedule. */
 export interface LoadCurve {
   readonly title: string;
-  /** Ordered by rate; at least one. */
+  /** Measured points, ordered by rate; at least one. */
   readonly points: readonly LoadPoint[];
 }
 
@@ -52,25 +52,25 @@ export interface SessionMemory {
   readonly residentBytesPerSession: number;
   /** Resident memory of a server without sessions. */
   readonly baseResidentMiB: number;
-  /** Largest number of live sessions that was measured, and the limit of the service. */
+  /** Largest measured number of live sessions, and the maximum that the service allows. */
   readonly sessionsMeasured: number;
   readonly sessionsMax: number;
 }
 
-/** Below this share of the offered rate, requests were refused, failed, or still waiting at the end of the load. */
+/** Minimum share of the offered rate. Below this share, requests were refused, failed, or still waited at the end of the load. */
 const achievedShareMin = 0.98;
 
 /** Highest rate at which p99 stays within a target. */
 export interface SustainedRate {
-  /** Requests per second of the load of the curve; 0 if even its first point misses the target. */
+  /** Requests per second of the curve's load; 0 if even the first point misses the target. */
   readonly perSecond: number;
-  /** Whether the whole curve is within the target, so that higher rates may be possible. */
+  /** Whether every point of the curve is within the target, so that higher rates may be possible. */
   readonly isEndOfCurve: boolean;
 }
 
 /**
  * Finds the rate at which p99 first exceeds the target, with linear interpolation between the points. The real curve is convex, so the
- * result is rather too low than too high. A point at which the server did not keep up ends the curve before it.
+ * result is more likely too low than too high. The curve ends before the first point at which the server did not keep up.
  */
 export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): SustainedRate {
   let last: LoadPoint | undefined;
@@ -86,14 +86,14 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
 }
 
 /**
- * Returns the lowest CPU time per request on the curve, in microseconds of all threads: the cost under full load, at which the routes
- * were measured too. Refused requests may lower it, which makes the plan more conservative.
+ * Returns the lowest CPU time per request on the curve, in microseconds of all threads. This is the cost under full load, which the cost
+ * of the routes also refers to. Refused requests may make the value lower, which makes the plan more conservative.
  */
 export function costAtFullLoad({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));
 }
 
-/** Interpolates a metric at a rate. Beyond the ends of the curve, returns the metric of that end. */
+/** Interpolates a metric at a rate. For a rate beyond an end of the curve, returns the metric at that end. */
 export function interpolateAt(points: LoadCurve['points'], perSecond: number, metric: 'p99Ms' | 'cpuMicros'): number {
   const next = points.findIndex(({ offeredPerSecond }) => offeredPerSecond >= perSecond);
   if (next < 0) return points.at(-1)![metric];
@@ -101,7 +101,7 @@ export function interpolateAt(points: LoadCurve['points'], perSecond: number, me
   return interpolate(points[next - 1]!, points[next]!, 'offeredPerSecond', metric, perSecond);
 }
 
-/** Whether the client was saturated at or below the first point above this rate, so that the server might sustain more. */
+/** Whether the client was saturated at the first point above this rate or at a lower point. The server may then sustain more. */
 export function wasClientSaturated({ points }: LoadCurve, perSecond: number): boolean {
   const next = points.findIndex(({ offeredPerSecond }) => offeredPerSecond > perSecond);
   return points.slice(0, next < 0 ? points.length : next + 1).some(({ clientSaturated }) => clientSaturated);
@@ -113,7 +113,7 @@ function reachedOfferedRate({ offeredPerSecond, achievedPerSecond }: LoadPoint):
 
 type PointMetric = Exclude<keyof LoadPoint, 'clientSaturated'>;
 
-/** Value of metric `y` where metric `x` is `value`, on the line through two points. */
+/** Returns the value of metric `y` at the point where metric `x` is `value`, on the line through two points. */
 function interpolate(from: LoadPoint, to: LoadPoint, x: PointMetric, y: PointMetric, value: number): number {
   const share = (value - from[x]) / (to[x] - from[x]);
   return from[y] + share * (to[y] - from[y]);

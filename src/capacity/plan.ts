@@ -9,27 +9,27 @@ import {
 } from './measurements.ts';
 import { computeKeyLoad, type KeyLoad, type RouteName, routeNames, type TrafficMix } from './traffic-mix.ts';
 
-/** Load average, in cores, above which the machine was not idle before the run. */
+/** Maximum load average, in cores, of an idle machine before the run. */
 const idleLoadAverageMax = 0.5;
 
 export interface PlanRequest {
   readonly keys: number;
   readonly sloP99Ms: number;
-  /** Share of every capacity that is kept in reserve, from 0 to less than 1. */
+  /** Share of every capacity that the plan reserves, from 0 to less than 1. */
   readonly headroom: number;
 }
 
 export type ResourceName = 'socket-thread' | 'all-cores' | 'latency' | 'session-ceiling' | 'memory';
 
-/** One resource of a server that limits the number of keys. */
+/** A resource of a server that limits the number of API keys. */
 export interface Resource {
   readonly name: ResourceName;
   readonly unit: 'requests/s' | 'live sessions';
-  /** Full capacity, including the reserve. */
+  /** Full capacity of the server, including the reserve. */
   readonly capacity: number;
-  /** Capacity that one key uses. */
+  /** Capacity that one API key uses. */
   readonly perKey: number;
-  /** Number of keys that the capacity without the reserve can serve; not an integer. */
+  /** Number of API keys that the capacity without the reserve can serve; may be a fraction. */
   readonly keys: number;
 }
 
@@ -37,16 +37,16 @@ export interface CapacityPlan {
   readonly request: PlanRequest;
   readonly box: MeasuredBox;
   readonly key: KeyLoad;
-  /** In a fixed order. */
+  /** Resources of a server, in a fixed order. */
   readonly resources: readonly Resource[];
-  /** Resource that can serve the fewest keys. */
+  /** Resource that can serve the fewest API keys. */
   readonly bottleneck: ResourceName;
   readonly keysPerBox: number;
   readonly boxes: number;
-  /** Load of the server with the most keys. */
+  /** Load of the server with the most API keys. */
   readonly load: BoxLoad;
   readonly predicted: Prediction;
-  /** Sentences about assumptions that the measurements do not cover. */
+  /** Assumptions that the measurements do not cover, one sentence each. */
   readonly caveats: readonly string[];
 }
 
@@ -60,18 +60,18 @@ interface BoxLoad {
 
 interface Prediction {
   readonly p99Ms: number;
-  /** CPU seconds per second. */
+  /** CPU time of the socket thread, in CPU seconds per second. */
   readonly socketThreadCores: number;
   readonly allThreadsCores: number;
-  /** Resident memory of a server without sessions, and per live session. */
+  /** Resident memory of a server without sessions, and additional memory per live session. */
   readonly baseMemoryMiB: number;
   readonly memoryBytesPerSession: number;
   readonly memoryMiB: number;
-  /** Null if not measured. */
+  /** Disk space per day in bytes; null if it was not measured. */
   readonly diskBytesPerDay: number | null;
 }
 
-/** Plans how many servers the requested keys need, and finds the bottleneck. Throws `CapacityError` if no number is enough. */
+/** Computes how many servers the requested API keys need, and the bottleneck. Throws `CapacityError` if no number is sufficient. */
 export function planCapacity(measurements: Measurements, mix: TrafficMix, request: PlanRequest): CapacityPlan {
   const key = computeKeyLoad(mix);
   const cost = computeMixCost(measurements, key);
@@ -98,7 +98,7 @@ export function planCapacity(measurements: Measurements, mix: TrafficMix, reques
   };
 }
 
-/** CPU time of the average request of a mix under full load in microseconds, and its ratio to a request of the latency curve. */
+/** CPU time of an average request of a mix under full load in microseconds, and its ratio to a request of the latency curve. */
 interface MixCost {
   readonly socketThreadMicros: number;
   readonly allThreadsMicros: number;
@@ -168,7 +168,7 @@ function computeBoxLoad(key: KeyLoad, keys: number): BoxLoad {
 
 function predictBox({ curve, memory, diskBytesPerSession }: Measurements, cost: MixCost, load: BoxLoad): Prediction {
   const curveRate = load.requestsPerSecond * cost.curveRequests;
-  // Below full load, a server handles smaller batches, so each request costs more: by the same factor as on the curve.
+  // Below full load a server handles smaller batches, so each request costs more. The factor is that of the latency curve.
   const costFactor = interpolateAt(curve.points, curveRate, 'cpuMicros') / costAtFullLoad(curve);
   const cores = (micros: number) => (load.requestsPerSecond * micros * costFactor) / 1e6;
   return {
@@ -228,7 +228,7 @@ function listCaveats(
   return caveats;
 }
 
-/** Number of keys per server if all sessions of a day are live at the same time. */
+/** Returns the number of API keys per server if all sessions of a day are live at the same time. */
 function keysIfAllSessionsOverlap(mix: TrafficMix, resources: readonly Resource[], { headroom }: PlanRequest): number {
   const { liveSessions } = computeKeyLoad({ ...mix, livePeakFactor: 24 / mix.sessionHours });
   const sessionCapacities = resources.filter(({ unit }) => unit === 'live sessions').map(({ capacity }) => capacity);

@@ -5,7 +5,7 @@ import { isJsonObject } from '../domain/assert-options.ts';
 import { nearestWord } from '../domain/text.ts';
 import { CapacityError, firstSchemaError, parseJsonText } from './capacity-error.ts';
 
-/** Routes of a mix, with their names in benchmark results. */
+/** Routes of a traffic mix, with their names in benchmark results. */
 export const routeNames = [
   'session',
   'inputs',
@@ -16,7 +16,7 @@ export const routeNames = [
 ] as const;
 export type RouteName = (typeof routeNames)[number];
 
-/** All routes except `session`: a mix gives their requests per 100 sessions. */
+/** All routes except `session`. A mix states the number of their requests per 100 sessions. */
 type RouteAfterSession = Exclude<RouteName, 'session'>;
 const routesAfterSession = routeNames.filter((name): name is RouteAfterSession => name !== 'session');
 
@@ -57,13 +57,13 @@ const TrafficMixSchema = Type.Object(
 const trafficMixValidator = Compile(TrafficMixSchema);
 export type TrafficMixFile = Static<typeof TrafficMixSchema>;
 
-/** Traffic of the callers per key (docs/capacity.md describes the file). */
+/** Traffic of the callers per API key (docs/capacity.md describes the file). */
 export interface TrafficMix {
-  /** Requests of each route per session. */
+  /** Number of requests to each route per session. */
   readonly perSession: Readonly<Record<RouteName, number>>;
-  /** Share of the keys that send requests at their limits; the others are idle. */
+  /** Share of the API keys that send requests at their limits; the others are idle. */
   readonly busyShare: number;
-  /** Ratio of a key's busiest minute to the average of the day; null for as much as the limits per minute allow. */
+  /** Ratio of a key's busiest minute to the average of the day; null for the maximum that the limits per minute allow. */
   readonly minutePeakFactor: number | null;
   /** Ratio of live sessions in the busiest hours to the average of the day. */
   readonly livePeakFactor: number;
@@ -75,7 +75,7 @@ export interface TrafficMix {
   };
 }
 
-/** Default mix: the life cycle of sessions in the benchmarks. Same as bench/mixes/default.json. */
+/** Default traffic mix: requests per session as in the session benchmarks. Must equal bench/mixes/default.json. */
 export const defaultTrafficMixFile: TrafficMixFile = {
   format: 1,
   per_100_sessions: { inputs: 130, 'marketplace-unknown': 100, 'marketplace-known': 15, click: 22, analytics: 2 },
@@ -84,7 +84,7 @@ export const defaultTrafficMixFile: TrafficMixFile = {
   session_hours: 4,
 };
 
-/** Throws `CapacityError`. */
+/** Parses the text of a traffic mix file. Throws `CapacityError`. */
 export function parseTrafficMix(text: string): TrafficMix {
   const value = parseJsonText(text);
   assertKnownMembers(value);
@@ -110,7 +110,7 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   };
 }
 
-/** Suggests the correct name for a misspelt member, which the schema would only report as unknown. */
+/** Reports a misspelt member with the correct name. The schema would only report that the member is unknown. */
 function assertKnownMembers(value: unknown): void {
   if (!isJsonObject(value)) return;
   assertMemberNames(value, Object.keys(TrafficMixSchema.properties), 'the mix');
@@ -138,11 +138,11 @@ const secondsOfMinute = 60;
 const secondsOfHour = 3_600;
 const secondsOfDay = 24 * secondsOfHour;
 
-/** Average load per key, including idle keys: rates of the busiest minute, and sessions per day. */
+/** Average load per API key, including idle keys: rates of the busiest minute, and sessions per day. */
 export interface KeyLoad {
-  /** Limit of the key that is reached first. */
+  /** Limit that the API key reaches first. */
   readonly boundBy: 'requests a minute' | 'analytics queries a minute' | 'sessions a day';
-  /** Requests per second in the busiest minute, by route and in total. No limit counts clicks, which have no key. */
+  /** Requests per second in the busiest minute, by route and in total. Clicks have no API key, so no limit counts them. */
   readonly ratesPerSecond: Readonly<Record<RouteName, number>>;
   readonly requestsPerSecond: number;
   readonly sessionsPerDay: number;
@@ -150,13 +150,13 @@ export interface KeyLoad {
   readonly liveSessions: number;
 }
 
-/** Computes the load at which the first of the three limits of a key is reached. */
+/** Computes the load at which an API key reaches the first of its three limits. */
 export function computeKeyLoad(mix: TrafficMix): KeyLoad {
   const { perSession, limits, busyShare } = mix;
   const total = routeNames.reduce((sum, name) => sum + perSession[name], 0);
   const limited = total - perSession.click;
   const dailyAverage = limits.sessionsPerDay / secondsOfDay;
-  // Sessions per second that each limit allows.
+  // The sessions per second that each limit allows.
   const ceilings = [
     ['requests a minute', limits.requestsPerMinute / secondsOfMinute / limited],
     ['analytics queries a minute', limits.analyticsPerMinute / secondsOfMinute / perSession.analytics],
@@ -164,7 +164,7 @@ export function computeKeyLoad(mix: TrafficMix): KeyLoad {
   ] as const;
   const [boundBy, sessionsPerSecond] = ceilings.reduce((least, one) => (one[1] < least[1] ? one : least));
   const perDay = Math.min(limits.sessionsPerDay, sessionsPerSecond * secondsOfDay);
-  // At most all sessions of the day, and at most as many as can be created during the lifetime of one session.
+  // The number is limited by the sessions of a day and by the sessions that can be created during the lifetime of one session.
   const live = Math.min(
     ((perDay * mix.sessionHours) / 24) * mix.livePeakFactor,
     perDay,

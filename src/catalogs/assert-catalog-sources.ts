@@ -4,8 +4,8 @@ import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogSource } from './catalog-store.ts';
 
 /**
- * Throws a RangeError unless there are one live and one test catalog for each vertical, and the verticals differ in segment, number and
- * keyPrefix. The catalogs themselves are validated when they are read.
+ * Checks the catalog sources. Throws a RangeError unless each vertical has one live and one test catalog, and the verticals differ in
+ * segment, number and keyPrefix. The catalogs themselves are validated when they are read.
  */
 export function assertCatalogSources(sources: readonly CatalogSource[]): void {
   if (!Array.isArray(sources) || sources.length === 0) throw new RangeError('catalogs must name at least one catalog');

@@ -13,15 +13,15 @@ interface ArchivedCatalog {
   readonly catalog: CatalogFile;
 }
 
-/** An archived file is missing, damaged, or does not have the content that its name promises. */
+/** An archived file is missing or damaged, or its content does not match the version in its name. */
 class CatalogArchiveError extends Error {
   override readonly name = 'CatalogArchiveError';
 }
 
 /**
- * The folder with the catalog versions that are in use or were replaced recently. `<version>.json` has the content of a catalog,
- * `<version>.replaced` the wall time in milliseconds at which it was replaced; a version in use has no such file. Matching threads read
- * the same files.
+ * Archive folder with the catalog versions that are in use or were replaced recently. `<version>.json` contains a catalog. For a
+ * replaced version, `<version>.replaced` contains the wall time of the replacement in milliseconds. Matching threads read the same
+ * files.
  */
 export class CatalogArchive {
   readonly folder: string;
@@ -36,7 +36,7 @@ export class CatalogArchive {
     createFolderDurably(this.folder);
   }
 
-  /** `replacedMs` is null for versions that were not replaced. */
+  /** Lists the archived versions. `replacedMs` is null for a version that was not replaced. */
   listVersions(): { version: string; replacedMs: number | null }[] {
     const names = new Set(readdirSync(this.folder));
     return [...names]
@@ -53,7 +53,7 @@ export class CatalogArchive {
     if (this.#readText(version) !== text) writeFileDurably(this.#filePath(version), text);
   }
 
-  /** Throws `CatalogArchiveError`. */
+  /** Loads an archived catalog. Throws `CatalogArchiveError`. */
   load(version: string): ArchivedCatalog {
     if (!catalogVersionPattern.test(version)) throw new CatalogArchiveError('not a catalog version');
     let file: { vertical?: unknown; mode?: unknown; catalog?: unknown };
@@ -100,7 +100,7 @@ export class CatalogArchive {
     }
   }
 
-  /** Null if the file does not contain a time. */
+  /** Reads the time at which a version was replaced. Returns null if the file does not contain a time. */
   #readReplacedMs(version: string): number | null {
     const text = readFileSync(join(this.folder, `${version}.replaced`), 'utf8');
     return /^\d{1,16}$/.test(text) ? Number(text) : null;

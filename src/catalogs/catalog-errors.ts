@@ -1,25 +1,25 @@
 import { bounds } from '../bounds.ts';
 import { displayText, escapeInvisible, truncateText } from '../domain/text.ts';
 
-/** Position in a catalog file: names of members and indexes of arrays, from the outside in. */
+/** Path of a value in a catalog file: member names and array indexes, outermost first. */
 export type CatalogPath = readonly (string | number)[];
 
 export interface CatalogError {
   readonly path: CatalogPath;
-  /** One line without control characters, even where it quotes the file. */
+  /** Description of the error: one line without control characters, even if it quotes the file. */
   readonly problem: string;
 }
 
-/** Collects errors in the order found, up to `bounds.catalogErrorsReportedMax`, and counts the rest. */
+/** Collects errors in the order in which they are found, up to `bounds.catalogErrorsReportedMax`, and counts the others. */
 export class CatalogErrors {
   readonly listed: CatalogError[] = [];
-  /** Validation stopped early, so there may be more errors. */
+  /** Whether validation stopped early, so that there may be more errors. */
   isIncomplete = false;
-  /** The text is not JSON or too large; the only error has the reason. */
+  /** Whether the text is not JSON or is too large. In this case there is only one error, which states the reason. */
   isUnreadable = false;
   #count = 0;
 
-  /** Errors found, including those that are only counted. */
+  /** Number of all errors found, including those that are not listed. */
   get count(): number {
     return this.#count;
   }
@@ -30,20 +30,20 @@ export class CatalogErrors {
     this.listed.push({ path, problem: truncateText(escapeInvisible(problem), bounds.catalogErrorCharactersShown) });
   }
 
-  /** Adds the only error of a text that cannot be parsed. */
+  /** Reports that the text cannot be parsed, which is then the only error. */
   addUnreadable(problem: string): void {
     this.isUnreadable = true;
     this.add([], problem);
   }
 
-  /** One line for each error, e.g. `lenders[0].offers[2].amount.min: must be >= 1`, and one for the errors that are only counted. */
+  /** Formats each error as a line, e.g. `lenders[0].offers[2].amount.min: must be >= 1`, and the number of the other errors as the last. */
   toLines(): string[] {
     const lines = this.listed.map(({ path, problem }) => `${formatPath(path)}: ${problem}`);
     const omitted = this.omittedText();
     return omitted === null ? lines : [...lines, omitted];
   }
 
-  /** `and 5 more`, or null if every error is listed. `others` is the number of further errors that the caller does not list. */
+  /** Returns e.g. `and 5 more`, or null if every error is listed. `others` is the number of further errors that the caller omits. */
   omittedText(others = 0): string | null {
     const unlisted = this.#count - this.listed.length + others;
     return unlisted === 0 ? null : `and ${this.isIncomplete ? 'at least ' : ''}${unlisted} more`;
@@ -51,8 +51,8 @@ export class CatalogErrors {
 }
 
 /**
- * Formats `['lenders', 0, 'name']` as `lenders[0].name`, and the file itself as `catalog`. Unusual names from the file are quoted, with
- * control characters escaped, and long ones truncated.
+ * Formats the path `['lenders', 0, 'name']` as `lenders[0].name`, and the empty path as `catalog`. Unusual member names are quoted with
+ * escaped control characters, and long member names are truncated.
  */
 export function formatPath(path: CatalogPath): string {
   if (path.length === 0) return 'catalog';

@@ -8,32 +8,32 @@ import { CompiledCatalog, compileCatalog } from './compile-catalog.ts';
 import { compileCatalogInThread } from './compile-catalog-in-thread.ts';
 import { parseCatalog, readCatalogText } from './parse-catalog.ts';
 
-/** Text or file of the catalog for a vertical and mode. */
+/** Source of the catalog for a vertical and mode: a text or a file. */
 export type CatalogSource = { readonly vertical: Vertical; readonly mode: Mode } & (
   | { readonly text: string }
   | { readonly file: string }
 );
 
 interface CatalogStoreOptions {
-  /** Folder of the `CatalogArchive`; created if missing. */
+  /** Folder of the `CatalogArchive`. Created if it does not exist. */
   readonly archiveFolder: string;
   readonly clock: Clock;
-  /** Base URL of the images, without a trailing slash; called when the first response is rendered. */
+  /** Returns the base URL of the images, without a trailing slash. Called when the first response is rendered. */
   readonly cdnUrl: () => string;
-  /** One for each vertical and mode served. */
+  /** Sources of the catalogs, one for each vertical and mode served. */
   readonly catalogs: readonly CatalogSource[];
-  /** An archived catalog cannot be read, so clicks on its offers will return 404: for the log. */
+  /** Called to log that an archived catalog cannot be read: clicks on its offers will return 404. */
   readonly onArchiveError?: (problem: string) => void;
 }
 
-/** Result of a reload: the version in use now, or the errors, one line each, for which the old version stays in use. */
+/** Result of a reload: the version now in use, or the errors (one line each) because of which the old version stays in use. */
 export type CatalogChange =
   | { readonly ok: true; readonly version: string; readonly changed: boolean }
   | { readonly ok: false; readonly errors: readonly string[] };
 
 type PrepareCatalog = (compiled: CompiledCatalog) => Promise<void>;
 
-/** A catalog is missing or invalid at the start; `errors` has one line for each error. */
+/** A catalog is missing or invalid when the service starts. `errors` has one line for each error. */
 export class InvalidCatalogError extends Error {
   override readonly name = 'InvalidCatalogError';
   readonly errors: readonly string[];
@@ -46,7 +46,7 @@ export class InvalidCatalogError extends Error {
 
 export interface ReplacedCatalog {
   readonly compiled: CompiledCatalog;
-  /** Wall time. */
+  /** Wall time at which the catalog was replaced, in milliseconds. */
   readonly replacedMs: number;
 }
 
@@ -56,8 +56,8 @@ interface CatalogSlot {
 }
 
 /**
- * The compiled catalogs of all verticals and modes: those in use, and those replaced less than 28 hours ago
- * (docs/contract.md#replaced-catalogs), which survive a restart in the archive folder.
+ * Store of the compiled catalogs of all verticals and modes: those in use, and those replaced less than 28 hours ago
+ * (docs/contract.md#replaced-catalogs). The archive folder restores them after a restart.
  */
 export class CatalogStore {
   readonly archive: CatalogArchive;
@@ -70,7 +70,7 @@ export class CatalogStore {
   readonly #abortController = new AbortController();
   #lastChange: Promise<unknown> = Promise.resolve();
 
-  /** Throws `InvalidCatalogError`, or the error of a folder that cannot be written. */
+  /** Loads all catalogs. Throws `InvalidCatalogError`, or the system's error if the archive folder cannot be written. */
   constructor(options: CatalogStoreOptions) {
     const verticals = [...new Set(options.catalogs.map(({ vertical }) => vertical))];
     this.#options = options;
@@ -88,12 +88,12 @@ export class CatalogStore {
     this.#restoreReplaced();
   }
 
-  /** The catalog in use. Throws for a vertical and mode without a source. */
+  /** Returns the catalog in use. Throws if the vertical and mode have no source. */
   current(vertical: number, mode: Mode): CompiledCatalog {
     return this.#slotOf(vertical, mode).current;
   }
 
-  /** Null for a version that is not in use and was not replaced in the last 28 hours. */
+  /** Finds a catalog by version. Returns null if the version is not in use and was not replaced in the last 28 hours. */
   findByVersion(version: string): CompiledCatalog | null {
     const current = this.#currentVersions.get(version);
     if (current !== undefined) return current;
@@ -109,14 +109,14 @@ export class CatalogStore {
     return [...this.#currentVersions.values()];
   }
 
-  /** The retained replaced catalogs of a vertical and mode, the first replaced first. */
+  /** Returns the retained replaced catalogs of a vertical and mode, in the order of their replacement. */
   replacedCatalogs(vertical: number, mode: Mode): ReplacedCatalog[] {
     return [...this.#replaced.values()]
       .filter(({ compiled }) => compiled.vertical.number === vertical && compiled.mode === mode)
       .sort((one, other) => one.replacedMs - other.replacedMs);
   }
 
-  /** The lender of an offer in the catalog in use, or else in a replaced one; null if no catalog has the offer. */
+  /** Finds the lender of an offer in the catalog in use, otherwise in a replaced catalog. Returns null if no catalog has the offer. */
   findLenderName(vertical: number, mode: Mode, offerId: string): string | null {
     const catalogs = [
       ...this.#slots.map(({ current }) => current),
@@ -130,19 +130,19 @@ export class CatalogStore {
     return null;
   }
 
-  /** Registers a function that is awaited before each catalog comes into use. */
+  /** Registers a function that is awaited before each catalog is activated. */
   onBeforeActivate(prepare: PrepareCatalog): void {
     this.#beforeActivateHooks.push(prepare);
   }
 
-  /** Registers a function that is called with each catalog when it comes into use. */
+  /** Registers a function that is called with each catalog when it is activated. */
   onActivate(hook: (compiled: CompiledCatalog) => void): void {
     this.#activateHooks.push(hook);
   }
 
   /**
-   * Reads the file of a vertical and mode again. Whatever goes wrong, the old one stays, and it answers until the new one is
-   * ready everywhere. Changes happen one after the other.
+   * Reloads the catalog file of a vertical and mode. The old catalog stays in use until the new catalog is ready in all threads, and also
+   * after any error. Reloads run one after the other.
    */
   reload(vertical: number, mode: Mode): Promise<CatalogChange> {
     return this.#runSerially(() => this.#reloadSlot(this.#slotOf(vertical, mode)));
@@ -161,7 +161,7 @@ export class CatalogStore {
     throw new Error(`no ${mode} catalog for vertical ${vertical}`);
   }
 
-  /** An unexpected error makes the reload fail instead of ending the service. */
+  /** Runs changes one after the other. An unexpected error makes the reload fail and does not end the service. */
   #runSerially(change: () => Promise<CatalogChange>): Promise<CatalogChange> {
     const turn = this.#lastChange.then(change).catch((error: unknown): CatalogChange => {
       const reason = error instanceof Error ? error.message : String(error);
@@ -190,7 +190,7 @@ export class CatalogStore {
     return await this.#activate(slot, new CompiledCatalog(compiled.parts, vertical, { mode, cdnUrl }));
   }
 
-  /** Puts an archived catalog in use. Removes it from the archive if that fails. */
+  /** Activates an archived catalog. Removes the catalog from the archive if the activation fails. */
   async #activate(slot: CatalogSlot, compiled: CompiledCatalog): Promise<CatalogChange> {
     const { version } = compiled;
     const old = slot.current;
@@ -241,7 +241,7 @@ export class CatalogStore {
     const nowMs = this.#options.clock.wallMs();
     for (const { version, replacedMs: markedMs } of this.archive.listVersions()) {
       if (this.#currentVersions.has(version)) continue;
-      // Not marked: it was in use when the service last stopped, so it is replaced now.
+      // A version without a replacement time was in use when the service last stopped, so it is replaced now.
       const replacedMs = markedMs ?? nowMs;
       if (!this.#isRetained(replacedMs)) {
         this.archive.remove(version);

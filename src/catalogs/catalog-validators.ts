@@ -7,8 +7,8 @@ import { catalogSchema, lenderSchema } from './catalog-schema.ts';
 type CompiledValidator = ReturnType<typeof compileSchema>;
 
 /**
- * Validators of a catalog file. Finding errors takes many times as long as a check, so a file is also checked in parts and only parts
- * that fail are searched for errors: the file without its lenders, each lender without its offers, and each offer.
+ * Validators of a catalog file. Listing the errors takes many times as long as a check without a list. Therefore a file is first checked
+ * in parts (the file without lenders, each lender without offers, each offer), and errors are listed only for parts that fail.
  */
 interface CatalogValidators {
   readonly catalogValidator: CompiledValidator;
@@ -19,7 +19,7 @@ interface CatalogValidators {
 
 const validatorsByProduct = new Map<VerticalProduct, CatalogValidators>();
 
-/** Compiles the validators of the vertical's product at the first call. */
+/** Returns the validators of the vertical's product, which are compiled at the first call. */
 export function catalogValidators(vertical: Vertical): CatalogValidators {
   const product = productOf(vertical);
   const compiled = validatorsByProduct.get(product);

@@ -9,7 +9,7 @@ export interface CatalogCompileJob {
   readonly source: { readonly text: string } | { readonly file: string };
   readonly vertical: Vertical;
   readonly mode: Mode;
-  /** The version in use, which is not compiled again. */
+  /** Version in use. A catalog with this version is not compiled again. */
   readonly currentVersion: string;
   readonly archiveFolder: string;
 }
@@ -17,11 +17,11 @@ export interface CatalogCompileJob {
 type CatalogCompileResult =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'compiled'; readonly parts: CompiledCatalogData }
-  /** The text is not a valid catalog; one line for each error. */
+  /** The text is not a valid catalog. `errors` has one line for each error. */
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
 /**
- * Messages of the thread. After each chunk it waits for a message, of any content, before it sends the next:
+ * Messages of the compiling thread. After each chunk, the thread waits for a message with any content before it sends the next chunk:
  *
  *     unchanged | invalid | failed | compiled, chunk, chunk, ..., done
  */
@@ -33,9 +33,9 @@ export type CatalogCompileMessage =
   | { readonly kind: 'done' };
 
 /**
- * Reads, validates, compiles and archives a catalog in a new thread, because 10,000 offers take more than a second. The result comes in
- * small chunks, one for each turn of the event loop. A catalog that needs more memory than the thread has is invalid. Rejects if the
- * archive cannot be written, if the thread fails otherwise, or if `stop` is aborted.
+ * Reads, validates, compiles and archives a catalog in a new thread, because this takes more than a second for 10,000 offers. The result
+ * arrives in small chunks, one per turn of the event loop. A catalog that needs more memory than the thread has is invalid. Rejects if
+ * the archive cannot be written, if the thread fails for another reason, or if `stop` is aborted.
  */
 export function compileCatalogInThread(
   job: CatalogCompileJob,

@@ -6,8 +6,8 @@ import type { CatalogFile } from './catalog-schema.ts';
 import { catalogVersion } from './identifiers.ts';
 
 /**
- * Copies a value with all its typed arrays in memory that threads share, so that messages to other threads copy no numbers. Accepts
- * plain objects, arrays, maps and typed arrays; throws a TypeError for other objects, which would lose their class.
+ * Copies a value and moves all its typed arrays to shared memory, so that messages to other threads do not copy the numbers. Accepts
+ * plain objects, arrays, maps and typed arrays. Throws a TypeError for other objects, which would lose their class.
  */
 export function shareTypedArrays<Value>(value: Value): Value {
   return toShared(value) as Value;
@@ -34,21 +34,21 @@ function copyToSharedBuffer(numbers: NumericArray): NumericArray {
 }
 
 interface CompileCatalogOptions {
-  /** A test catalog books no revenue whatever its payouts say (docs/contract.md#test-keys-and-the-sandbox). */
+  /** Mode of the catalog. Clicks of a test catalog have no revenue (docs/contract.md#test-keys-and-the-sandbox). */
   readonly mode: Mode;
   /**
-   * Base URL of the images, without a trailing slash. Called when the first response is rendered, because it may depend on a port that
-   * is bound after the catalogs are compiled.
+   * Returns the base URL of the images, without a trailing slash. Called when the first response is rendered, because the URL may depend
+   * on a port that is bound after the catalogs are compiled.
    */
   readonly cdnUrl: () => string;
 }
 
-/** Compiled catalog as plain values, which another thread can send. */
+/** Compiled catalog as plain values, which can be sent to another thread. */
 export interface CompiledCatalogData {
   readonly version: string;
-  /** The short advertiser disclosure. */
+  /** Short advertiser disclosure that the API returns with the offers. */
   readonly disclosure: string;
-  /** In the order of their ids; rankings refer to offers by their index here. */
+  /** Offers in ascending order of their ids. Rankings refer to an offer by its index in this list. */
   readonly offers: readonly CompiledOffer[];
   readonly tables: ProductTables;
 }
@@ -61,7 +61,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly disclosure: string;
   readonly offers: readonly CompiledOffer[];
   readonly tables: ProductTables;
-  /** By offer id: daily cap in clicks, of the offers that have one (docs/contract.md#daily-caps). */
+  /** Daily caps in clicks by offer id. Offers without a cap are not in the map (docs/contract.md#daily-caps). */
   readonly dailyCaps: ReadonlyMap<string, number>;
   readonly #cdnUrl: () => string;
   #logoHashes: ReadonlyMap<string, string> = new Map();
@@ -89,19 +89,19 @@ export class CompiledCatalog implements CompiledCatalogData {
     return this.#fragments;
   }
 
-  /** Each lender once, with the file name of its logo. */
+  /** Returns every lender once, with the file name of its logo. */
   get lenders(): { name: string; logo: string }[] {
     const logos = new Map(this.offers.map(({ lenderName, logo }) => [lenderName, logo]));
     return [...logos].map(([name, logo]) => ({ name, logo }));
   }
 
-  /** Sets the hash of each lender's logo, by lender name. Logos are not part of the version; only fragments of responses change. */
+  /** Sets the hashes of the logos by lender name. Logos are not part of the version; only fragments of responses change. */
   setLogoHashes(hashes: ReadonlyMap<string, string>): void {
     this.#logoHashes = hashes;
     this.#fragments = null;
   }
 
-  /** Index of an offer in `offers`, or -1. */
+  /** Returns the index of an offer in `offers`, or -1 if the catalog does not have the offer. */
   offerIndex(id: string): number {
     return this.#indexById.get(id) ?? -1;
   }
@@ -110,7 +110,7 @@ export class CompiledCatalog implements CompiledCatalogData {
     return this.offers[offerIndex]!.landingUrlParts.join(encodeURIComponent(clickId));
   }
 
-  /** Preliminary revenue of a click in a credit band, in micro-dollars (docs/contract.md#click-revenue); 0 in a test catalog. */
+  /** Returns the preliminary revenue of a click in micro-dollars (docs/contract.md#click-revenue); 0 in a test catalog. */
   clickValueMicros(offerIndex: number, creditBand: number): number {
     if (this.mode === 'test') return 0;
     return this.tables.expectedRevenueMicros[offerIndex * this.tables.bandCount + creditBand]!;
@@ -132,7 +132,7 @@ export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mod
     version: catalogVersion(catalog, mode),
     disclosure: catalog.disclosure,
     offers: offersById(catalog).map(({ lender, offer }) => product.compileOffer(lender, offer)),
-    // Every matching thread reads the same numbers, and one that is started late gets them without a copy.
+    // All matching threads share the memory of the tables, so a thread that starts later needs no copy.
     tables: shareTypedArrays(product.compileTables(catalog, vertical)),
   };
 }

@@ -3,11 +3,11 @@ import { contentHash } from '../domain/content-hash.ts';
 
 export interface Lender {
   readonly name: string;
-  /** File name. */
+  /** File name of the lender's logo. */
   readonly logo: string;
 }
 
-/** An image as it is sent. Another content with the same file name is another logo. */
+/** Logo as the server sends it. Files with the same name but different content are different logos. */
 export interface Logo {
   readonly file: string;
   /** First characters of the SHA-256 of the content, in hexadecimal. */
@@ -20,17 +20,17 @@ export function createLogo(file: string, svg: Uint8Array): Logo {
 }
 
 /**
- * The logos that can be requested, in memory: those of the catalogs in use, and some that only pages rendered earlier still show. A
- * file name may have several images, because each catalog has a folder of its own.
+ * In-memory cache of the logos that can be requested: those of the catalogs in use, and some that only previously rendered pages still
+ * show. A file name may have several images, because each catalog has its own folder.
  */
 export class LogoCache {
-  /** The logos of each catalog in use, by the key of its source. */
+  /** Logos of each catalog in use, by the key of the catalog's source. */
   readonly #catalogs = new Map<string, readonly Logo[]>();
   #active: ReadonlyMap<string, readonly Logo[]> = new Map();
-  /** Oldest first. */
+  /** Logos that only replaced catalogs have, by file name, oldest entry first. */
   readonly #retained = new Map<string, readonly Logo[]>();
 
-  /** Replaces the logos of the catalog with that key. */
+  /** Replaces the logos of the catalog that has this key. */
   replaceCatalog(key: string, logos: Iterable<Logo>): void {
     this.#catalogs.set(key, [...logos]);
     const before = this.#active;
@@ -48,7 +48,7 @@ export class LogoCache {
     return this.#active.has(file) || this.#retained.has(file);
   }
 
-  /** The logo with that file name and hash, or else the current one with that name; null for an unknown name. */
+  /** Finds the logo with this file name and hash, otherwise the current logo with this name. Returns null for an unknown name. */
   find(file: string, hash: string | undefined): Logo | null {
     const logos = this.#active.get(file) ?? this.#retained.get(file);
     if (logos === undefined) return null;
@@ -63,7 +63,7 @@ export class LogoCache {
   }
 }
 
-/** Groups logos by file name, each content once. */
+/** Groups logos by file name and drops logos with repeated content. */
 function groupByFile(logos: Iterable<Logo>): Map<string, Logo[]> {
   const files = new Map<string, Logo[]>();
   for (const logo of logos) {

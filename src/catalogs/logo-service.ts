@@ -5,20 +5,20 @@ import { type LogoSet, readLogos } from './read-logos.ts';
 
 export interface LogoCatalog {
   readonly lenders: readonly Lender[];
-  /** Sets the hash of each lender's logo, by lender name, for the URLs rendered from now on. */
+  /** Sets the hashes of the logos by lender name. URLs that are rendered afterwards contain these hashes. */
   setLogoHashes(hashes: ReadonlyMap<string, string>): void;
 }
 
-/** Source of the logos of a catalog and of those that replace it. */
+/** Source of the logos of a catalog and of the catalogs that replace it. */
 export interface LogoSource {
   readonly key: string;
-  /** Null for catalogs that are not files: their lenders get monograms. */
+  /** Folder of the logo files; null if the catalog is not a file. Without a folder, lenders get monograms. */
   readonly folder: string | null;
 }
 
 /**
- * Loads the logos of catalogs: `prepare` reads them before a catalog comes into use, `activate` serves them, and `refresh` reads those
- * of a catalog in use again. A changed logo changes only URLs in responses, not the catalog version.
+ * Loads the logos of catalogs: `prepare` reads them before a catalog is activated, `activate` serves them, and `refresh` reads the logos
+ * of an active catalog again. A changed logo changes only URLs in responses, not the catalog version.
  */
 export class LogoService {
   readonly cache = new LogoCache();
@@ -39,24 +39,24 @@ export class LogoService {
     this.cache.replaceCatalog(key, set.logos.values());
   }
 
-  /** Reads the logos of a replaced catalog that no catalog in use has, up to `bounds.unusedLogoNamesMax`. */
+  /** Reads the logos that only a replaced catalog has, up to `bounds.unusedLogoNamesMax`. */
   async retainReplaced({ folder }: LogoSource, { lenders }: LogoCatalog): Promise<void> {
     const missing = lenders.filter(({ logo }) => !this.cache.has(logo)).slice(0, bounds.unusedLogoNamesMax);
     if (missing.length > 0) this.cache.addRetained((await readLogos(folder, missing)).logos.values());
   }
 
-  /** Reads the logos of the catalog in use again. Refreshes run one after the other and never reject. */
+  /** Reads the logos of the active catalog again. Refreshes run one after the other and never reject. */
   refresh(source: LogoSource): Promise<void> {
     this.#lastRefresh = this.#lastRefresh.then(() => this.#refreshCatalog(source));
     return this.#lastRefresh;
   }
 
-  /** Lenders of the catalogs in use with a missing or invalid logo file. */
+  /** Lenders of the active catalogs whose logo file is missing or invalid. */
   get problems(): LogoSet['problems'] {
     return [...this.#activeCatalogs.values()].flatMap((catalog) => this.#logosByCatalog.get(catalog)?.problems ?? []);
   }
 
-  /** Waits for a refresh in progress. Later ones do nothing. */
+  /** Waits for a refresh in progress. Later refreshes have no effect. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#lastRefresh;
@@ -66,7 +66,7 @@ export class LogoService {
     const catalog = this.#activeCatalogs.get(key);
     if (catalog === undefined || this.#closed) return;
     const set = await readLogos(folder, catalog.lenders);
-    // Another catalog may have come into use meanwhile, with newer logos.
+    // Meanwhile another catalog with newer logos may have been activated.
     if (this.#activeCatalogs.get(key) !== catalog) return;
     const before = this.#logosByCatalog.get(catalog)?.logos;
     this.#logosByCatalog.set(catalog, set);

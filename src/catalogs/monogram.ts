@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Background colors, with a contrast of at least 4.5 to 1 to the white letters and of at least 3 to 1 to a dark page. */
+/** Background colors of monograms. The contrast is at least 4.5 to 1 to the white letters and at least 3 to 1 to a dark page. */
 export const monogramColors = [
   '#55677f',
   '#616196',
@@ -19,8 +19,8 @@ export const monogramColors = [
 const fonts = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
 /**
- * Renders an SVG image that replaces a missing logo: the initials of the lender on a color that depends only on its name. Every name
- * gives a well-formed image without scripts.
+ * Renders an SVG image that replaces a missing logo: the initials of the lender on a color that depends only on the lender's name. The
+ * image is well-formed and has no scripts, whatever the name contains.
  */
 export function renderMonogram(lenderName: string): string {
   const letters = initials(lenderName);
@@ -33,7 +33,7 @@ export function renderMonogram(lenderName: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64" role="img"><title>${escapeXml(lenderName)}</title><rect width="64" height="64" rx="14" fill="${color}"/>${mark}</svg>`;
 }
 
-/** The first letters of the first two words, in upper case; empty for a name without letters and digits. */
+/** Returns the first letters of the first two words, in upper case; empty for a name without letters and digits. */
 export function initials(name: string): string {
   const words = name.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’.-]*/gu) ?? [];
   return words
@@ -42,7 +42,7 @@ export function initials(name: string): string {
     .join('');
 }
 
-/** Escapes text between tags. Characters that XML does not allow are replaced. */
+/** Escapes text between tags. Replaces characters that XML does not allow. */
 function escapeXml(text: string): string {
   return text
     .replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

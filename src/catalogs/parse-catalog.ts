@@ -11,14 +11,14 @@ import { validateSemantics } from './validate-semantics.ts';
 /** Reads the text of a catalog file, which must be UTF-8. */
 export function readCatalogText(file: string): { ok: true; text: string } | { ok: false; problem: string } {
   try {
-    // Checked before reading, because the path may be a huge file or a pipe.
+    // The size is checked before reading, because the path may be a huge file or a pipe.
     const stats = statSync(file);
     if (!stats.isFile()) return { ok: false, problem: 'must be a file' };
     if (stats.size > bounds.catalogFileBytesMax) {
       return { ok: false, problem: `must be at most ${bounds.catalogFileBytesMax} bytes long` };
     }
     const bytes = readFileSync(file);
-    // The file may have grown since `stat`.
+    // The file may have grown since the size was checked.
     if (bytes.length > bounds.catalogFileBytesMax) {
       return { ok: false, problem: `must be at most ${bounds.catalogFileBytesMax} bytes long` };
     }
@@ -31,7 +31,7 @@ export function readCatalogText(file: string): { ok: true; text: string } | { ok
   }
 }
 
-/** Number of the first line, from 1, that is not UTF-8. No byte of a multi-byte character equals a line feed. */
+/** Returns the number of the first line, from 1, that is not UTF-8. No byte of a multi-byte character equals a line feed. */
 function firstInvalidUtf8Line(bytes: Buffer): number {
   let line = 1;
   for (let start = 0; ; line++) {
@@ -42,15 +42,16 @@ function firstInvalidUtf8Line(bytes: Buffer): number {
 }
 
 /**
- * Returns why a text is too large to be parsed, or null. A parsed value takes up to a hundred times the memory of its text, and an
- * object with millions of members 15 seconds, so the text is scanned before it is parsed. An empty list or object counts as two values.
+ * Returns the reason why a text is too large to be parsed, or null. A parsed value takes up to a hundred times the memory of its text,
+ * and parsing an object with millions of members takes 15 seconds. Therefore the text is scanned before it is parsed. An empty list or
+ * object counts as two values.
  */
 function textSizeProblem(text: string): string | null {
   if (Buffer.byteLength(text) > bounds.catalogFileBytesMax) {
     return `must be at most ${bounds.catalogFileBytesMax} bytes long`;
   }
   let values = 1;
-  // For each open list or object, from the outside in: the number of members so far, or null for a list.
+  // Number of members so far of each unclosed object, outermost first; null for a list.
   const members: (number | null)[] = [];
   for (let index = 0; index < text.length; index++) {
     const character = text.charCodeAt(index);
@@ -83,7 +84,7 @@ const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace
   character.charCodeAt(0),
 );
 
-/** Index of the closing quote, or of the end of the text. */
+/** Returns the index of the closing quote, or of the end of the text. */
 function findStringEnd(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index++) {
     const character = text.charCodeAt(index);
@@ -94,8 +95,8 @@ function findStringEnd(text: string, start: number): number {
 }
 
 /**
- * Reports lists that are too long and too many offers, before each value is validated. Recursive: `textSizeProblem` has limited the
- * depth.
+ * Reports lists that are too long and too many offers, before each value is validated. The recursion is safe because
+ * `textSizeProblem` limits the nesting depth.
  */
 function checkListSizes(value: unknown, errors: CatalogErrors): void {
   const { catalogOffersMax: offersMax, catalogListItemsMax: listMax } = bounds;
@@ -107,7 +108,7 @@ function checkListSizes(value: unknown, errors: CatalogErrors): void {
       const kind = listKind(path);
       if (kind === 'offers') offers += part.length;
       const maxLength = kind === 'other' ? listMax : offersMax;
-      // Too many offers are reported once, for all lenders together.
+      // `checkListSizes` reports too many offers once, for all lenders together.
       if (part.length > maxLength && kind !== 'offers') {
         errors.add([...path], `must hold at most ${maxLength} ${kind === 'lenders' ? 'lenders' : 'values'}`);
       }
@@ -138,7 +139,7 @@ type ValidatedCatalog =
 
 type ParsedCatalog =
   | { readonly ok: true; readonly catalog: CatalogFile }
-  /** One line for each error, e.g. `lenders[0].offers[2].amount.min: must be >= 1`. */
+  /** Errors, one line each, e.g. `lenders[0].offers[2].amount.min: must be >= 1`. */
   | { readonly ok: false; readonly errors: readonly string[] };
 
 /** Parses and validates the text of a catalog file. A catalog that passes can be compiled without further checks. */
@@ -168,9 +169,8 @@ export function parseCatalogJson(
 }
 
 /**
- * Validates a value from `parseCatalogJson`. Reports errors of shape and of semantics together, up to
- * `bounds.catalogErrorsReportedMax`, except for the semantics of an offer with a wrong shape. A list that is too long is the only
- * error reported.
+ * Validates a value from `parseCatalogJson`. Reports errors of shape and of semantics, up to `bounds.catalogErrorsReportedMax`. The
+ * semantics of an offer with a wrong shape are not checked. If a list is too long, no other kind of error is reported.
  */
 export function validateCatalogValue(value: unknown, vertical: Vertical): ValidatedCatalog {
   const errors = new CatalogErrors();
@@ -182,9 +182,9 @@ export function validateCatalogValue(value: unknown, vertical: Vertical): Valida
   return hasValidShape && errors.count === 0 ? { ok: true, catalog: value as CatalogFile } : { ok: false, errors };
 }
 
-/** Stops when more errors were found than are reported. */
+/** Checks the shape of a catalog. Stops when more errors were found than can be reported. */
 function checkShape(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
-  // The library stops at eight errors by default, and its limit can only be set for the whole process.
+  // By default, the library stops after eight errors. Its limit can only be set for the whole process.
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: shapeErrorsMax });
   try {
@@ -197,7 +197,7 @@ function checkShape(value: unknown, vertical: Vertical, errors: CatalogErrors): 
   }
 }
 
-// The library reports an unknown member twice: at its own path, and at that of the object around it.
+// The library reports an unknown member twice: at the path of the member and at the path of its parent object.
 const shapeErrorsMax = 2 * (bounds.catalogErrorsReportedMax + 1);
 
 type PartValidator = ReturnType<typeof catalogValidators>['fileValidator'];
@@ -232,7 +232,7 @@ function addShapeErrors(part: unknown, path: CatalogPath, validator: PartValidat
   errors.isIncomplete = shapeErrors.length >= shapeErrorsMax || errors.count >= shapeErrorsMax;
 }
 
-/** Converts a JSON pointer. The value is needed to distinguish an array index from a member name. */
+/** Converts a JSON pointer to a path. The value is needed to distinguish an array index from a member name. */
 function pathFromPointer(pointer: string, value: unknown): CatalogPath {
   const path: (string | number)[] = [];
   let part = value;

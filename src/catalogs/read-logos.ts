@@ -10,7 +10,7 @@ import { renderMonogram } from './monogram.ts';
 
 type ReadLogoResult =
   | { readonly ok: true; readonly svg: Uint8Array }
-  /** Follows the name of the file in messages: `does not exist`. */
+  /** End of a message that starts with the file name, such as `does not exist`. */
   | { readonly ok: false; readonly problem: string };
 
 /** Reads a logo file. Never rejects. */
@@ -37,7 +37,7 @@ async function readLogo(path: string): Promise<ReadLogoResult> {
 
 const tooLargeResult: ReadLogoResult = { ok: false, problem: `is larger than ${bounds.logoFileBytesMax} bytes` };
 
-/** Reads at most `maxBytes`, because the file may have grown since `stat`. */
+/** Reads at most `maxBytes`, because the file may have grown since its size was checked. */
 async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
   const bytes = Buffer.alloc(maxBytes);
   let length = 0;
@@ -49,36 +49,36 @@ async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
   return Buffer.from(bytes.subarray(0, length));
 }
 
-/** A lender that gets a monogram although its catalog is a file. */
+/** Problem with a logo file. The lender gets a monogram instead. */
 interface LogoProblem {
   readonly lenderIndex: number;
   readonly file: string;
-  /** Follows the file's name: `does not exist`. */
+  /** End of a message that starts with the file name, such as `does not exist`. */
   readonly problem: string;
 }
 
-/** An image for every lender: its logo or a monogram. */
+/** Images of all lenders: the logo, or a monogram if there is no valid logo file. */
 export interface LogoSet {
-  /** By the lender's name. */
+  /** Logos by lender name. */
   readonly logos: ReadonlyMap<string, Logo>;
   readonly problems: readonly LogoProblem[];
   readonly folderFound: boolean;
 }
 
-/** Folder of the logos of a catalog file. */
+/** Returns the folder that contains the logos of a catalog file. */
 export function logoFolder(catalogFile: string): string {
   return join(dirname(catalogFile), 'logos');
 }
 
 /**
- * Reads the logos of lenders, and renders monograms for those without a valid file. Without a folder, which a catalog that is not a
- * file does not have, all lenders get monograms and no problems are reported. Yields to the event loop between files.
+ * Reads the logos of lenders, and renders monograms for lenders without a valid file. A catalog that is not a file has no folder: then
+ * all lenders get monograms and no problems are reported. Yields to the event loop between files.
  */
 export async function readLogos(folder: string | null, lenders: readonly Lender[]): Promise<LogoSet> {
   const logos = new Map<string, Logo>();
   const problems: LogoProblem[] = [];
   const folderFound = folder !== null && (await isFolder(folder));
-  // Lenders may share a file.
+  // Several lenders may use the same file.
   const files = new Map<string, Extract<ReadLogoResult, { ok: false }> | Logo>();
   for (const [at, { name, logo: file }] of lenders.entries()) {
     if (at % bounds.monogramsPerTurn === bounds.monogramsPerTurn - 1) await nextTurn();

@@ -5,12 +5,12 @@ import { type CatalogErrors, type CatalogPath, formatPath } from './catalog-erro
 import type { CatalogCriterion, CatalogFile, CatalogLender, CatalogOffer } from './catalog-schema.ts';
 import { catalogValidators } from './catalog-validators.ts';
 
-/** Products may have rules of states for the whole catalog, a lender or an offer. */
+/** A part of a catalog file that may have state rules: the whole catalog, a lender or an offer. */
 type WithStateRules<Part> = Part & { readonly state_rules?: unknown };
 
 /**
- * Reports what no schema can express: values that are not among those of their field, limits that contradict each other, repeated
- * names. Parts of the catalog with a wrong shape, which the schema reports, are skipped.
+ * Reports errors that a schema cannot express: values that are not allowed for their field, limits that contradict each other, and
+ * repeated names. Skips parts of the catalog with a wrong shape, which the schema reports.
  */
 export function validateSemantics(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
   const catalog = value as WithStateRules<CatalogFile>;
@@ -39,7 +39,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
     checkStateRules(lender.state_rules, [...lenderPath, 'state_rules'], vertical, errors);
     if (!Array.isArray(lender.offers)) continue;
     for (const [offerIndex, offer] of lender.offers.entries()) {
-      // `errors` may have left out an error of shape, so the offer itself is checked again.
+      // `errors` may not list every error of shape, so the shape of the offer is checked again.
       if (!offerValidator.Check(offer)) continue;
       const path = [...lenderPath, 'offers', offerIndex];
       checkUnique(ids, offer.id, [...path, 'id'], errors);
@@ -51,12 +51,12 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
   product.validateOffers(offers, errors);
 }
 
-/** JSON escapes can write half of a surrogate pair, which UTF-8 cannot encode. */
+/** Reports a text with a lone surrogate. JSON escapes can contain one, but UTF-8 cannot encode it. */
 function checkWellFormedText(text: unknown, path: CatalogPath, errors: CatalogErrors): void {
   if (typeof text === 'string' && !text.isWellFormed()) errors.add(path, 'must hold no half of a surrogate pair');
 }
 
-/** Checks the states even where the shape of their rules is wrong. */
+/** Checks the names of the states, even if the shape of their rules is wrong. */
 function checkStateRules(rules: unknown, path: CatalogPath, vertical: Vertical, errors: CatalogErrors): void {
   if (typeof rules !== 'object' || rules === null || Array.isArray(rules)) return;
   const states = choiceValues(vertical, vertical.roles.state);
@@ -74,7 +74,7 @@ function checkUnique(seen: Map<string, CatalogPath>, value: string, path: Catalo
   else errors.add(path, `is the same as ${formatPath(first)}`);
 }
 
-/** Checks the members that offers of every product have. */
+/** Checks the members that offers of all products share. */
 function checkOffer(
   offer: WithStateRules<CatalogOffer>,
   path: CatalogPath,
@@ -129,7 +129,7 @@ function criterionFieldProblem(field: PocketField | undefined, vertical: Vertica
   return allowedConditions(field).length === 0 ? 'names a field that cannot be a criterion' : null;
 }
 
-/** The conditions that a criterion on the field may have. Ages have no maximum, because no offer may exclude older borrowers. */
+/** Returns the conditions that a criterion on the field may have. Ages have no maximum, because no offer may exclude older borrowers. */
 function allowedConditions(field: PocketField): readonly string[] {
   switch (field.kind) {
     case 'choice':
@@ -146,8 +146,8 @@ function allowedConditions(field: PocketField): readonly string[] {
 }
 
 /**
- * The URL becomes a Location header with the click_id in place of the placeholder. It must be a plain https URL for every
- * click_id, so the placeholder must come after the host.
+ * Returns the problem of a landing URL, or null. A click redirects to the URL with the click_id in place of the placeholder. The result
+ * must be a plain https URL for every click_id, so the placeholder must come after the host.
  */
 function landingUrlProblem(template: string): string | null {
   if (!/^[\x21-\x7e]+$/.test(template)) return 'must be printable ASCII without spaces';

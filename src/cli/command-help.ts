@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import { type ExitCode, exitCodes, exitMeanings } from './command-line-error.ts';
 
-/** Parts of the help of a command besides its arguments and options. */
+/** Parts of a command's help, other than arguments and options. */
 export interface CommandHelp {
-  /** Complete command lines, which tests run. */
+  /** Example command lines. Tests run all of them. */
   readonly examples: readonly string[];
-  /** Exit codes and their meaning; null for the meaning in `exitMeanings`. Every command has 0 and 2, which can be left out. */
+  /** Exit codes with their meaning; null stands for the meaning in `exitMeanings`. Codes 0 and 2 apply to every command. */
   readonly exitCodes?: { readonly [Code in ExitCode]?: string | null };
   readonly json?: JsonOutputHelp;
 }
 
-/** Output of `--json`. */
+/** Description of the output of `--json`. */
 export interface JsonOutputHelp {
   readonly output: string;
-  /** Description of each member; a nested member has a path with dots. */
+  /** Description of each member, by name. The name of a nested member is a path with dots. */
   readonly members: Readonly<Record<string, string>>;
 }
 
@@ -30,7 +30,7 @@ export function helpOf(command: Command): CommandHelp {
   return help;
 }
 
-/** Exit codes of a command with their meanings, ascending. */
+/** Returns the exit codes of a command with their meanings, in ascending order. */
 export function exitCodesOf(command: Command): (readonly [code: number, meaning: string])[] {
   const own = helpOf(command).exitCodes ?? {};
   const codes = { [exitCodes.success]: null, [exitCodes.usage]: null, ...own };
@@ -42,7 +42,7 @@ export function exitCodesOf(command: Command): (readonly [code: number, meaning:
 
 const helpColumns = 100;
 
-/** Formats the part of the help that follows the options. */
+/** Formats the part of the help that follows the list of options. */
 export function formatHelp(command: Command): string {
   const { json, examples } = helpOf(command);
   const parts: string[] = [];

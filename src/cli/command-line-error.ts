@@ -1,10 +1,10 @@
 import { OperatorError } from '../domain/operator-error.ts';
 
-/** Exit codes of all commands. A command that a signal ends exits with 128 plus the number of the signal. */
+/** Exit codes of all commands. A command that is ended by a signal exits with 128 plus the signal number. */
 export const exitCodes = { success: 0, failure: 1, usage: 2, damage: 3, incomplete: 4, interrupted: 130 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Meaning of each exit code, for commands that do not state a more specific one. */
+/** Default meaning of each exit code. A command may state a more specific meaning. */
 export const exitMeanings: Readonly<Record<ExitCode, string>> = {
   [exitCodes.success]: 'success',
   [exitCodes.failure]: 'failure; the reason is on standard error',
@@ -14,7 +14,7 @@ export const exitMeanings: Readonly<Record<ExitCode, string>> = {
   [exitCodes.interrupted]: 'interrupted by Ctrl-C (143: by SIGTERM)',
 };
 
-/** Failure of a command, with the code that it exits with. */
+/** Failure of a command, with the exit code of the command. */
 export class CommandLineError extends OperatorError {
   override readonly name = 'CommandLineError';
   readonly exitCode: ExitCode;

@@ -11,7 +11,7 @@ export function parseAccountName(text: string): string {
   );
 }
 
-/** Option with a few allowed values, which suggests the nearest one for any other value. The values are listed under their names. */
+/** Creates an option with a few allowed values, listed by name. For any other value, the error suggests the nearest allowed value. */
 export function choiceOption<Value>(
   flags: string,
   description: string,
@@ -28,7 +28,7 @@ export function choiceOption<Value>(
   });
 }
 
-/** Parses the expiry of a key. Returns milliseconds since the Unix epoch. */
+/** Parses the expiry of a key. Returns Unix milliseconds. */
 export function parseFutureExpiry(text: string): number {
   const ms = parseKeyExpiry(text);
   if (ms === null) {

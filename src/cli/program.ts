@@ -14,7 +14,7 @@ import { originsCommand } from './commands/origins.ts';
 import { secretCommand } from './commands/secret.ts';
 import { serveCommand } from './commands/serve.ts';
 
-/** Converts an error message of commander to the format of all other errors: one line without a prefix. */
+/** Converts an error message of commander to the format of all other errors: one line without the prefix `error:`. */
 export function formatUsageError(text: string): string {
   const line = text
     .trimEnd()
@@ -24,8 +24,8 @@ export function formatUsageError(text: string): string {
 }
 
 /**
- * Makes a command check its mandatory options last. Commander checks them before unknown options, so that for `--acount x` it would
- * only report that `--account` is missing.
+ * Makes a command check its mandatory options after all other arguments. Commander would check them before unknown options, so that the
+ * error for `--acount x` would only be that `--account` is missing.
  */
 function checkRequiredOptionsLast(command: Command): void {
   const mandatory = command.options.filter((option) => option.mandatory);
@@ -37,15 +37,15 @@ function checkRequiredOptionsLast(command: Command): void {
 }
 
 /**
- * Reports an unknown command, and replaces `help` before a command by `--help` after it. Commander itself would print the help of
- * the parent command for an unknown command with `help` or `--help`.
+ * Reports an unknown command. Also converts `help <command>` to `<command> --help`. For an unknown command with `help` or `--help`,
+ * commander would otherwise print the help of the parent command.
  */
 export function normalizeArguments(root: Command, words: readonly string[]): string[] {
   let command = root;
   let helpWanted = false;
   const path: string[] = [];
   for (const word of words) {
-    // No command with subcommands has an option that takes a value.
+    // Options are skipped; no command with subcommands has an option that takes a value.
     if (word.startsWith('-')) continue;
     const isGroup = command.commands.length > 0;
     const subcommand = command.commands.find((each) => each.name() === word);
@@ -69,8 +69,8 @@ function failUnknownCommand(command: Command, word: string): never {
 }
 
 /**
- * Creates the command line. The modules that do the work of a command are loaded when the command runs. Errors of commander are
- * thrown; with `quiet`, commander does not print them.
+ * Creates the command line program. The modules that implement a command are loaded when the command runs. Errors of commander are
+ * thrown. With `quiet`, commander does not print errors.
  */
 export function createProgram(version: string, { quiet = false } = {}): Command {
   const root = new Command('marketplace')

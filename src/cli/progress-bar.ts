@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 import { type Clock, systemClock } from '../domain/clock.ts';
 import type { ServiceOptions } from '../server/service.ts';
 
-/** Terminal that the bar is drawn on: standard error, or a substitute in tests. */
+/** Terminal on which the progress bar is drawn: standard error, or a substitute in tests. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -12,23 +12,23 @@ export interface ProgressStream {
 }
 
 interface ProgressBarOptions {
-  /** Expected amount of work in `unit`; the actual amount may be larger. */
+  /** Expected amount of work in `unit`. The actual amount may be greater. */
   readonly total: number;
-  /** `bytes` is shown as KiB, MiB and so on; null shows the percentage only. */
+  /** Unit of the amounts. `bytes` is formatted as KiB, MiB and so on. With null, the bar shows only the percentage. */
   readonly unit: string | null;
   readonly clock?: Clock;
 }
 
 interface ProgressBar {
-  /** Adds to the amount done. Cheap enough to be called for every record. */
+  /** Adds to the amount of work done. Fast enough to be called for every record. */
   advance(amount: number): void;
-  /** Removes the bar. Call it before other output, also after a failure. Idempotent. */
+  /** Removes the progress bar. Call it before other output and after a failure. Repeated calls have no effect. */
   clear(): void;
 }
 
 /**
- * Creates a one-line progress bar with the share done and the time left. Draws nothing if the stream is not a terminal, or for work
- * that takes less than about a second.
+ * Creates a one-line progress bar with the finished share and the remaining time. Draws nothing if the stream is not a terminal, or if
+ * the work takes less than about a second.
  */
 export function createProgressBar(
   stream: ProgressStream,
@@ -39,7 +39,7 @@ export function createProgressBar(
   let nextDrawMs = startMs + bounds.progressBarDelayMs;
   let doneSoFar = 0;
   let drawnCharacters = 0;
-  /** Overwrites the line. Pads with spaces because not every terminal can erase. */
+  /** Overwrites the line. Pads the text with spaces, because not every terminal can erase a line. */
   const draw = (text: string): void => {
     stream.write(`\r${text.padEnd(drawnCharacters)}`);
     drawnCharacters = text.length;
@@ -50,7 +50,7 @@ export function createProgressBar(
       const nowMs = clock.monotonicMs();
       if (nowMs < nextDrawMs) return;
       nextDrawMs = nowMs + bounds.progressBarRedrawIntervalMs;
-      // A full line would wrap. Some terminals report 0 columns.
+      // A line of full width would wrap. Some terminals report 0 columns.
       draw(formatProgressLine(doneSoFar, total, unit, nowMs - startMs).slice(0, (stream.columns || 80) - 1));
     },
     clear() {
@@ -86,18 +86,18 @@ function formatDuration(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** Terminal for the progress bars of a command. With --json, standard error is for errors only, so nothing is drawn. */
+/** Returns the terminal for a command's progress bar. With --json there is none, because standard error is for errors only. */
 export function progressStreamFor({ json }: { readonly json?: true }): ProgressStream {
   return json ? { write() {} } : process.stderr;
 }
 
 interface RecoveryProgress {
   readonly onProgress: NonNullable<ServiceOptions['onRestoreProgress']>;
-  /** Removes the bar. Idempotent. */
+  /** Removes the progress bar. Repeated calls have no effect. */
   clear(): void;
 }
 
-/** Shows the progress of recovery at the start of a server: a bar on a terminal, otherwise a log line every few seconds. */
+/** Reports the progress of recovery when a server starts: a bar on a terminal, otherwise a log line every few seconds. */
 export function createRecoveryProgress(
   stream: ProgressStream,
   logger: Pick<Logger, 'info'>,

@@ -1,23 +1,23 @@
 import { constants } from 'node:os';
 import process from 'node:process';
 
-/** Signals that control a server. */
+/** Handlers of the signals that control a server. */
 interface ServeSignals {
-  /** Aborted by the first SIGINT or SIGTERM. */
+  /** Abort signal that the first SIGINT or SIGTERM aborts. */
   readonly stopSignal: AbortSignal;
-  /** Resolves with the first SIGINT or SIGTERM. */
+  /** Promise that resolves with the first SIGINT or SIGTERM. */
   readonly stopRequested: Promise<NodeJS.Signals>;
-  /** Sets the function that ends the process at the second SIGINT or SIGTERM. A third one exits at once. */
+  /** Sets the function that ends the process at the second SIGINT or SIGTERM. A third signal exits at once. */
   onSecondStop(end: (signal: NodeJS.Signals) => void): void;
-  /** Sets the function to call at each SIGHUP. If a SIGHUP has arrived before, calls it at once and returns true. */
+  /** Sets the function to call at each SIGHUP. If a SIGHUP has already arrived, calls the function at once and returns true. */
   onReload(handle: () => void): boolean;
 }
 
 let installedSignals: ServeSignals | null = null;
 
 /**
- * Installs the signal handlers, which stay until the end of the process. Until `onSecondStop` is called, a second SIGINT or SIGTERM
- * exits at once with 1.
+ * Installs the signal handlers, which remain until the process ends. Until `onSecondStop` is called, a second SIGINT or SIGTERM exits at
+ * once with code 1.
  */
 export function installServeSignals(): ServeSignals {
   installedSignals ??= createServeSignals();
@@ -60,7 +60,7 @@ function createServeSignals(): ServeSignals {
   };
 }
 
-/** A signal interrupted the command, which has cleaned up. */
+/** A signal interrupted the command. The command has already cleaned up. */
 export class InterruptedError extends Error {
   override readonly name = 'Interrupted';
   readonly signal: NodeJS.Signals;
@@ -70,15 +70,15 @@ export class InterruptedError extends Error {
     this.signal = signal;
   }
 
-  /** Exit code that shells use for a program ended by a signal. */
+  /** Exit code that shells report for a program that was ended by the signal. */
   get exitCode(): number {
     return 128 + constants.signals[this.signal];
   }
 }
 
 /**
- * Runs long work that Ctrl-C or SIGTERM interrupts: the work must yield to the event loop and reject with the reason of its abort
- * signal, an `InterruptedError`. A second Ctrl-C ends the process at once.
+ * Runs long work that Ctrl-C or SIGTERM interrupts. The work must yield to the event loop, and reject with the reason of its abort
+ * signal, which is an `InterruptedError`. A second Ctrl-C ends the process at once.
  */
 export async function runInterruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController();

@@ -5,19 +5,19 @@ import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 
-/** Offsets in a sub_id of three bytes each: random bytes (10 bytes from 14 on) and bytes of the MAC (from 24 on). */
+/** Offsets in a sub_id of groups of three bytes: random bytes (10 bytes from offset 14) and bytes of the MAC (from offset 24). */
 const rowOffsets = [14, 17, 20, 24];
 
 /**
- * Counts the recorded clicks of each session up to a maximum, in a fixed amount of memory: a count-min sketch with conservative
- * update. A session has one cell in each of four rows, chosen by random bytes of its sub_id. Its count is the smallest of the
- * four. Sessions share cells, so a count may be too high, but never too low.
+ * Counts the recorded clicks of each session up to a maximum, in a fixed amount of memory. Uses a count-min sketch with conservative
+ * update: each session has one cell in each of four rows, chosen by random bytes of its sub_id, and its count is the smallest of the
+ * four cells. Sessions share cells, so a count may be too high, but never too low.
  *
- * With 2^20 cells per row and a maximum of 64, a simulated day of 130 million recorded clicks refused no click of an honest
- * session.
+ * In a simulation with 2^20 cells per row, a maximum of 64 and 130 million recorded clicks in a day, no click of an honest session was
+ * refused.
  *
- * Sessions created on one UTC day share one sketch. Clicks are recorded for 24 hours after the creation of their session, so two
- * sketches are enough. A sketch is replaced when the day after the next begins.
+ * Sessions created on the same UTC day share one sketch. Clicks are recorded for 24 hours after the creation of their session, so two
+ * sketches are enough. A sketch is reused two days later.
  */
 class SessionClickSketch {
   readonly #max: number;
@@ -27,8 +27,8 @@ class SessionClickSketch {
   readonly #cells = rowOffsets.map(() => 0);
 
   /**
-   * @param max recorded clicks of one session, up to 255
-   * @param rowCells cells in a row, one byte each: a power of two, up to 2^24
+   * @param max maximum number of recorded clicks per session, up to 255
+   * @param rowCells number of one-byte cells per row: a power of two, up to 2^24
    */
   constructor(max: number, rowCells: number) {
     this.#max = max;
@@ -55,7 +55,7 @@ class SessionClickSketch {
   #sketchOf(sub: Uint8Array): Uint8Array {
     const day = dayOf(decodeSubId(sub).createdMs);
     const slot = day & 1;
-    // An earlier day uses the sketch of a later one, so that counts do not restart when the clock is set back.
+    // A day before the sketch's day uses the same sketch, so that counts do not restart when the clock is set back.
     if (day > this.#days[slot]!) {
       this.#days[slot] = day;
       this.#sketches[slot] = new Uint8Array(rowOffsets.length * (this.#mask + 1));
@@ -66,14 +66,14 @@ class SessionClickSketch {
 
 /**
  * Limits the clicks that are recorded (docs/contract.md#recorded-clicks), so that one link cannot fill the ledger: at most
- * `clicksRecordedPerSessionMax` per session, and at most `clicksRecordedPerLinkMax` per session and offer. Further clicks redirect
- * without a record.
+ * `clicksRecordedPerSessionMax` per session, and at most `clicksRecordedPerLinkMax` per session and offer. Further clicks still
+ * redirect, but are not recorded.
  *
- * The limit per session also applies after a restart. The limit per offer keeps repeated clicks on one offer from using up the
- * clicks of the session. Above `clickCountersMax` links, the counts of the least recently clicked links are dropped.
+ * The limit per session also applies after a restart. Because of the limit per offer, repeated clicks on one offer cannot use up the
+ * session's limit. If there are more than `clickCountersMax` links, the counts of the least recently clicked links are dropped.
  */
 export class ClickRecordLimiter implements LedgerSubscriber {
-  /** No record is read only for this class: it counts the clicks among the records that others need. */
+  /** Infinite, because this class needs no records of its own: it counts the clicks among the records that other subscribers need. */
   readonly replaySinceMs = Number.POSITIVE_INFINITY;
   readonly #perLinkMax: number;
   readonly #clicksPerLink: LRUCache<string, number>;
@@ -99,7 +99,7 @@ export class ClickRecordLimiter implements LedgerSubscriber {
     return true;
   }
 
-  /** Counts a click that was recorded before a restart. At run time `tryConsume` counts, before the click is recorded. */
+  /** Counts a click that was recorded before a restart. At run time, `tryConsume` counts the click before it is recorded. */
   apply(record: LedgerRecord): void {
     if (record[0] === ledgerRecordKind.offerClicked) this.#clicksPerSession.tryAdd(record[2]);
   }

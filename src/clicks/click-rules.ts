@@ -1,21 +1,21 @@
 import { bounds } from '../bounds.ts';
 
-/** Whether a click is early enough to count: at most 24 hours after the creation of its session. Times in Unix milliseconds. */
+/** Whether a click is early enough to count: at most 24 hours after the creation of its session. Times are Unix milliseconds. */
 export function isWithinAttributionWindow(clickedMs: number, createdMs: number): boolean {
   return clickedMs - createdMs <= bounds.clickAttributionMs;
 }
 
-/** State of a session and an offer before a click. */
+/** State of a session and an offer before the click that is classified. */
 interface ClickContext {
-  /** Whether the offer was shown to the session. */
+  /** Whether a response of the session contained the offer. */
   readonly wasShown: boolean;
-  /** Whether a click of the session on the offer has counted. */
+  /** Whether the session has an earlier counted click on the offer. */
   readonly wasClicked: boolean;
-  /** Creation time of the session. */
+  /** Creation time of the session in Unix milliseconds. */
   readonly createdMs: number;
 }
 
-/** The counting rule of docs/contract.md#counting-clicks: the first click on a shown offer, within 24 hours, counts. */
+/** Applies the rule of docs/contract.md#counting-clicks: the first click on a shown offer counts if it is within 24 hours. */
 export function classifyClick(
   { wasShown, wasClicked, createdMs }: ClickContext,
   clickedMs: number,

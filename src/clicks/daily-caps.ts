@@ -12,13 +12,13 @@ import { classifyClick } from './click-rules.ts';
 import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts';
 
 /**
- * An offer with a daily cap (docs/contract.md#daily-caps) and its booked clicks. It has counters for two days, so that a wall clock
- * that is set back over midnight finds the earlier count.
+ * State of an offer with a daily cap (docs/contract.md#daily-caps): the cap and the number of booked clicks. It has counters for two
+ * days, so that the earlier count still exists when the wall clock is set back past midnight.
  */
 class OfferCapState {
-  /** Null until the catalog with the cap is active. */
+  /** Daily cap in clicks; null until the catalog with the cap is active. */
   dailyCap: number | null = null;
-  /** Time at which a catalog without the offer became active, or null. The cap still applies to links shown before. */
+  /** Time at which a catalog without the offer was activated, or null. The cap still applies to links shown before that time. */
   removedMs: number | null = null;
   readonly randomId: RandomOfferId;
   readonly #days = [-1, -1];
@@ -44,7 +44,7 @@ class OfferCapState {
 }
 
 /**
- * Applies a ledger record to the offers that it names, by the rules of docs/contract.md#counting-clicks. Returns whether an
+ * Applies a ledger record to the capped offers that it contains, by the rules of docs/contract.md#counting-clicks. Returns whether an
  * offer of the active catalog reached its cap.
  */
 function applyRecord(
@@ -59,7 +59,7 @@ function applyRecord(
         const offer = offers.get(id);
         if (offer !== undefined) pairs.markShown(sub, offer.randomId);
       }
-      // Clicks of older sessions no longer count.
+      // Sessions that are too old for counted clicks are removed.
       pairs.evictBefore(wallMs - bounds.clickAttributionMs - bounds.clockSetBackMsMax);
       return false;
     }
@@ -70,7 +70,7 @@ function applyRecord(
     case ledgerRecordKind.revenueConfirmed: {
       const offer = offers.get(record[3]);
       if (offer === undefined || record[8] === null) return false;
-      // A confirmation may restore a click. It takes no place of the cap, and later clicks are repeats.
+      // A confirmation may restore a click. The restored click does not count against the cap, and later clicks are repeats.
       if (pairs.state(record[2], offer.randomId) === 'shown') pairs.markClicked(record[2], offer.randomId);
       return false;
     }
@@ -83,7 +83,7 @@ function applyClick(
   offer: OfferCapState,
   pairs: SessionOfferPairs,
 ): boolean {
-  // The recorded decision stands. A click from a time when the offer had no cap has none.
+  // The decision in the record is final. A click from a time at which the offer had no cap has no decision.
   if (withinDailyCap === null || pairs.state(sub, offer.randomId) === 'clicked') return false;
   if (withinDailyCap === undefined && !isCountedClick(sub, clickedMs, offer, pairs)) return false;
   pairs.markClicked(sub, offer.randomId);
@@ -93,7 +93,7 @@ function applyClick(
   return offer.removedMs === null && offer.isAtCap(day);
 }
 
-/** Whether a click counts. Assumes that the offer was shown to a session whose pairs may have been evicted. */
+/** Whether a click counts. If the pairs of the session may have been evicted, assumes that the offer was shown. */
 function isCountedClick(
   sub: Uint8Array,
   clickedMs: number,
@@ -108,25 +108,24 @@ function isCountedClick(
 
 /** Effect of an offer's daily cap on a click. */
 interface CapDecision {
-  /** The cap of the day is reached: the click has no value. */
+  /** Whether the cap of the day is reached, so that the click has no value. */
   readonly atCap: boolean;
-  /** Member of the click's record; undefined for an offer without a cap. */
+  /** Value of `withinDailyCap` in the click's record; undefined for an offer without a cap. */
   readonly withinDailyCap: boolean | null | undefined;
 }
 
 /**
- * Visits the records from `sinceMs` on that the ledger had taken at the time of the call, in order. Later records may be visited
- * too.
+ * Visits, in order, the records from `sinceMs` on that the ledger had accepted at the time of the call. May also visit later records.
  */
 export type ReadLedgerSince = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
- * Daily caps (docs/contract.md#daily-caps): counts the booked clicks of each capped offer per UTC day, and lists the offers that
- * reached their cap. All accounts share the cap of an offer; the sandbox has its own count.
+ * Enforces daily caps (docs/contract.md#daily-caps): counts the booked clicks of each capped offer per UTC day, and lists the offers
+ * that reached their cap. All accounts share the cap of an offer. The sandbox has a separate count.
  *
- * The state is derived from the ledger by the rules of docs/contract.md#counting-clicks, so it is the same after a restart. A click
- * is checked, recorded with the decision and applied in one turn, so that two clicks cannot take one place. The projection uses
- * the recorded decision and does not know the cap.
+ * The state is derived from the ledger by the rules of docs/contract.md#counting-clicks, so it is the same after a restart. A click is
+ * checked, recorded with the decision and applied in one turn of the event loop, so that two clicks cannot both use the last click of
+ * a cap. The analytics projection uses the recorded decision and does not know the cap.
  *
  * If an offer gets a cap while the service runs, `loadHistory` reads the last day from the ledger.
  */
@@ -134,9 +133,9 @@ export class DailyCaps implements LedgerSubscriber {
   readonly #states = new Map<number, CatalogCapState>();
   readonly #pairsMax: number;
   readonly #pairs: SessionOfferPairs;
-  /** Records that the ledger takes while `loadHistory` runs. */
+  /** Records that the ledger accepts while `loadHistory` runs; null at other times. */
   #bufferedRecords: LedgerRecord[] | null = null;
-  /** Of all catalogs. */
+  /** Number of capped offers in all catalogs. */
   #cappedOfferCount = 0;
   readonly #completeSinceMs: number;
 
@@ -150,12 +149,12 @@ export class DailyCaps implements LedgerSubscriber {
     return this.isIdle ? Number.POSITIVE_INFINITY : this.#completeSinceMs;
   }
 
-  /** No offer has a cap, so records need not be applied. */
+  /** Whether no offer has a cap. Records then need not be applied. */
   get isIdle(): boolean {
     return this.#cappedOfferCount === 0 && this.#bufferedRecords === null;
   }
 
-  /** Number of offers at their cap in all active catalogs. */
+  /** Returns the number of offers at their cap in all active catalogs. */
   countUnavailableOffers(nowMs: number): number {
     let count = 0;
     for (const { catalog } of this.#states.values()) {
@@ -164,7 +163,7 @@ export class DailyCaps implements LedgerSubscriber {
     return count;
   }
 
-  /** Offers of an active catalog that have reached their cap. */
+  /** Returns the offers of an active catalog that have reached their cap. */
   unavailableOffers(catalog: CompiledCatalog, nowMs: number): UnavailableOffers {
     if (catalog.dailyCaps.size === 0) return noUnavailableOffers;
     const state = this.#stateOf(catalog);
@@ -187,13 +186,13 @@ export class DailyCaps implements LedgerSubscriber {
 
   apply(record: LedgerRecord): void {
     if (this.isIdle) return;
-    // The caller reuses the bytes of the sub_id.
+    // The sub_id is copied, because the caller reuses its bytes.
     this.#bufferedRecords?.push(record.with(2, Buffer.from(record[2])) as unknown as LedgerRecord);
     const state = this.#states.get(stateKeyOfSub(record[2]));
     if (state !== undefined && applyRecord(record, state.offers, this.#pairs)) state.unavailableDay = null;
   }
 
-  /** Reads the history of offers that get their first cap from a catalog that is to be activated. */
+  /** Reads the recorded clicks of offers that have no cap yet and get one from a catalog that is about to be activated. */
   async loadHistory(catalog: CompiledCatalog, nowMs: number, readHistory: ReadLedgerSince): Promise<void> {
     const state = this.#stateOf(catalog);
     const offers = new Map<string, OfferCapState>();
@@ -201,7 +200,7 @@ export class DailyCaps implements LedgerSubscriber {
     if (offers.size === 0) return;
     const sinceMs = replayStartMs(nowMs);
     const isOfCatalog = (record: LedgerRecord): boolean => stateKeyOfSub(record[2]) === stateKeyOfCatalog(catalog);
-    // Separate pairs, because these records are older than those that are applied meanwhile.
+    // These records are older than those that are applied meanwhile, so they need their own pairs.
     const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
     const bufferedRecords: LedgerRecord[] = [];
     this.#bufferedRecords = bufferedRecords;
@@ -219,7 +218,7 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /**
-   * Activates the caps of a catalog from `nowMs` on. Call `loadHistory` before. A removed offer keeps its cap as long as its
+   * Activates the caps of a catalog from `nowMs` on. Call `loadHistory` before. The cap of a removed offer applies as long as its
    * replaced catalog is retained (docs/contract.md#daily-caps).
    */
   activate(catalog: CompiledCatalog, nowMs: number): void {
@@ -232,7 +231,7 @@ export class DailyCaps implements LedgerSubscriber {
       offers.set(id, offer);
     }
     for (const [id, offer] of state.offers) {
-      // Drops offers whose cap was removed, and offers that were loaded for a catalog that was never activated.
+      // Offers whose cap was removed are dropped, and also offers loaded for a catalog that was never activated.
       if (catalog.offerIndex(id) >= 0 || offer.dailyCap === null) continue;
       offer.removedMs ??= nowMs;
       offers.set(id, offer);
@@ -243,7 +242,7 @@ export class DailyCaps implements LedgerSubscriber {
     this.#deleteExpiredOffers(nowMs);
   }
 
-  /** Restores the state after a restart: activates the replaced catalogs in order, then the current one. */
+  /** Restores the caps after a restart: activates the replaced catalogs in order, then the current catalog. */
   restoreCatalogs(catalog: CompiledCatalog, replaced: readonly ReplacedCatalog[]): void {
     let sinceMs = 0;
     for (const { compiled, replacedMs } of replaced) {
@@ -274,25 +273,25 @@ export class DailyCaps implements LedgerSubscriber {
   }
 }
 
-/** The capped offers of one vertical and mode. */
+/** State of the capped offers of one vertical and mode. */
 interface CatalogCapState {
-  /** Null before the first activation. */
+  /** Active catalog; null before the first activation. */
   catalog: CompiledCatalog | null;
-  /** By id: offers of the active catalog, and removed ones. */
+  /** Capped offers by offer id: those of the active catalog, and removed offers whose cap still applies. */
   offers: Map<string, OfferCapState>;
   unavailable: UnavailableOffers;
-  /** Day of `unavailable`; null if it must be recomputed. */
+  /** Day number for which `unavailable` was computed; null if it must be recomputed. */
   unavailableDay: number | null;
 }
 
 const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
 
-/** An offer clicked today was shown today or yesterday. The extra hour covers a wall clock that was set back. */
+/** Returns the start of the replay: an offer clicked today was shown today or yesterday. One extra hour allows for a clock set back. */
 function replayStartMs(nowMs: number): number {
   return dayStartMs(dayOf(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }
 
-/** Vertical and mode as one number, encoded as in a sub_id. */
+/** Encodes vertical and mode as one number, as in a sub_id. */
 function stateKeyOfCatalog({ vertical, mode }: CompiledCatalog): number {
   return (vertical.number << 1) | (mode === 'test' ? 1 : 0);
 }

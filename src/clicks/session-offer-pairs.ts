@@ -11,12 +11,12 @@ export interface RandomOfferId {
 const minuteMs = 60 * 1000;
 
 /**
- * Set of pairs of a session and an offer that was shown to it, with a bit for a counted click. A pair takes eight bytes outside
- * the heap, since there are as many pairs as views of capped offers in a day.
+ * Set of (session, offer) pairs: the offers that were shown to each session, with one bit for a counted click. A pair takes eight
+ * bytes outside the heap, because there are as many pairs as views of capped offers in a day.
  *
- * A pair is identified by 63 bits: random bits of the sub_id XOR those of the offer. Among four million pairs, the probability
- * of a collision is one in a million. There is one hash table for each minute of session creation, so that growing a table is
- * fast. The oldest table is evicted when its sessions' clicks no longer count, or when there are too many pairs.
+ * A pair is identified by 63 bits: random bits of the sub_id XOR random bits of the offer. Among four million pairs, the probability
+ * of a collision is one in a million. There is one hash table for each minute of session creation, so that growing a table is fast.
+ * The oldest table is evicted when clicks of its sessions no longer count, or when there are too many pairs.
  */
 export class SessionOfferPairs {
   readonly #pairsMax: number;
@@ -33,7 +33,7 @@ export class SessionOfferPairs {
     return this.#size;
   }
 
-  /** Whether no pair of a session created at this time has been evicted. */
+  /** Whether all pairs of sessions created at this time are still in the set. */
   isComplete(createdMs: number): boolean {
     return createdMs >= this.#completeSinceMs;
   }
@@ -50,7 +50,7 @@ export class SessionOfferPairs {
     this.#addPair(sub, offerId, true);
   }
 
-  /** Adds the pairs of other offers. Each step adds the pairs of one minute, in a few milliseconds at most. */
+  /** Adds the pairs of another set. Each step adds the pairs of one minute and takes a few milliseconds at most. */
   *merge(others: SessionOfferPairs): Generator<void> {
     this.#completeSinceMs = Math.max(this.#completeSinceMs, others.#completeSinceMs);
     for (const [minute, table] of others.#tablesByMinute) {
@@ -60,7 +60,7 @@ export class SessionOfferPairs {
     }
   }
 
-  /** Evicts the sessions of all minutes that end before this time. */
+  /** Evicts the pairs of all minutes of session creation that end before this time. */
   evictBefore(createdMs: number): void {
     if (createdMs <= this.#completeSinceMs) return;
     const minuteBefore = Math.floor(this.#completeSinceMs / minuteMs);
@@ -102,12 +102,12 @@ function minuteOf(sub: Uint8Array): number {
   return Math.floor(decodeSubId(sub).createdMs / minuteMs);
 }
 
-/** Offset of the random bytes in a sub_id. */
+/** Offset, in a sub_id, of the random bytes that identify a session. */
 const randomOffset = 14;
 const initialSlots = 64;
 
 /**
- * A hash table with open addressing. An entry is two words; the lowest bit of the second word is the click bit. Two zeros are an
+ * Hash table with open addressing. An entry is two words; the lowest bit of the second word is the click bit. Two zero words are an
  * empty slot.
  */
 class PairTable {
@@ -120,7 +120,7 @@ class PairTable {
     return (this.#words[index + 1]! & 1) === 1 ? 'clicked' : 'shown';
   }
 
-  /** Returns the number of added pairs: 1 or 0. */
+  /** Adds a pair. Returns the number of added pairs: 1, or 0 if the table already has the pair. */
   add(high: number, low: number, clicked: boolean): number {
     const at = this.#find(high, low);
     const isNew = this.#isEmpty(at);
@@ -134,11 +134,11 @@ class PairTable {
     return isNew ? 1 : 0;
   }
 
-  /** Returns the number of added pairs. */
+  /** Adds the pairs of another table. Returns the number of added pairs. */
   merge(other: PairTable): number {
     const words = other.#words;
     let added = 0;
-    // Grows first: inserting in the order of a larger table would cluster at the start of a smaller one.
+    // The table grows first: inserting in the order of a larger table would fill the start of a smaller table and slow it down.
     while ((this.size + other.size) * 3 > this.#words.length) this.#grow();
     for (let at = 0; at < words.length; at += 2) {
       const [high, low] = [words[at]!, words[at + 1]!];
@@ -147,7 +147,7 @@ class PairTable {
     return added;
   }
 
-  /** Index of the pair, or of the empty slot for it. */
+  /** Returns the index of the pair, or of the empty slot where it would be inserted. */
   #find(high: number, low: number): number {
     const words = this.#words;
     const last = words.length - 2;
@@ -174,7 +174,7 @@ class PairTable {
   }
 }
 
-/** Never 0: 0 marks an empty slot. */
+/** Returns the first word of a pair. The word is never 0, because 0 marks an empty slot. */
 function highWordOf(sub: Uint8Array, { high }: RandomOfferId): number {
   return (readWord(sub, randomOffset) ^ high) >>> 0 || 1;
 }

@@ -1,6 +1,6 @@
 /**
- * Waits for a promise up to a fixed time. Calls within the same tick share one timer, because one timer per click costs more
- * than the rest of the wait.
+ * Waits for a promise up to a fixed time. Calls within the same tick share one timer, because a separate timer for each click would
+ * cost more than the rest of the wait.
  */
 export class SharedTimeout {
   readonly #waitMs: number;
@@ -13,7 +13,7 @@ export class SharedTimeout {
     this.#tickMs = tickMs;
   }
 
-  /** Settles as the promise does, or resolves to `'timeout'` after the wait, up to one tick late. */
+  /** Settles as the promise does. Resolves to `'timeout'` if the time is over first; this may be up to one tick late. */
   wait<Value>(promise: Promise<Value>): Promise<Value | 'timeout'> {
     return Promise.race([promise, this.#currentTimeout()]);
   }

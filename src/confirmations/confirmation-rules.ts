@@ -4,11 +4,11 @@ import { microsPerUsd } from '../domain/money.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { Booking, Confirmation, Payout, RejectionReason } from './confirmation.ts';
 
-/** State of the session, offer and txid of one confirmation, from the ledger. */
+/** State, derived from the ledger, of the session, offer and txid of one confirmation. */
 export interface PayoutState {
-  /** Whether the session exists and was shown the offer. */
+  /** Whether the session exists and a response of the session contained the offer. */
   readonly offerShown: boolean;
-  /** Time of the counted click; null if there is none. */
+  /** Time of the counted click in Unix milliseconds; null if there is no counted click. */
   readonly clickedMs: number | null;
   /** Confirmed revenue of the whole session, in micro-dollars. */
   readonly sessionRevenueMicros: number;
@@ -18,21 +18,21 @@ export interface PayoutState {
 type ConfirmationDecision = 'accepted' | 'repeated' | RejectionReason;
 
 /**
- * Applies docs/contract.md#confirmation-rules. Each row is checked twice, with the same result: before it is appended to the
- * ledger, and when the ledger is projected. A ledger that breaks the rules therefore cannot make a payout negative or greater
- * than its funding.
+ * Applies docs/contract.md#confirmation-rules. Each row is checked twice, with the same result: before it is appended to the ledger,
+ * and when the ledger is projected. Therefore even a ledger that breaks the rules cannot make a payout negative or greater than its
+ * funded amount.
  */
 export function checkConfirmation(confirmation: Confirmation, state: PayoutState, nowMs: number): ConfirmationDecision {
   const { sub, status, amountMicros, occurredMs } = confirmation;
   const { createdMs, mode } = decodeSubId(sub);
   if (mode === 'test') return 'sandbox';
-  // Checked before all rules that depend on time, so that a repeat gets the first result while the payout is retained.
+  // Repeats are checked before the rules that depend on time, so that a repeat has the same result as long as the payout is retained.
   const first = state.payout?.[status] ?? null;
   if (first !== null) return isSameBooking(first, confirmation) ? 'repeated' : 'conflict';
 
   const clickedMs = state.clickedMs ?? confirmation.click?.clickedMs ?? null;
   if (clickedMs === null || !state.offerShown) {
-    // The session may have been deleted already, so only its age is known.
+    // The session may have been deleted already, so that only its creation time is known.
     const lastMs = createdMs + bounds.clickAttributionMs + bounds.confirmationWindowMs;
     return nowMs > lastMs ? 'too_late' : 'click_unknown';
   }
@@ -62,7 +62,7 @@ export function applyToPayout(
   return { ...payout, reversed: booking };
 }
 
-/** Returns the change of confirmed revenue by an accepted confirmation; negative for a reversal. */
+/** Returns the change of confirmed revenue by an accepted confirmation, in micro-dollars; negative for a reversal. */
 export function revenueDeltaMicros({ status, amountMicros }: Pick<Confirmation, 'status' | 'amountMicros'>): number {
   return status === 'funded' ? amountMicros : -amountMicros;
 }

@@ -1,14 +1,14 @@
 /** A lender's confirmation that it owes a payout for a click, or its reversal (docs/contract.md#confirmation-rows). */
 export interface Confirmation {
   readonly status: ConfirmationStatus;
-  /** The 32 bytes of the sub_id, in an array of their own. */
+  /** The 32 bytes of the sub_id, in a separate array. */
   readonly sub: Uint8Array;
   readonly offerId: string;
-  /** The lender's identifier of the payout; a reversal has the txid of its payout. */
+  /** Identifier that the lender assigned to the payout. A reversal has the txid of the reversed payout. */
   readonly txid: string;
   readonly amountMicros: number;
   readonly occurredMs: number;
-  /** From the click_id, if given. Restores a click without a record (docs/contract.md#clicks-without-a-record). */
+  /** Click data from the click_id, or null without one. Restores a click without a record (docs/contract.md#clicks-without-a-record). */
   readonly click: ClickEvidence | null;
 }
 
@@ -19,7 +19,7 @@ export interface ClickEvidence {
   readonly valueMicros: number;
 }
 
-/** JSON members of a row. */
+/** Names of the JSON members of a confirmation row. */
 export const confirmationMembers = [
   'click_id',
   'sub_id',
@@ -31,7 +31,7 @@ export const confirmationMembers = [
 ] as const;
 export type ConfirmationMember = (typeof confirmationMembers)[number];
 
-/** Documented in docs/confirmations.md. */
+/** Reasons for rejecting a confirmation row, documented in docs/confirmations.md. */
 export type RejectionReason =
   | 'not_an_object'
   | `${ConfirmationMember}_repeated`
@@ -57,7 +57,7 @@ export type RejectionReason =
   | 'session_limit'
   | 'lender_unknown';
 
-/** The funding or the reversal of a payout. */
+/** Amount and time of the funding or of the reversal of a payout. */
 export interface Booking {
   readonly amountMicros: number;
   readonly occurredMs: number;

@@ -14,7 +14,7 @@ import {
 } from './confirmation.ts';
 
 /**
- * Finds rows with a repeated member, which `JSON.parse` hides because it uses the last value.
+ * Finds rows with a repeated member. `JSON.parse` hides repeated members, because it uses the last value.
  *
  * @param text valid JSON: one row or an array of rows
  * @returns the first repeated member of each such row, by row index
@@ -25,7 +25,7 @@ export function findDuplicateMembers(text: string): ReadonlyMap<number, Confirma
   let rowDepth = 1;
   let depth = 0;
   let row = 0;
-  /** Members of the current row; null outside of objects. */
+  /** Member names of the current row; null outside of objects. */
   let names: Set<string> | null = null;
   let isNameNext = false;
   for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
@@ -60,10 +60,10 @@ interface ParseConfirmationDeps {
   readonly clickIds: Pick<ClickIds, 'verify'>;
 }
 
-/** A row before validation. Other members are ignored. */
+/** A row before validation. Members with other names are ignored. */
 type UnparsedRow = { readonly [Member in ConfirmationMember]?: unknown };
 
-/** Validates the form of one row (docs/contract.md#confirmation-rows), without regard to the ledger. */
+/** Validates the form of one row (docs/contract.md#confirmation-rows). Does not check the row against the ledger. */
 export function parseConfirmation(ids: ParseConfirmationDeps, row: unknown): Confirmation | RejectionReason {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return 'not_an_object';
   const { txid, status, amount, occurred_at: occurredAt } = row as UnparsedRow;
@@ -85,7 +85,7 @@ interface ReferencedClick {
   readonly click: ClickEvidence | null;
 }
 
-/** Reads the click of a row from its click_id, from session and offer, or from both if they agree. Null means absent. */
+/** Reads the click of a row from its click_id, from session and offer, or from both if they agree. A member that is null is absent. */
 function parseClick(
   { subIds, clickIds }: ParseConfirmationDeps,
   { click_id: clickId, sub_id: subId, svc_offer_id: offerId }: UnparsedRow,
@@ -113,5 +113,5 @@ function isOfferId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= bounds.offerIdCharactersMax && /^[a-z0-9_-]+$/.test(value);
 }
 
-/** Greater than the longest click_id this service issues. Longer texts are not decoded. */
+/** Maximum length of a click_id; greater than that of any click_id of this service. Longer texts are not decoded. */
 const clickIdCharactersMax = 256;

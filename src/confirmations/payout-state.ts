@@ -2,7 +2,7 @@ import type { CancelSignal } from '../domain/async.ts';
 import type { Confirmation, Payout } from './confirmation.ts';
 import { applyToPayout, type PayoutState, revenueDeltaMicros } from './confirmation-rules.ts';
 
-/** Identifies the payout of a confirmation. */
+/** Key of a payout: the session, the offer and the txid of a confirmation. */
 export interface PayoutKey {
   readonly sub: Uint8Array;
   readonly offerId: string;
@@ -10,14 +10,14 @@ export interface PayoutKey {
 }
 
 export interface PayoutStateWithLender extends PayoutState {
-  /** Lender of the counted click; null if there is none. */
+  /** Name of the lender of the counted click; null if there is no counted click. */
   readonly lenderName: string | null;
 }
 
 /** Port to the state of clicks and payouts in the ledger. */
 export interface PayoutStateReader {
   /**
-   * Returns one state per key, in the same order. The states include every record that a healthy log accepted before the call.
+   * Returns one state per key, in the order of the keys. The states include every record that a healthy log accepted before the call.
    * Rejects with `AnalyticsUnavailableError`.
    */
   findPayoutStates(keys: readonly PayoutKey[], signal?: CancelSignal | null): Promise<readonly PayoutStateWithLender[]>;
@@ -29,7 +29,7 @@ interface PendingClick {
   readonly lenderName: string | null;
 }
 
-/** Payout states of the rows of one batch, including the rows of the batch that were accepted so far. */
+/** Payout states of the rows of one batch. They include the effect of rows of the same batch that were already accepted. */
 export class PendingPayoutStates {
   readonly #revenueBySession = new Map<string, number>();
   readonly #clicks = new Map<string, PendingClick>();
@@ -57,7 +57,7 @@ export class PendingPayoutStates {
   applyAccepted(confirmation: Confirmation, lenderName: string): void {
     const { clickedMs, offerShown, sessionRevenueMicros, payout } = this.get(confirmation);
     this.#revenueBySession.set(sessionKey(confirmation), sessionRevenueMicros + revenueDeltaMicros(confirmation));
-    // Later rows of the batch see a click that this row restored.
+    // Later rows of the batch must find a click that this row restored.
     this.#clicks.set(clickKey(confirmation), {
       offerShown,
       clickedMs: clickedMs ?? confirmation.click?.clickedMs ?? null,
@@ -71,7 +71,7 @@ function sessionKey({ sub }: PayoutKey): string {
   return Buffer.from(sub).toString('latin1');
 }
 
-/** Unambiguous, because offer ids and txids contain no spaces. */
+/** Formats a key of the map of clicks. The key is unambiguous, because offer ids and txids contain no spaces. */
 function clickKey(key: PayoutKey): string {
   return `${sessionKey(key)} ${key.offerId}`;
 }

@@ -1,9 +1,9 @@
-/** Cancels queued work: `ended` becomes true when the request was aborted or answered, for example because it timed out. */
+/** Cancels a queued task: `ended` becomes true when the request was aborted or answered, for example after a timeout. */
 export interface CancelSignal {
   readonly ended: boolean;
 }
 
-/** Returns a function that calls `create` once and shares its result. A failed call is repeated at the next request. */
+/** Returns a function that calls `create` once and returns the same result to all callers. After a failure, the next call retries. */
 export function memoizeAsync<Result>(create: () => Promise<Result>): () => Promise<Result> {
   let result: Promise<Result> | null = null;
   return () => {
@@ -25,7 +25,7 @@ export class SerialQueue {
     this.#waitingMax = waitingMax;
   }
 
-  /** Returns the result of the task, or null if the queue is full or the task was cancelled before it started. */
+  /** Runs a task and returns its result. Returns null if the queue is full or if the task was cancelled before it started. */
   run<Result>(task: () => Promise<Result>, signal: CancelSignal | null = null): Promise<Result | null> | null {
     if (this.#unfinishedCount > this.#waitingMax) return null;
     this.#unfinishedCount++;

@@ -1,4 +1,4 @@
-/** A day number is the number of days since 1970-01-01 UTC. */
+/** Milliseconds per day. A day number is the number of days since 1970-01-01 UTC. */
 export const dayMs = 86_400_000;
 
 export function dayOf(wallMs: number): number {
@@ -13,7 +13,7 @@ export function isoDate(day: number): string {
   return new Date(day * dayMs).toISOString().slice(0, 10);
 }
 
-/** Parses a calendar date `YYYY-MM-DD` into a day number. Returns null for others, such as 2023-02-29 or the year 0000. */
+/** Parses a calendar date `YYYY-MM-DD` into a day number. Returns null for an invalid date, such as 2023-02-29 or the year 0000. */
 export function parseIsoDate(text: string): number | null {
   if (!/^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text)) return null;
   const ms = Date.parse(`${text}T00:00:00.000Z`);
@@ -25,7 +25,7 @@ export function parseIsoDate(text: string): number | null {
 let lastDay = Number.NaN;
 let lastCompactDate = 0;
 
-/** Converts a day number to a compact date, such as 19871231. Caches the last result, which is usually today's. */
+/** Converts a day number to a compact date, such as 19871231. Caches the last result, because most calls are for today. */
 export function toCompactDate(day: number): number {
   if (day !== lastDay) {
     const date = new Date(day * dayMs);
@@ -35,17 +35,17 @@ export function toCompactDate(day: number): number {
   return lastCompactDate;
 }
 
-/** Returns the completed years between two compact dates. A person born on 29 February completes a year on 1 March of a common year. */
+/** Returns the completed years between two compact dates. In a common year, a birthday on 29 February is on 1 March. */
 export function completedYears(born: number, today: number): number {
   return Math.floor((today - born) / 10_000);
 }
 
-/** A prime, so that the creation and expiry of a session do not share a slot. */
+/** Number of cache slots. It is a prime, so that the creation and the expiry of a session are in different slots. */
 const cacheSlots = 61;
 const cachedMs = new Float64Array(cacheSlots).fill(Number.NaN);
 const cachedText = new Array<string>(cacheSlots).fill('');
 
-/** Formats a wall-clock time as ISO 8601 in UTC. Caches results: many responses have the same millisecond. */
+/** Formats a wall-clock time as ISO 8601 in UTC. Caches results, because many responses contain the same millisecond. */
 export function isoTimestamp(wallMs: number): string {
   const slot = wallMs % cacheSlots;
   if (cachedMs[slot] !== wallMs) {
@@ -57,10 +57,10 @@ export function isoTimestamp(wallMs: number): string {
 
 const timestampPattern = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** Parses an ISO 8601 timestamp with an offset from UTC. Returns milliseconds, or null if it is invalid. */
+/** Parses an ISO 8601 timestamp with an offset from UTC. Returns Unix milliseconds, or null if the text is invalid. */
 export function parseIsoTimestamp(text: string): number | null {
   const date = timestampPattern.exec(text)?.[1];
-  // Date.parse alone would read 30 February as 2 March.
+  // The date is checked separately, because Date.parse would accept 30 February as 2 March.
   if (date === undefined || parseIsoDate(date) === null) return null;
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : ms;

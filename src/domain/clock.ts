@@ -1,11 +1,11 @@
 /**
- * The source of time, which tests replace. Wall-clock time is used for timestamps and expiry, monotonic time for minute windows
- * (docs/contract.md#minute-windows), which must not change when the wall clock is set.
+ * Source of time, which tests replace. Wall-clock time is used for timestamps and expiry. Monotonic time is used for minute windows
+ * (docs/contract.md#minute-windows), because it does not change when the wall clock is set.
  */
 export interface Clock {
-  /** Milliseconds since the Unix epoch, UTC, an integer. */
+  /** Returns the integer number of milliseconds since the Unix epoch. */
   wallMs(): number;
-  /** Milliseconds since a fixed time, with fractions; never decreases. */
+  /** Returns milliseconds since an arbitrary fixed time, with fractions. The value never decreases. */
   monotonicMs(): number;
 }
 

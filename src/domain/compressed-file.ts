@@ -1,6 +1,6 @@
-/** A file in every encoding that it is served in. */
+/** A file in each encoding in which it is served. */
 export interface CompressedFile {
-  /** 16 hexadecimal digits of the SHA-256 of `plain`. */
+  /** First 16 hexadecimal digits of the SHA-256 of `plain`. */
   readonly hash: string;
   readonly plain: Uint8Array;
   readonly gzip: Uint8Array;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Returns the first 16 hex digits of the SHA-256, to identify a version of a file. */
+/** Returns the first 16 hex digits of the SHA-256 of a file, which identify a version of the file. */
 export function contentHash(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex').slice(0, 16);
 }

@@ -11,7 +11,7 @@ export interface ErrorBody {
   readonly request_id?: string;
 }
 
-/** The JSON body of an error (docs/contract.md#error-body): `error`, `message`, and at most one extra member. */
+/** Creates the JSON body of an error (docs/contract.md#error-body): `error`, `message`, and at most one more member. */
 export function errorBody(refusal: Refusal, requestId?: string): ErrorBody {
   const { code, param, rule, missingRequired, fieldsInvalid } = refusal;
   const subject = param === 'body' ? 'The request body' : param;

@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * Valid values of each member, parameter and header, as the rest of a sentence that starts with its name. The message of
- * INVALID_REQUEST contains both, so a rule lists every valid value and no text of the request.
+ * Valid values of each member, parameter and header, as the end of a sentence that starts with its name. The message of INVALID_REQUEST
+ * contains this sentence, so a rule must list every valid value and must not contain text of the request.
  */
 export const requestRules = {
   body: 'must be valid JSON in UTF-8, and an object with the members that the API reference lists',
@@ -53,12 +53,12 @@ export const requestRules = {
 
 export type RequestParam = keyof typeof requestRules;
 
-/** Rule for every query parameter. */
+/** Rule for the encoding of every query parameter. */
 export const queryEncodingRule = 'must be given only once, as valid percent-encoded UTF-8';
 
 /**
- * All errors of the API (docs/contract.md#error-codes), with a phrase for the log. A message says what to do and does not contain
- * text of the request. A changed status or meaning requires a new version of the API.
+ * All errors of the API (docs/contract.md#error-codes), each with a phrase for the log. A message says what to do and does not contain
+ * text of the request. Changing the status or the meaning of an error requires a new version of the API.
  */
 export const errorTable = {
   INVALID_REFERRER_TAG: {
@@ -168,7 +168,7 @@ export const errorTable = {
   },
 } as const satisfies Record<string, { status: number; phrase: string; message: string }>;
 
-/** Message of UNAUTHORIZED on the operations listener. */
+/** Message of the error UNAUTHORIZED on the operations listener. */
 export const operatorTokenRequiredMessage =
   "Send the operator's token, which is no API key, in the header Authorization: Bearer <TOKEN>. It is in the file operator-token of the service's data folder; what was sent is missing, malformed or another one.";
 

@@ -1,2 +1,2 @@
-/** See docs/contract.md#test-keys-and-the-sandbox. */
+/** Mode of an API key: live, or test for the sandbox (docs/contract.md#test-keys-and-the-sandbox). */
 export type Mode = 'live' | 'test';

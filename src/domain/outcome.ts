@@ -1,7 +1,7 @@
 import type { ErrorCode } from './errors.ts';
 import { type RequestParam, requestRules } from './errors.ts';
 
-/** One element of `fields_invalid` (docs/contract.md#submitting-fields). */
+/** An element of `fields_invalid` in a response (docs/contract.md#submitting-fields). */
 export interface InvalidField {
   readonly field: string;
   readonly code: 'type' | 'enum' | 'range' | 'format' | 'min_age';
@@ -14,16 +14,16 @@ export interface InvalidField {
 /** The error of a rejected request. `errorTable` has the status and message of each code. */
 export interface Refusal {
   readonly code: ErrorCode;
-  /** The invalid member, parameter or header (INVALID_REQUEST): a documented name, never text of the request. */
+  /** Name of the invalid member, parameter or header (INVALID_REQUEST): always a documented name, never text of the request. */
   readonly param?: string;
-  /** Valid values, as the rest of a sentence that starts with `param` (INVALID_REQUEST). Contains no text of the request. */
+  /** Valid values, as the end of a sentence that starts with `param` (INVALID_REQUEST). Contains no text of the request. */
   readonly rule?: string;
-  /** Missing required fields (INSUFFICIENT_INPUTS). */
+  /** Names of missing required fields (INSUFFICIENT_INPUTS). */
   readonly missingRequired?: readonly string[];
   readonly fieldsInvalid?: readonly InvalidField[];
-  /** Whole seconds, at least 1 (RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE). */
+  /** Seconds until a retry may succeed, an integer of at least 1 (RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE). */
   readonly retryAfterSeconds?: number;
-  /** The request may still take effect (SERVICE_UNAVAILABLE, docs/contract.md#uncertain-outcomes). */
+  /** Whether the request may still take effect (SERVICE_UNAVAILABLE, docs/contract.md#uncertain-outcomes). */
   readonly outcomeUnknown?: boolean;
 }
 
@@ -51,7 +51,7 @@ export function invalidRequest(param: RequestParam, rule: string = requestRules[
   return refused({ code: 'INVALID_REQUEST', param, rule });
 }
 
-/** The record is not durable. `taken`: the log has accepted it and may still write it. */
+/** Creates the error for a record that is not durable. `taken` means that the log has accepted the record and may still write it. */
 export function notDurable(retryAfterSeconds: number, taken: boolean): Refused {
   return refused({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
 }

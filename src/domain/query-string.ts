@@ -1,14 +1,14 @@
 import { queryEncodingRule } from './errors.ts';
 import { type Refusal, refused } from './outcome.ts';
 
-/** The values of the parameters, undefined where absent; or the refusal of a parameter that is repeated or badly encoded. */
+/** Values of the parameters, undefined if absent; or the error of a parameter that is repeated or badly encoded. */
 type QueryParameters<Name extends string> =
   | { readonly ok: true; readonly values: Partial<Record<Name, string>> }
   | { readonly ok: false; readonly refusal: Refusal };
 
 /**
- * Parses the named parameters of a raw query string and ignores all others. Names and values are form-encoded: `+` is a space, `%2C` a
- * comma.
+ * Parses the named parameters of a raw query string and ignores all other parameters. Names and values are form-encoded: `+` is a space,
+ * `%2C` a comma.
  *
  * @param unknownNames if given, receives the names of all other parameters
  */
@@ -24,7 +24,7 @@ export function parseQueryParameters<Name extends string>(
   while (start < query.length) {
     let end = query.indexOf('&', start);
     if (end < 0) end = query.length;
-    // Searched again only after it is passed: otherwise a query of names without `=` would be searched to its end for each name.
+    // `=` is searched again only after the last result. Otherwise many names without `=` would each search the rest of the query.
     if (equals >= 0 && equals < start) equals = query.indexOf('=', start);
     const nameEnd = equals < 0 || equals > end ? end : equals;
     const name = encoded
@@ -49,7 +49,7 @@ function findName<Name extends string>(text: string, names: readonly Name[]): Na
   return matchName(text, 0, text.length, names);
 }
 
-/** Compares in place, because a substring for each name and its hash would cost more than the rest of the parsing. */
+/** Compares a name in place. Creating and hashing a substring for each name would cost more than the rest of the parsing. */
 function matchName<Name extends string>(
   query: string,
   start: number,
@@ -61,15 +61,15 @@ function matchName<Name extends string>(
 }
 
 /**
- * Decodes ASCII characters only, which all known names consist of. Never throws, because a request can hold ten thousand names with an
- * invalid percent sign.
+ * Decodes only ASCII characters, because all known names are ASCII. Never throws, because a request can contain ten thousand names with
+ * an invalid percent sign.
  */
 function decodeName(text: string): string {
   if (!text.includes('%')) return text;
   return text.replace(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Null for percent encoding that is not valid UTF-8. */
+/** Decodes a component. Returns null if the percent encoding is not valid UTF-8. */
 function decodeComponent(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

@@ -1,17 +1,17 @@
-/** Whether a text has more than `codePointsMax` code points. A long text is not counted. */
+/** Whether a text has more than `codePointsMax` code points. Does not count the code points of a very long text. */
 export function exceedsCodePoints(text: string, codePointsMax: number): boolean {
   if (text.length <= codePointsMax) return false;
   return text.length > 2 * codePointsMax || [...text].length > codePointsMax;
 }
 
-/** Whether a text has 1 to `charactersMax` characters, all visible ASCII without space. */
+/** Whether a text has 1 to `charactersMax` characters, all of them visible ASCII characters and no spaces. */
 export function isVisibleAscii(text: string, charactersMax: number): boolean {
   return text.length <= charactersMax && /^[!-~]+$/.test(text);
 }
 
 /**
- * Returns the same string in contiguous memory. The engine represents a concatenation as a tree, which every later concatenation
- * would visit again: three quarters of the time of formatting a response with offers.
+ * Returns the same string in contiguous memory. The engine represents a concatenated string as a tree, which every later concatenation
+ * would traverse again. This took three quarters of the time of formatting a response with offers.
  */
 export function flattenString(text: string): string {
   return Buffer.from(text).toString();
@@ -25,7 +25,7 @@ export function escapedJson(value: unknown): string {
   return escapeInvisible(JSON.stringify(value));
 }
 
-/** As `escapedJson`, but without quotes around simple strings. */
+/** Formats a value like `escapedJson`, but without quotes around simple strings. */
 export function displayText(value: unknown): string {
   return typeof value === 'string' && /^[\w:.+-]+$/.test(value) ? value : escapedJson(value);
 }
@@ -40,14 +40,14 @@ export function escapeInvisible(text: string): string {
   );
 }
 
-/** Truncates a text to `lengthMax` UTF-16 units and appends dots. */
+/** Truncates a text to `lengthMax` UTF-16 units. A truncated text ends with dots. */
 export function truncateText(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}...` : text;
 }
 
 /**
- * Returns the word with the smallest edit distance to a misspelt one: at most 1 for words of up to 5 characters, otherwise 2. Null if
- * there is none. Ignores case.
+ * Returns the word with the smallest edit distance to a misspelt word. The distance may be 1 for words of up to 5 characters, otherwise 2.
+ * Returns null if there is no such word. Ignores case.
  */
 export function nearestWord(typed: string, words: readonly string[]): string | null {
   const lowerCase = typed.toLowerCase();
@@ -55,7 +55,7 @@ export function nearestWord(typed: string, words: readonly string[]): string | n
   let nearestDistance = Number.POSITIVE_INFINITY;
   for (const word of words) {
     const distanceMax = word.length < 6 ? 1 : 2;
-    // Also avoids comparing long texts.
+    // This check also avoids comparing long texts.
     if (Math.abs(word.length - lowerCase.length) > distanceMax) continue;
     const distance = editDistance(lowerCase, word.toLowerCase());
     if (distance > distanceMax || distance >= nearestDistance) continue;
@@ -65,7 +65,7 @@ export function nearestWord(typed: string, words: readonly string[]): string | n
   return nearest;
 }
 
-/** Optimal string alignment distance. */
+/** Computes the optimal string alignment distance of two words. */
 function editDistance(one: string, other: string): number {
   let rowBeforeLast: number[] = [];
   let lastRow = Array.from({ length: other.length + 1 }, (_, i) => i);

@@ -9,16 +9,16 @@ import { LogRewrittenError } from './log-scanner.ts';
 import { writeSegment } from './segment-files.ts';
 import { type LogVerification, type VerifyLogOptions, verifyLog } from './verify-log.ts';
 
-/** Number of times that `copyLog` reads each byte: to check the log, to copy it, and to check the copy. */
+/** Number of times that `copyLog` reads each byte: for the check of the log, for the copy, and for the check of the copy. */
 export const copyReadPasses = 3;
 
 /**
- * Copies a log, which may be in use, up to the record that is the last one at the start. Bytes before the end of a complete record
- * never change; later bytes may be written during the copy. The copy is durable, has an end mark, and is checked. Returns the
+ * Copies a log, which may be in use, up to the record that is the last record when the copy starts. Bytes before the end of a complete
+ * record never change; later bytes may be written during the copy. The copy is durable, has an end mark, and is checked. Returns the
  * result of this check.
  *
- * @throws LogDamagedError when the log or its copy cannot be read to its end
- * @throws LogRewrittenError when the writer moved or deleted records meanwhile. Copy again then.
+ * @throws LogDamagedError if the log or its copy cannot be read to the end
+ * @throws LogRewrittenError if the writer moved or deleted records during the copy; the copy must then be repeated
  */
 export async function copyLog(
   folder: string,
@@ -32,13 +32,13 @@ export async function copyLog(
     const last = basename(end.file);
     for (const first of segmentFirstSequences(nodeLogFiles.listNames(folder))) {
       const name = segmentFileName(first);
-      // Names ascend with the positions, so later segments hold only later records.
+      // File names ascend with record positions, so segments with greater names contain only later records.
       if (name > last) break;
       const bytes = name === last ? end.offset : Number.POSITIVE_INFINITY;
       await copySegmentFile(join(folder, name), join(target, name), bytes, options);
     }
     fsyncPath(target);
-    // With an end mark, a damaged last record is detected as damage.
+    // With an end mark, a damaged last record is reported as damage.
     if (end.offset > segmentHeaderBytes) {
       writeSegment(target, { firstSequence: position + 1, previousCrc: crc }, []);
     }

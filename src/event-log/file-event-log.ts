@@ -15,44 +15,44 @@ import {
 import { SegmentWriter } from './segment-writer.ts';
 
 export interface FileEventLogOptions<Item> {
-  /** Folder that only this log uses; created when missing. Lock the data folder first. */
+  /** Folder that only this log uses. Created if it does not exist. The data folder must be locked first. */
   readonly folder: string;
-  /** What durable means. `fsync`: synced to the disk. `write`: written to the kernel, which survives only a process crash. */
+  /** Meaning of durable. `fsync`: synced to the disk. `write`: written to the kernel, which survives only a crash of the process. */
   readonly durability: 'fsync' | 'write';
-  /** Called for each record that is read before `openEventLog` resolves. */
+  /** Called for each record that is read while the log is opened. */
   readonly onRecord?: RecordVisitor;
-  /** Skips segments that hold only older records; default: all segments are read. */
+  /** Skips segments that contain only older records. Default: all segments are read. */
   readonly readSince?: ReadSince;
-  /** Reports how far opening has read. */
+  /** Called with the number of bytes that were read so far while the log is opened. */
   readonly onProgress?: ReadProgressListener | undefined;
-  /** Called synchronously for each record that the log takes. Must not throw. */
+  /** Called synchronously for each record that the log accepts. Must not throw. */
   readonly onAppended?: (record: Item) => void;
-  /** Reports write errors, recoveries and torn tails to the operator. */
+  /** Reports write errors, recovered writes and torn tails to the operator. */
   readonly onIncident?: (incident: LogIncident) => void;
-  /** Called after each stored group with its size and the time that writing and syncing took. */
+  /** Called after each stored group with its number of records, its bytes, and the time of writing and syncing in microseconds. */
   readonly onGroupStored?: (records: number, bytes: number, elapsedUs: number) => void;
   readonly segmentBytesMax?: number;
   readonly pendingBytesMax?: number;
-  /** Interval of the attempts to write again after errors, in milliseconds. */
+  /** Time between attempts to write again after an error, in milliseconds. */
   readonly retryMs?: number;
   readonly files?: LogFiles;
 }
 
 export type LogIncident =
-  /** The log was not closed and ended in an incomplete record, whose bytes were moved to another file. */
+  /** The log was not closed and ended with an incomplete record, whose bytes were moved to another file. */
   | ({ readonly kind: 'torn-tail-removed' } & RemovedTail)
-  /** A write or sync failed. The log continues in a new segment. */
+  /** A write or a sync failed. The log continues in a new segment. */
   | { readonly kind: 'segment-abandoned'; readonly error: unknown }
-  /** The new segment failed too. The log refuses records until it can write again. */
+  /** Writing the new segment failed too. The log refuses records until a write succeeds. */
   | { readonly kind: 'unavailable'; readonly error: unknown }
   | { readonly kind: 'recovered' }
-  /** The log was closed while unavailable; records that were never reported as durable are lost. */
+  /** The log was closed while it could not be written. Records that were never reported as durable are lost. */
   | { readonly kind: 'records-lost'; readonly records: number };
 
 /**
- * Opens the log of a folder, after recovering it from a crash.
+ * Opens the log of a folder. Recovers it first if it was not closed.
  *
- * @throws LogDamagedError when a record that was durable cannot be read. The error names file and byte offset.
+ * @throws LogDamagedError if a record that was durable cannot be read; the error contains the file and the byte offset
  */
 export async function openEventLog<Item extends readonly unknown[]>(
   options: FileEventLogOptions<Item>,
@@ -64,7 +64,7 @@ export async function openEventLog<Item extends readonly unknown[]>(
   return new FileEventLog<Item>(options, files, recovered);
 }
 
-/** Creates a log in an empty folder whose name is durable already. Does no I/O. */
+/** Creates a log in an empty folder. The name of the folder must already be durable. Performs no I/O. */
 export function createEventLog<Item extends readonly unknown[]>(
   options: FileEventLogOptions<Item>,
 ): FileEventLog<Item> {
@@ -74,16 +74,16 @@ export function createEventLog<Item extends readonly unknown[]>(
 /**
  * A log in a folder of segment files (log-format.ts documents the format).
  *
- * New frames are collected in one group while the other is written and synced; then the groups change places. So the speed of
- * the disk decides the size of a group: one record when idle, hundreds under load, with one sync for all of them.
+ * New frames are collected in one group while another group is written and synced. Then the two groups are exchanged. The speed of the
+ * disk therefore determines the size of a group: one record when idle, hundreds of records under load, with one sync for all of them.
  *
  *     idle --append--> collecting --end of turn--> storing --durable--> idle, or storing the next group
  *     idle --appendWithoutWaiting--> collecting --a few milliseconds, or an append--> storing
  *     storing --failed--> storing the same group in a new segment --failed--> unavailable
  *     unavailable --every retryMs: a new segment works--> storing
  *
- * A taken record is never dropped, and its position is never reused, even after its promise was rejected: its frame stays in
- * memory until the log can be written. While unavailable the log refuses `append`, and accepts `appendWithoutWaiting` up to
+ * An accepted record is never dropped, and its position is never reused, even after its promise was rejected: the frame remains in
+ * memory until the log can be written. While the log is unavailable, it refuses `append`, and accepts `appendWithoutWaiting` up to
  * `pendingBytesMax`.
  */
 export class FileEventLog<Item extends readonly unknown[]> implements EventLog<Item> {
@@ -100,21 +100,21 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   #appendedPosition: number;
   #appendedCrc: number;
   #durablePosition: number;
-  /** Whether the newest segment holds no record, or there is no segment. */
+  /** Whether the newest segment contains no record, or there is no segment. */
   #hasEndMark: boolean;
   #healthy = true;
   #closing = false;
-  /** The pending group is to be stored now: a caller waits for it, or it is large. */
+  /** Whether the pending group must be stored now, because a caller waits for it or because it is large. */
   #storeRequested = false;
-  /** Delays the storing of records that no caller waits for. */
+  /** Timer that delays storing records for which no caller waits. */
   #lingerTimer: NodeJS.Timeout | null = null;
-  /** The loop that stores groups, while it runs. */
+  /** Promise of the loop that stores groups; null while the loop is not running. */
   #storeLoop: Promise<void> | null = null;
   #cancelRetryPause: () => void = () => {};
   #closePromise: Promise<void> | null = null;
   #durableListener: (position: number) => void = () => {};
 
-  /** Use `openEventLog` or `createEventLog`: the log must have been recovered. */
+  /** Creates the log object. Call `openEventLog` or `createEventLog` instead, because the log must first be recovered. */
   constructor(
     options: FileEventLogOptions<Item>,
     files: LogFiles,
@@ -175,7 +175,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const group = this.#pendingGroup;
     const frameBytesMax = payload.length + frameHeaderBytes + chainFieldsBytes;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
-    // A group is written only when all groups before it are durable, so its first frame may carry the sync mark.
+    // A group is written only after all earlier groups are durable, so its first frame may have the mark bit.
     group.add(payload, this.#appendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
     this.#appendedPosition++;
     this.#appendedCrc = group.lastCrc;
@@ -191,7 +191,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     });
   }
 
-  /** A write and a sync cost the same for few records as for many, so records that no caller waits for are collected. */
+  /** Schedules a write after a delay. Writing and syncing few records costs as much as many, so views are collected first. */
   #scheduleStoreAfterLinger(): void {
     this.#lingerTimer ??= setTimeout(() => {
       this.#lingerTimer = null;
@@ -209,14 +209,14 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       this.#durablePosition = group.firstSequence + group.records - 1;
       group.clear();
       this.#durableListener(this.#durablePosition);
-      // The waiting callers run after the next write has begun.
+      // The callers that wait for the group continue after the next write has started.
       group.settleDurable();
     }
     this.#storeLoop = null;
     if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleStoreAfterLinger();
   }
 
-  /** Retries until the group is durable. Returns false when an attempt fails that began after `close`. */
+  /** Writes a group and retries until it is durable. Returns false if an attempt fails that started after `close` was called. */
   async #storeWithRetries(group: FrameGroup): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       const isLastAttempt = this.#closing;
@@ -267,7 +267,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const lost = this.#appendedPosition - this.#durablePosition;
     if (lost > 0) this.#onIncident({ kind: 'records-lost', records: lost });
     try {
-      // The segment before the end mark is complete and synced by then.
+      // At this point, the segment before the end mark is complete and synced.
       if (lost === 0 && !this.#hasEndMark) {
         await this.#writer.writeEndMark(this.#appendedPosition + 1, this.#appendedCrc);
       }

@@ -2,10 +2,10 @@ import { bounds } from '../bounds.ts';
 import { LogUnavailableError } from './event-log.ts';
 import { chainFieldsBytes, frameCrc, frameHeaderBytes, syncMarkBit, writeChainFields } from './log-format.ts';
 
-/** Frames that are written and synced together. They lie end to end in one buffer, which is reused. */
+/** Group of frames that are written and synced together. The frames are contiguous in one buffer, which is reused. */
 export class FrameGroup {
   #buffer = Buffer.allocUnsafeSlow(bounds.logGroupInitialBytes);
-  /** Bytes of the frames. */
+  /** Length of the frames in bytes. */
   length = 0;
   records = 0;
   firstSequence = 0;
@@ -14,7 +14,7 @@ export class FrameGroup {
   /** CRC of the last record in the group. */
   lastCrc = 0;
   #durable: PromiseWithResolvers<void> | null = null;
-  /** For callers whose promise was rejected while the frames are still to be written. */
+  /** Promise for callers whose first promise was rejected before the frames were written. */
   #durableLater: PromiseWithResolvers<void> | null = null;
 
   get bytes(): Buffer {
@@ -40,21 +40,21 @@ export class FrameGroup {
     this.lastCrc = crc;
   }
 
-  /** One promise for all records of the group. */
+  /** Returns the promise that all records of the group share. */
   durablePromise(): Promise<void> {
     this.#durable ??= Promise.withResolvers();
     return this.#durable.promise;
   }
 
   settleDurable(): void {
-    // First, because the rejected records precede those that were appended after the log worked again.
+    // `durableLater` resolves first, because the rejected records precede those appended after the log could be written again.
     this.#durableLater?.resolve();
     this.#durableLater = null;
     this.#durable?.resolve();
     this.#durable = null;
   }
 
-  /** Rejects the promise of the records; the frames stay in the group. */
+  /** Rejects the promise of the records. The frames remain in the group. */
   rejectWaiters(cause: unknown): void {
     if (this.#durable === null) return;
     this.#durableLater ??= Promise.withResolvers();

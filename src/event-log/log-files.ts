@@ -3,51 +3,51 @@ import process from 'node:process';
 import { createFolderDurably } from '../files/durable-files.ts';
 
 /**
- * File system operations of the log. Tests replace them to simulate failures. Reads are synchronous, because recovery and the
- * aggregator thread have nothing else to do meanwhile. Every call may throw or reject with a system error.
+ * File system operations of the log. Tests replace them to simulate failures. Reads are synchronous, because recovery and the aggregator
+ * thread do nothing else while they read. Every call may throw or reject with a system error.
  */
 export interface LogFiles {
   /**
-   * Creates the folder and its parents, and makes their names durable. Also syncs existing folders, since their creator may
-   * have crashed before its sync.
+   * Creates the folder and its parents, and makes their names durable. Existing folders are also synced, because the process that
+   * created them may have crashed before its sync.
    */
   createFolder(folder: string): void;
-  /** Unordered. */
+  /** Lists the names of the files in a folder, in no particular order. */
   listNames(folder: string): string[];
   /** Opens an existing file for reading. */
   openForReading(path: string): ReadableLogFile;
-  /** Creates or empties the file, for writing. */
+  /** Creates a file for writing, or empties an existing file. */
   create(path: string): Promise<WritableLogFile>;
-  /** Opens an existing file for writing and keeps its content. */
+  /** Opens an existing file for writing without changing its content. */
   openForWriting(path: string): Promise<WritableLogFile>;
-  /** Replaces `to` if it exists. Not durable before `syncFolder`. */
+  /** Renames a file and replaces an existing file `to`. The change is durable only after `syncFolder`. */
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
-  /** Makes the names in a folder durable. */
+  /** Makes the file names in a folder durable. */
   syncFolder(folder: string): Promise<void>;
 }
 
 export interface ReadableLogFile {
   size(): number;
-  /** Fills `target` from byte `position` on. Returns the number of bytes read, which is smaller at the end of the file. */
+  /** Fills `target` with bytes from offset `position`. Returns the number of bytes read, which is smaller at the end of the file. */
   read(target: Uint8Array, position: number): number;
   close(): void;
 }
 
 export interface WritableLogFile {
-  /** Writes the first `length` bytes of `source` at byte `position` of the file. */
+  /** Writes the first `length` bytes of `source` at offset `position` of the file. */
   write(source: Uint8Array, length: number, position: number): Promise<void>;
   /** Makes the written bytes and the file size durable. */
   datasync(): Promise<void>;
-  /** Writes bytes and makes these bytes durable. Earlier writes may remain unsynced. */
+  /** Writes bytes and makes them durable. Earlier writes may remain unsynced. */
   writeAndSync(source: Uint8Array, length: number, position: number): Promise<void>;
   truncate(length: number): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Operations on the real file system. With `syncsWrites`, each created file has a second descriptor that writes and syncs in one
- * call, which needs one thread pool round trip instead of two (docs/contributing/decisions/durable-log.md).
+ * Operations on the real file system. With `syncsWrites`, each created file has a second descriptor that writes and syncs in one call.
+ * This call needs one round trip to the thread pool instead of two (docs/contributing/decisions/durable-log.md).
  */
 export const createNodeLogFiles = (syncsWrites: boolean): LogFiles => ({
   createFolder: createFolderDurably,
@@ -67,7 +67,7 @@ export const createNodeLogFiles = (syncsWrites: boolean): LogFiles => ({
   },
 });
 
-/** Only Linux guarantees the same for synchronized writes as for `fdatasync`. On macOS they stop at the disk's cache. */
+/** File operations for this platform. Only on Linux do synchronized writes guarantee the same as `fdatasync`. */
 export const nodeLogFiles = createNodeLogFiles(process.platform === 'linux');
 
 class NodeReadableLogFile implements ReadableLogFile {
@@ -108,10 +108,10 @@ async function createFile(path: string, syncsWrites: boolean): Promise<WritableL
   }
 }
 
-/** Uses descriptors with callbacks: they cost the event loop about half as much as the promises of a FileHandle. */
+/** Writable file that uses descriptors and callbacks, which cost the event loop about half as much as promises of a FileHandle. */
 class NodeWritableLogFile implements WritableLogFile {
   readonly #descriptor: number;
-  /** Descriptor of the same file for synchronized writes; null if a separate sync is needed. */
+  /** Descriptor of the same file for synchronized writes; null if a separate sync is necessary. */
   readonly #syncedDescriptor: number | null;
 
   constructor(descriptor: number, syncedDescriptor: number | null) {
@@ -140,7 +140,7 @@ class NodeWritableLogFile implements WritableLogFile {
   async close(): Promise<void> {
     const descriptors =
       this.#syncedDescriptor === null ? [this.#descriptor] : [this.#descriptor, this.#syncedDescriptor];
-    // Closes both even if one fails; otherwise each failed attempt would leak a descriptor.
+    // Both descriptors are closed even if closing one fails. Otherwise each failed attempt would leak a descriptor.
     const results = await Promise.allSettled(
       descriptors.map((each) => callbackToPromise((done) => fs.close(each, done))),
     );
@@ -148,7 +148,7 @@ class NodeWritableLogFile implements WritableLogFile {
   }
 }
 
-/** Repeats the call if the system writes fewer bytes. */
+/** Writes all bytes. Repeats the system call if it writes fewer bytes. */
 function writeFully(descriptor: number, source: Uint8Array, length: number, position: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const writeFrom = (from: number) => {

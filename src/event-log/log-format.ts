@@ -12,21 +12,21 @@ import { bounds } from '../bounds.ts';
  *     frame   length u32 | CRC u32 | payload
  *     frame   length u32 with the mark bit | CRC u32 | sequence u64 | previous CRC u32 | payload
  *
- * `length` is the length of the payload. The CRC-32 of a frame covers sequence, previous CRC and payload, whether or not the
- * frame contains the first two. So a frame that was lost, repeated, swapped or left over from an earlier use of the file fails
- * the check. The header of a segment contains the CRC of the last record before it. The chain begins at sequence 1 after CRC 0.
+ * `length` is the length of the payload. The CRC-32 of a frame covers sequence, previous CRC and payload, even if the frame does not
+ * contain the first two. Therefore the check fails for a frame that was lost, repeated, swapped or left from an earlier use of the file.
+ * The header of a segment contains the CRC of the last record before it. The chain of CRCs begins at sequence 1 with a previous CRC of 0.
  *
- * The mark bit means that all frames before this one had been synced when it was written. A marked frame can be verified without
- * the frames before it. So recovery can distinguish a tail torn by a crash (no marked frame follows; nothing in the tail was
- * acknowledged) from damage to durable records (a marked frame follows).
+ * The mark bit means that all frames before this frame were synced when it was written. A marked frame can be verified without the
+ * frames before it. Recovery can therefore distinguish a tail torn by a crash from damage to durable records. After a torn tail there is
+ * no marked frame, and no record of the tail was acknowledged. After damaged durable records there is a marked frame.
  *
- * After a failed write or sync a segment is never written again. The uncertain frames are repeated in a new segment, whose first
- * sequence is that of the first such frame. A reader leaves a segment when it reaches the first sequence of the next one, and
- * ignores the rest of the older file. If all frames of a segment are repeated, the new segment has the same name and replaces
- * the old one.
+ * After a failed write or sync, the segment is never written again. Frames that may not be on disk are written again in a new segment,
+ * whose first sequence is that of the first such frame. A reader switches to the next segment when it reaches the first sequence of that
+ * segment, and ignores the rest of the older file. If all frames of a segment are written again, the new segment has the same name and
+ * replaces the old segment.
  *
- * A closed log ends in an empty segment, its end mark. The header contains the CRC of the last record, so a missing last record is
- * damage, not a torn tail. The next segment has the same name and header, and replaces the end mark.
+ * A closed log ends with an empty segment, the end mark. Its header contains the CRC of the last record, so a missing last record is
+ * reported as damage, not as a torn tail. The next segment has the same name and header as the end mark and replaces it.
  */
 export const segmentHeaderBytes = 32;
 export const frameHeaderBytes = 8;
@@ -37,7 +37,7 @@ const magic = Buffer.from('svc-log\n', 'latin1');
 const formatVersion = 1;
 const headerCrcOffset = 28;
 
-/** Value of the header's shard field in every file written so far. */
+/** Value of the header field `shard` in every file that was ever written. */
 const shard = 0;
 
 export interface SegmentHeader {
@@ -56,7 +56,7 @@ export function encodeSegmentHeader(header: SegmentHeader): Buffer {
   return bytes;
 }
 
-/** Returns the header, or a message if it is invalid. */
+/** Decodes a segment header. Returns an error message if the header is invalid. */
 export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | string {
   if (bytes.length < segmentHeaderBytes) return 'the segment is shorter than its header';
   if (!bytes.subarray(0, magic.length).equals(magic)) return 'not a log segment';
@@ -73,32 +73,32 @@ export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | string {
   };
 }
 
-/** 16 digits are enough for every safe integer. */
+/** Formats the file name of a segment. Sixteen digits are enough for every safe integer. */
 export function segmentFileName(firstSequence: number): string {
   return `${String(firstSequence).padStart(16, '0')}.log`;
 }
 
-/** Name of a new segment until its header is synced. */
+/** Returns the name of a new segment before its header is synced. */
 export function temporaryFileName(name: string): string {
   return `${name}.new`;
 }
 
-/** Name of the copy of a torn tail. The CRC distinguishes two tails that are cut at the same offset. */
+/** Returns the file name for the copy of a torn tail. The CRC distinguishes two tails that were cut at the same offset. */
 export function removedTailFileName(segment: string, offset: number, crc: number): string {
   return `${segment}.from-${offset}.${crc.toString(16).padStart(8, '0')}`;
 }
 
-/** Whether a file is the copy of a torn tail of this segment. */
+/** Whether a file name is that of a copy of a torn tail of this segment. */
 export function isRemovedTailOf(segment: string, name: string): boolean {
   return name.startsWith(`${segment}.from-`);
 }
 
-/** Whether a file is a segment or the copy of a torn tail that was not finished. */
+/** Whether a file name is that of an unfinished segment, or of an unfinished copy of a torn tail. */
 export function isTemporaryFile(name: string): boolean {
   return /^\d{16}\.log(\.from-\d+\.[0-9a-f]{8})?\.new$/.test(name);
 }
 
-/** First sequences of the segments among `names`, ascending. Ignores other files. */
+/** Returns the first sequences of the segments among `names`, in ascending order. Ignores other files. */
 export function segmentFirstSequences(names: readonly string[]): number[] {
   return names
     .filter((name) => /^\d{16}\.log$/.test(name))
@@ -140,8 +140,8 @@ export function readSequence(bytes: Buffer, offset: number): number {
 }
 
 /**
- * Decodes the payloads of a log. The file is not trusted: sizes are checked before memory is allocated. A record is an array of
- * scalars, bytes and arrays of them; deeper nesting is rejected.
+ * Decodes the payloads of a log. The file is not trusted: sizes are checked before memory is allocated. A record is an array of scalars,
+ * bytes and arrays of scalars and bytes. Deeper nesting is rejected.
  */
 export class RecordDecoder {
   readonly #decoder = new Decoder({
@@ -153,7 +153,7 @@ export class RecordDecoder {
     keyDecoder: null,
   });
 
-  /** Bytes in the record are views of `payload`. Throws an `Error` if the payload is not a record. */
+  /** Decodes a payload. Bytes in the record are views of `payload`. Throws an `Error` if the payload is not a record. */
   decode(payload: Uint8Array): unknown[] {
     const record = this.#decoder.decode(payload);
     if (!Array.isArray(record)) throw new Error('a record must be an array');

@@ -13,29 +13,29 @@ import {
 import { newestSegmentStartedBefore, type ReadSince } from './log-recovery.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 
-/** Position of a reader, to be stored together with the state derived from the records before it. */
+/** Position of a reader. Store it together with the state that is derived from the records before it. */
 export interface LogCursor {
-  /** Position of the last read record; 0 before the first. */
+  /** Position of the last record that was read; 0 before the first record. */
   readonly position: number;
-  /** First sequence of the segment being read; 0 before the first. */
+  /** First sequence of the current segment; 0 before the first segment. */
   readonly segment: number;
   /** Byte offset of the next frame in that segment. */
   readonly offset: number;
-  /** CRC of the last read record. */
+  /** CRC of the last record that was read. */
   readonly crc: number;
 }
 
 /**
- * The log does not contain the record of the cursor: it ends before it, or continued with other records (after a power cut with
- * `durability: 'write'`, or in a restored data folder). State derived from the log must be rebuilt.
+ * The log does not contain the record of the cursor: the log ends before that record, or continued with other records (after a power cut
+ * with `durability: 'write'`, or in a restored data folder). State derived from the log must be rebuilt.
  */
 export class CursorBeyondLogError extends Error {
   override readonly name = 'CursorBeyondLogError';
 }
 
 /**
- * Reads the records of a log while another thread or process writes it. The caller passes the durable position. Keeps one file open
- * and one chunk in memory.
+ * Reads the records of a log while another thread or process writes the log. The caller passes the durable position. The reader has one
+ * open file and one chunk in memory.
  */
 export class LogReader {
   readonly #folder: string;
@@ -43,14 +43,14 @@ export class LogReader {
   readonly #decoder = new RecordDecoder();
   #position: number;
   #crc: number;
-  /** First sequence of the segment being read; 0 before the first. */
+  /** First sequence of the current segment; 0 before the first segment. */
   #segmentFirst: number;
   #offset: number;
   #segment: SegmentReader | null = null;
 
   /**
-   * @param cursor where to continue, or null for the oldest record.
-   * @throws CursorBeyondLogError when the cursor does not match the log. Open (and so recover) the log before its reader.
+   * @param cursor position after which to continue; null to start with the oldest record
+   * @throws CursorBeyondLogError if the cursor does not match the log. A log must be opened, and so recovered, before it is read.
    */
   constructor(folder: string, cursor: LogCursor | null, files: LogFiles = nodeLogFiles) {
     this.#folder = folder;
@@ -72,14 +72,14 @@ export class LogReader {
   }
 
   /**
-   * Visits the next records in order, at most `maxRecords` and up to `upToPosition`, which must be durable. Returns their number.
-   * A record whose visit throws counts as not read. Bytes in a record are views of a file chunk: copy what you retain.
+   * Visits the next records in order, at most `maxRecords` and up to `upToPosition`, which must be durable. Returns the number of visited
+   * records. A record whose visit throws counts as not read. Bytes in a record are views of a file chunk: copy bytes that you retain.
    *
-   * @throws LogDamagedError when a record up to `upToPosition` cannot be read. The error names file and byte offset.
+   * @throws LogDamagedError if a record up to `upToPosition` cannot be read; the error contains the file and the byte offset
    */
   read(upToPosition: number, maxRecords: number, visit: (position: number, record: unknown) => void): number {
     if (upToPosition <= this.#position) return 0;
-    // A segment is renamed before its first record is durable, so one listing is enough.
+    // A segment is renamed before its first record is durable, so the folder needs to be listed only once.
     const later = segmentFirstSequences(this.#files.listNames(this.#folder)).filter(
       (first) => first > this.#segmentFirst,
     );
@@ -160,8 +160,8 @@ export class LogReader {
   }
 
   /**
-   * Whether the record of the cursor ends at its offset. Another log may have segments of the same name and size, so the chain of
-   * CRCs is compared. If a part is damaged, the record after the cursor decides, since it contains the previous CRC.
+   * Whether the record of the cursor ends at the cursor's offset. Another log may have segments of the same name and size, so the chain of
+   * CRCs is compared. If the record is damaged, the previous CRC in the record after the cursor is compared instead.
    */
   #isCursorIn(segment: SegmentReader): boolean {
     if (segment.size() < this.#offset) return false;
@@ -181,10 +181,10 @@ export class LogReader {
 }
 
 /**
- * Visits the records that an open log of this process had taken at the time of the call, in order, from the newest segment that
- * began before `since`. Waits until the last of them is durable, and yields to the event loop between batches.
+ * Visits, in order, the records that an open log of this process had accepted at the time of the call, from the newest segment that began
+ * before `since`. Waits until the last of these records is durable. Yields to the event loop between batches.
  *
- * @throws LogUnavailableError when the log cannot be written at present, LogDamagedError when a record cannot be read.
+ * @throws LogUnavailableError if the log cannot be written at present, LogDamagedError if a record cannot be read
  */
 export async function readOpenLog(
   files: LogFiles,

@@ -17,51 +17,51 @@ import { SegmentReader } from './segment-reader.ts';
 import { logSizeBytes } from './verify-log.ts';
 
 /**
- * Called for each record in order. `record` is the decoded array, `payload` its msgpack. Bytes are views of a file chunk of up to
- * 1 MiB: copy what you retain.
+ * Called for each record in order. `record` is the decoded array, `payload` its msgpack bytes. Bytes are views of a file chunk of up to
+ * 1 MiB: copy bytes that you retain.
  */
 export type RecordVisitor = (position: number, record: unknown, payload: Uint8Array) => void;
 
-/** Called at intervals with the bytes read so far and the bytes to read. */
+/** Called at intervals with the number of bytes read so far and the number of bytes to read. */
 export type ReadProgressListener = (bytes: number, totalBytes: number) => void;
 
 export interface RecoveredLog {
   /** Position of the last record; 0 for an empty log. */
   readonly position: number;
   readonly crc: number;
-  /** Whether the log has an end mark (see log-format.ts) or no segment. */
+  /** Whether the log has an end mark (see log-format.ts), or has no segment. */
   readonly hasEndMark: boolean;
   readonly removedTail: RemovedTail | null;
 }
 
-/** Bytes after the last complete record of a log that was not closed. Normally their group was never acknowledged. */
+/** Bytes after the last complete record of a log that was not closed. Normally, none of these bytes was acknowledged. */
 export interface RemovedTail {
   readonly file: string;
   readonly offset: number;
   readonly bytes: number;
-  /** File with a copy of these bytes. */
+  /** File that contains a copy of the removed bytes. */
   readonly copyFile: string;
 }
 
 /**
- * Start of the records to read. Only whole segments are skipped, so some older records are read too. `timeMsOf` returns null for
- * a record without a time; its segment is not used as the start.
+ * Start time of the records to read. Only whole segments are skipped, so some older records are also read. `timeMsOf` returns null for a
+ * record without a time; reading does not start with the segment of such a record.
  */
 export interface ReadSince {
-  /** Milliseconds since the Unix epoch. */
+  /** Start time in milliseconds since the Unix epoch. */
   readonly wallMs: number;
   readonly timeMsOf: (record: unknown) => number | null;
 }
 
 /**
- * Reads the log up to its last complete record and makes it durable up to there. Copies a torn tail of the last segment to another
- * file and cuts it off. The last segment is not written again; the log continues in a new one. Yields to the event loop between
- * chunks.
+ * Reads the log up to the last complete record and makes the log durable up to that record. Copies a torn tail of the last segment to
+ * another file and removes it from the segment. The last segment is not written again: the log continues in a new segment. Yields to the
+ * event loop between chunks.
  *
- * Reads from the first record, or, with `since`, from the newest segment whose first record is older. Damage in earlier segments
- * is not detected.
+ * Reads from the first record. With `since`, reads from the newest segment whose first record is older; damage in earlier segments is
+ * then not detected.
  *
- * @throws LogDamagedError for any error except a torn tail.
+ * @throws LogDamagedError for any error except a torn tail
  */
 export async function recoverLog(
   files: LogFiles,
@@ -93,7 +93,7 @@ export async function recoverLog(
   }
 }
 
-/** First sequence of the newest segment whose first record is older than `wallMs`. Skips segments that cannot be read. */
+/** Returns the first sequence of the newest segment whose first record is older than `wallMs`. Skips unreadable segments. */
 export function newestSegmentStartedBefore(
   files: LogFiles,
   folder: string,
@@ -107,7 +107,7 @@ export function newestSegmentStartedBefore(
   });
 }
 
-/** Returns null if the first record cannot be read. */
+/** Reads the first record of a segment. Returns null if it cannot be read. */
 function readFirstRecord(files: LogFiles, path: string, first: number): unknown[] | null {
   const segment = new SegmentReader(files, path);
   try {
@@ -120,7 +120,7 @@ function readFirstRecord(files: LogFiles, path: string, first: number): unknown[
   }
 }
 
-/** Cuts the last segment after its last complete frame and makes the rest durable. */
+/** Truncates the last segment after its last complete frame and makes the rest durable. */
 async function truncateTornTail(files: LogFiles, folder: string, scanner: LogScanner): Promise<RemovedTail | null> {
   const { segment, lastSyncedGroupOffset, tornBytes } = scanner;
   if (segment === null) return null;
@@ -128,8 +128,8 @@ async function truncateTornTail(files: LogFiles, folder: string, scanner: LogSca
   const removedTail = tornBytes === 0 ? null : await saveTornTail(files, segment, tornBytes);
   const file = await files.openForWriting(segment.path);
   try {
-    // The last group may not be synced. After a failed sync the kernel marks its pages as clean, and another sync does not
-    // write them, so the group is written again first.
+    // The last group may not be synced. After a failed sync, the kernel marks the pages as clean, and another sync would not write them.
+    // Therefore the group is written again first.
     let offset = lastSyncedGroupOffset ?? end;
     for (const chunk of segment.readChunks(offset, end)) {
       await file.write(chunk, chunk.length, offset);

@@ -10,15 +10,15 @@ export interface LogLocation {
 }
 
 interface LogScannerOptions {
-  /** First sequence of the segment to start with; default: the oldest. */
+  /** First sequence of the segment to start with. Default: the oldest segment. */
   readonly segment?: number | undefined;
-  /** Also decodes each record; a record that cannot be decoded counts as damage. */
+  /** Whether to decode each record. A record that cannot be decoded then counts as damage. */
   readonly decode: boolean;
 }
 
 /**
- * The scanned records changed during the scan: the writer repeated them in another segment after a failed write, or deleted the
- * segment because of the retention.
+ * The records changed during the scan: the writer wrote them again in another segment after a failed write, or the retention deleted the
+ * segment.
  */
 export class LogRewrittenError extends OperatorError {
   override readonly name = 'LogRewrittenError';
@@ -29,33 +29,33 @@ export class LogRewrittenError extends OperatorError {
 }
 
 /**
- * Steps through the records of a log up to the last complete one, and checks that each continues the chain. The first segment
- * needs no predecessor, since older segments may have been deleted.
+ * Reads the records of a log one by one up to the last complete record, and checks that each record continues the chain of CRCs. The
+ * first segment needs no predecessor, because older segments may have been deleted.
  *
- * The scanner only reads. Another process may write the log meanwhile: an incomplete write at the end is not damage, and records
- * that are completed during the scan are read too.
+ * The scanner only reads. Another process may write the log during the scan: an incomplete write at the end is not damage, and records
+ * that are completed during the scan are also read.
  */
 export class LogScanner {
-  /** Position of the current record; before the first `nextRecord`, of its predecessor. */
+  /** Position of the current record. Before the first call of `nextRecord`, the position of the preceding record. */
   position = 0;
   crc = 0;
-  /** The current record if `decode` is set. Bytes are views of a file chunk. */
+  /** Current record, if `decode` is set. Bytes are views of a file chunk. */
   record: readonly unknown[] = [];
-  /** Segment of the current record; null before the first. */
+  /** Segment of the current record; null before the first record. */
   segment: SegmentReader | null = null;
-  /** Offset of the last frame with the mark bit in this segment. */
+  /** Offset of the last frame with the mark bit in the current segment. */
   lastSyncedGroupOffset: number | null = null;
-  /** Bytes of all scanned records and segment headers. */
+  /** Number of bytes in all scanned records and segment headers. */
   bytesRead = 0;
-  /** Bytes after the last complete record, once `nextRecord` has returned false. */
+  /** Number of bytes after the last complete record. Valid once `nextRecord` has returned false. */
   tornBytes = 0;
   readonly #files: LogFiles;
   readonly #folder: string;
   readonly #decoder: RecordDecoder | null;
   #segmentFirst = 0;
-  /** End of the last accepted record. `segment.offset` may be after a record that cannot be decoded. */
+  /** End offset of the last accepted record. `segment.offset` may be after a record that cannot be decoded. */
   #endOffset = 0;
-  /** First sequences of the segments that follow this one. */
+  /** First sequences of the segments after the current segment. */
   #laterSegments: number[];
 
   constructor(files: LogFiles, folder: string, { segment = 0, decode }: LogScannerOptions) {
@@ -66,10 +66,10 @@ export class LogScanner {
   }
 
   /**
-   * Steps to the next record. Returns false at the end of the log.
+   * Reads the next record. Returns false at the end of the log.
    *
-   * @throws LogDamagedError when a durable record cannot be read. The scanner cannot continue then.
-   * @throws LogRewrittenError when the record was moved or deleted meanwhile.
+   * @throws LogDamagedError if a durable record cannot be read; the scan cannot continue
+   * @throws LogRewrittenError if the writer moved or deleted the record during the scan
    */
   nextRecord(): boolean {
     for (let attempt = 1; ; attempt++) {
@@ -89,7 +89,7 @@ export class LogScanner {
         throw new LogDamagedError(segment.path, offset, `record ${this.position + 1} is missing or incomplete`);
       }
       if (attempt === 1) {
-        // The writer may have added records or segments since.
+        // The writer may have added records or segments in the meantime.
         this.#listLaterSegments();
         segment.discardReadAhead();
         continue;
@@ -103,18 +103,18 @@ export class LogScanner {
         const reason = `record ${this.position + 1} is incomplete, but durable records follow at byte ${markOffset}`;
         throw new LogDamagedError(segment.path, offset, reason);
       }
-      // The writer may have completed this record and started the next group between the two reads, so read again.
+      // Between the two reads, the writer may have completed this record and started the next group. Therefore read again.
       segment.discardReadAhead();
     }
   }
 
-  /** Msgpack bytes of the current record: a view of a file chunk. */
+  /** Msgpack bytes of the current record. They are a view of a file chunk. */
   get payload(): Uint8Array {
     if (this.segment === null) throw new Error('there is no payload before the first record');
     return this.segment.payload;
   }
 
-  /** End of the current record, or of the header of an empty segment; null before the first segment. */
+  /** End of the current record, or of the header of an empty segment. Null before the first segment. */
   get end(): LogLocation | null {
     return this.segment === null ? null : { file: this.segment.path, offset: this.#endOffset };
   }
@@ -173,7 +173,7 @@ export class LogScanner {
     }
   }
 
-  /** Finds new segments. A segment is complete when a later one exists. */
+  /** Lists new segments. A segment is complete once a later segment exists. */
   #listLaterSegments(): void {
     this.#laterSegments = segmentFirstSequences(this.#files.listNames(this.#folder)).filter(
       (first) => first > this.#segmentFirst,

@@ -13,30 +13,30 @@ import { copySegmentRange } from './segment-files.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 import type { LogVerification } from './verify-log.ts';
 
-/** Effect of cutting a log after its last complete record. */
+/** Effect of truncating a log after its last complete record. */
 export interface RepairPlan {
   readonly folder: string;
-  /** Position and CRC of the last remaining record; 0 if none remains. */
+  /** Position and CRC of the last remaining record; both are 0 if no record remains. */
   readonly position: number;
   readonly crc: number;
-  /** New end of the log: its last segment is cut to `offset`. Null if no segment remains. */
+  /** New end of the log, at which its last segment is truncated. Null if no segment remains. */
   readonly end: LogLocation | null;
-  /** Bytes cut off at `end`. */
+  /** Number of bytes removed after `end` from the last segment. */
   readonly removedBytes: number;
-  /** Paths of the segments after `end`, oldest first. */
+  /** Paths of the segments after the last remaining segment, oldest first. */
   readonly laterSegments: readonly string[];
 }
 
 type CutValidation =
   | { readonly kind: 'damage'; readonly plan: RepairPlan }
-  /** The log is undamaged and ends at the cut: the cut was made before. */
+  /** The log is undamaged and ends at the location, because it was truncated there before. */
   | { readonly kind: 'done' }
   | { readonly kind: 'no-damage' }
   | { readonly kind: 'elsewhere'; readonly damage: LogDamagedError };
 
 /**
- * Decides whether a log may be cut at a location: only at its first damage. If a record is missing at the end of a segment, the
- * start of the next segment is the same location.
+ * Checks whether a log may be truncated at a location. This is allowed only at the first damage. If a record is missing at the end of a
+ * segment, the start of the next segment is the same location.
  */
 export function validateCut(files: LogFiles, check: LogVerification, cut: LogLocation): CutValidation {
   const { folder, damage, end, position, crc } = check;
@@ -55,11 +55,11 @@ export function validateCut(files: LogFiles, check: LogVerification, cut: LogLoc
 }
 
 /**
- * Cuts a damaged log so that it opens again. Moves the later segments to another folder of the same file system, and copies the
- * bytes that it cuts off to `<segment name>.from-<byte>` there.
+ * Truncates a damaged log so that it can be opened again. Moves the later segments to another folder of the same file system. Copies the
+ * removed bytes to the file `<segment name>.from-<byte>` in that folder.
  *
- * An interrupted repair loses no bytes and can be repeated with another folder: bytes are copied before they are cut off, and the
- * newest segments are moved first, so that the log stays damaged at the same location until the end.
+ * An interrupted repair loses no bytes and can be repeated with another folder: bytes are copied before they are removed, and the newest
+ * segments are moved first, so that the log remains damaged at the same location until the end.
  */
 export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder: string): Promise<void> {
   files.createFolder(removedFolder);
@@ -86,13 +86,13 @@ export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder
 }
 
 interface RecordsAfterCut {
-  /** Readable records after the cut. */
+  /** Number of readable records after the truncation. */
   readonly records: number;
-  /** Position of the last record that existed, known from the record itself or from the name of a later segment. */
+  /** Position of the last record that existed, known from that record or from the name of a later segment. */
   readonly position: number;
 }
 
-/** Counts the readable records after a cut: from one synced group to the next, segment by segment. */
+/** Counts the readable records after a truncation, segment by segment. After unreadable bytes, continues at the next marked frame. */
 export function countRecordsAfterCut(
   files: LogFiles,
   { position, crc, end, laterSegments }: RepairPlan,
@@ -106,7 +106,7 @@ export function countRecordsAfterCut(
     try {
       onRecord(decoder.decode(segment.payload));
     } catch {
-      // The frame is valid, so the record counts. It may be the reason for the cut.
+      // The frame is valid, so the record counts, even though it cannot be decoded and may be the reason for the truncation.
     }
   };
   if (end !== null) {
@@ -122,7 +122,7 @@ export function countRecordsAfterCut(
     const until = next === undefined ? Number.POSITIVE_INFINITY : firstSequenceOf(next);
     withSegment(files, path, (segment) => {
       const previousCrc = readPreviousCrc(segment);
-      // Without a valid header, reading starts at the first marked frame.
+      // If the header is invalid, reading starts at the first marked frame.
       if (previousCrc === null) readRemainingFrames(segment, firstSequenceOf(path) - 1, 0, until, take);
       else readRemainingFrames(segment, firstSequenceOf(path), previousCrc, until, take);
     });
@@ -130,7 +130,7 @@ export function countRecordsAfterCut(
   return found;
 }
 
-/** Visits the readable records of a segment before sequence `until`. */
+/** Visits the readable records of a segment that are before sequence `until`. */
 function readRemainingFrames(
   segment: SegmentReader,
   first: number,

@@ -14,21 +14,21 @@ import {
 import type { SegmentReader } from './segment-reader.ts';
 
 /**
- * Appends a complete segment to a log that has no other writer. After a power cut the segment exists completely or not at all.
- * `header` continues the log: its next sequence, and the CRC of its last record. Throws as `writeFileDurably` does.
+ * Appends a complete segment to a log that has no other writer. After a power cut, the segment exists completely or not at all. `header`
+ * contains the next sequence of the log and the CRC of its last record. Throws as `writeFileDurably` does.
  */
 export function writeSegment(folder: string, header: SegmentHeader, records: Iterable<readonly unknown[]>): void {
   writeFileDurably(join(folder, segmentFileName(header.firstSequence)), encodeSegment(header, records));
 }
 
-/** Yields the bytes in chunks, because a segment may be large. */
+/** Encodes a segment. Yields the bytes in chunks, because a segment may be large. */
 function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknown[]>): Generator<Buffer, void> {
   const encoder = new Encoder();
   let frames = [encodeSegmentHeader(header)];
   let bytes = 0;
   let { firstSequence: sequence, previousCrc } = header;
   for (const record of records) {
-    // Every frame has the mark bit: such a segment cannot be torn, so an incomplete frame is damage.
+    // Every frame has the mark bit. A segment of this kind cannot be torn, so an incomplete frame is damage.
     const frame = encodeMarkedFrame(encoder.encodeSharedRef(record), sequence, previousCrc);
     frames.push(frame.bytes);
     bytes += frame.bytes.length;
@@ -42,7 +42,7 @@ function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknow
   yield Buffer.concat(frames);
 }
 
-/** Copies the bytes of a segment from `from` up to `to` to a new file. The copy gets its name once it is complete and durable. */
+/** Copies a segment from offset `from` to offset `to` into a new file, which gets its final name once it is complete and durable. */
 export async function copySegmentRange(
   files: LogFiles,
   segment: SegmentReader,
@@ -66,8 +66,8 @@ export async function copySegmentRange(
 }
 
 /**
- * Deletes the segments that hold only records before a sequence number, and the copies of their torn tails. Deletes the oldest
- * first, and durably, so that a crash leaves no gap. Keeps the newest segment. The log may be in use.
+ * Deletes the segments that contain only records before a sequence number, and the copies of their torn tails. Deletes the oldest segment
+ * first, and durably, so that a crash leaves no gap. Never deletes the newest segment. The log may be in use.
  *
  * Returns the number of deleted segments. Rejects with a system error.
  */

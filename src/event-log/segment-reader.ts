@@ -12,7 +12,7 @@ import {
   syncMarkBit,
 } from './log-format.ts';
 
-/** A log file is damaged at a byte offset and cannot be read further. */
+/** A log file is damaged at a byte offset, so that the following bytes cannot be read. */
 export class LogDamagedError extends OperatorError {
   override readonly name = 'LogDamagedError';
   override readonly isDamage = true;
@@ -29,15 +29,15 @@ export class LogDamagedError extends OperatorError {
 }
 
 /**
- * Reads the frames of one segment in chunks. A payload is a view of its chunk, which is never overwritten. A retained payload
- * retains the whole chunk.
+ * Reads the frames of one segment in chunks. A payload is a view of a chunk. Chunks are never overwritten, so a retained payload keeps
+ * the whole chunk in memory.
  */
 export class SegmentReader {
   readonly path: string;
   readonly #file: ReadableLogFile;
   #chunk: Buffer = Buffer.alloc(0);
   #chunkOffset = 0;
-  /** File offset of the next frame. */
+  /** File offset of the next frame in bytes. */
   offset: number;
   /** Payload of the last frame that `readFrame` accepted. */
   payload: Uint8Array = this.#chunk;
@@ -50,7 +50,7 @@ export class SegmentReader {
     this.offset = offset;
   }
 
-  /** Throws `LogDamagedError` if the header is invalid. */
+  /** Reads the segment header. Throws `LogDamagedError` if it is invalid. */
   readHeader(): SegmentHeader {
     const header = decodeSegmentHeader(this.readBytes(0, segmentHeaderBytes));
     if (typeof header === 'string') throw new LogDamagedError(this.path, 0, header);
@@ -61,12 +61,12 @@ export class SegmentReader {
     return this.#file.size();
   }
 
-  /** Discards the chunk, because the writer may have written more since. */
+  /** Discards the chunk in memory, because the writer may have written more bytes in the meantime. */
   discardReadAhead(): void {
     this.#chunk = this.#chunk.subarray(0, 0);
   }
 
-  /** Reads the frame at `offset` and moves behind it. Returns false, without moving, if the frame is incomplete or invalid. */
+  /** Reads the frame at `offset` and advances `offset`. Returns false, without advancing, if the frame is incomplete or invalid. */
   readFrame(sequence: number, previousCrc: number): boolean {
     const head = this.readBytes(this.offset, frameHeaderBytes + chainFieldsBytes);
     if (head.length < frameHeaderBytes) return false;
@@ -92,9 +92,9 @@ export class SegmentReader {
   }
 
   /**
-   * Examines the bytes from `offset` on, where `readFrame` found no frame of `sequence`. `tornBytes` is their number without the
-   * zeros at the end. `markOffset` is the offset of the first marked frame with a later sequence, which proves that `sequence`
-   * was durable; null if there is none.
+   * Examines the bytes from `offset` on, where `readFrame` found no frame with `sequence`. `tornBytes` is the number of these bytes,
+   * without zeros at the end. `markOffset` is the offset of the first marked frame with a later sequence, which proves that the record
+   * `sequence` was durable; null if there is no such frame.
    */
   examineTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
@@ -103,12 +103,12 @@ export class SegmentReader {
     for (let at = this.offset; at < size; ) {
       const chunk = this.readBytes(at, Math.min(bounds.logReadChunkBytes, size - at));
       if (chunk.length === 0) break;
-      // A frame header that crosses the end of the chunk is read with the next chunk.
+      // A frame header that is split between two chunks is read with the second chunk.
       const scanned = at + chunk.length < size ? chunk.length - markedHead + 1 : chunk.length;
       for (let i = 0; i < scanned; i++) {
         if (chunk[i] === 0) continue;
         tornBytes = at + i + 1 - this.offset;
-        // Lengths stay below 2^24, so this is the first byte of every marked frame.
+        // Lengths are below 2^24, so the first byte of every marked frame has this value.
         if (chunk[i] !== syncMarkBit >>> 24 || i + markedHead > chunk.length) continue;
         const length = chunk.readUInt32BE(i) - syncMarkBit;
         const found = readSequence(chunk, i + frameHeaderBytes);
@@ -125,7 +125,7 @@ export class SegmentReader {
     return { tornBytes, markOffset: null };
   }
 
-  /** Reads the bytes from `from` up to `to`, or to the end of the file. Chunks are not reused. */
+  /** Reads the bytes from offset `from` to offset `to`, or to the end of the file. Chunks are not reused. */
   *readChunks(from: number, to: number): Generator<Buffer, void> {
     for (let offset = from; offset < to; ) {
       const chunk = this.readBytes(offset, Math.min(bounds.logReadChunkBytes, to - offset));
@@ -139,7 +139,7 @@ export class SegmentReader {
     this.#file.close();
   }
 
-  /** Returns `length` bytes from `offset` on, fewer at the end of the file. */
+  /** Returns `length` bytes from `offset` on. Returns fewer bytes at the end of the file. */
   readBytes(offset: number, length: number): Buffer {
     const from = offset - this.#chunkOffset;
     if (from >= 0 && from + length <= this.#chunk.length) return this.#chunk.subarray(from, from + length);

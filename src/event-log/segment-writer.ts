@@ -6,9 +6,9 @@ import { encodeSegmentHeader, segmentFileName, segmentHeaderBytes, temporaryFile
 
 interface OpenSegment {
   readonly file: WritableLogFile;
-  /** File offset of the next group. */
+  /** File offset of the next group in bytes. */
   offset: number;
-  /** Size of the file, with zeros behind `offset`. */
+  /** Size of the file in bytes, including the zeros after `offset`. */
   preallocatedBytes: number;
 }
 
@@ -19,7 +19,7 @@ interface SegmentWriterOptions {
   readonly segmentBytesMax: number;
 }
 
-/** Writes groups of frames to segment files. Begins a new segment at first, when one is full, and after `abandon`. */
+/** Writes groups of frames to segment files. Creates a new segment for the first group, after a full segment, and after `abandon`. */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
   #segment: OpenSegment | null = null;
@@ -40,18 +40,18 @@ export class SegmentWriter {
       await file.writeAndSync(group.bytes, group.length, offset);
     } else {
       await file.write(group.bytes, group.length, offset);
-      // Syncs the zeros too. Otherwise each later group would change the size of the file.
+      // The zeros are synced too. Otherwise each later group would change the size of the file.
       if (syncsGroups) await file.datasync();
     }
     segment.offset = end;
   }
 
-  /** Writes the end mark, an empty segment (see log-format.ts). */
+  /** Writes the end mark, which is an empty segment (see log-format.ts). */
   async writeEndMark(firstSequence: number, previousCrc: number): Promise<void> {
     await this.#createSegment({ firstSequence, previousCrc });
   }
 
-  /** Removes the preallocated zeros, and syncs and closes the segment, even where groups are not synced. */
+  /** Removes the preallocated zeros, then syncs and closes the segment, even if groups are not synced. */
   async close(): Promise<void> {
     const segment = this.#segment;
     if (segment === null) return;
@@ -61,14 +61,14 @@ export class SegmentWriter {
     await segment.file.close();
   }
 
-  /** Closes the segment after a failed write or sync. It is never written again, since its content on disk is unknown. */
+  /** Closes the segment after a failed write or sync. The segment is never written again, because its content on disk is unknown. */
   async abandon(): Promise<void> {
     const segment = this.#segment;
     this.#segment = null;
     await segment?.file.close().catch(() => {});
   }
 
-  /** Writes zeros behind the data: a sync that does not change the size of the file takes about two thirds of the time. */
+  /** Writes zeros after the data. A sync that does not change the size of the file takes about two thirds of the time. */
   async #preallocate(segment: OpenSegment, end: number): Promise<void> {
     const size = Math.max(end, Math.min(this.#options.segmentBytesMax, end + zeros.length));
     if (size > end) await segment.file.write(zeros, size - end, end);

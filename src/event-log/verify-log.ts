@@ -6,32 +6,32 @@ import { segmentFileName, segmentFirstSequences } from './log-format.ts';
 import { type LogLocation, LogScanner } from './log-scanner.ts';
 import { LogDamagedError } from './segment-reader.ts';
 
-/** Result of a check. Except `segments` and `bytes`, the members describe the records before the first damage. */
+/** Result of verifying a log. All members except `segments` and `bytes` describe the records before the first damage. */
 export interface LogVerification {
   readonly folder: string;
   readonly segments: number;
-  /** Size of all segments, including preallocated bytes. */
+  /** Size of all segments in bytes, including preallocated zeros. */
   readonly bytes: number;
   readonly records: number;
-  /** Position of the last record; larger than `records` if old segments were deleted. */
+  /** Position of the last record. Greater than `records` if old segments were deleted. */
   readonly position: number;
   readonly crc: number;
-  /** End of the last record; null if there is no valid segment header. */
+  /** End of the last record; null if no segment has a valid header. */
   readonly end: LogLocation | null;
-  /** Bytes after the end: a write in progress, or a torn tail, which opening the log cuts off. */
+  /** Number of bytes after `end`: a write in progress, or a torn tail, which is removed when the log is opened. */
   readonly tornBytes: number;
-  /** First damage. Such a log cannot be opened if it is read from its start. */
+  /** First damage, or null. A damaged log cannot be opened if it is read from its start. */
   readonly damage: LogDamagedError | null;
 }
 
 export interface VerifyLogOptions {
   readonly onRecord?: (position: number, record: readonly unknown[]) => void;
-  /** Called after each record with the number of bytes read since the last call. */
+  /** Called after each record with the number of bytes read since the previous call. */
   readonly onBytesRead?: (bytes: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Size of all segments of a log, or of those from one on. The log may be in use. */
+/** Returns the size in bytes of a log's segments, optionally only from one segment on. The log may be in use. */
 export function logSizeBytes(files: LogFiles, folder: string, fromSegment = 0): number {
   const firsts = segmentFirstSequences(files.listNames(folder)).filter((first) => first >= fromSegment);
   return firsts.reduce((sum, first) => sum + segmentSizeBytes(files, folder, first), 0);
@@ -42,7 +42,7 @@ function segmentSizeBytes(files: LogFiles, folder: string, first: number): numbe
   try {
     file = files.openForReading(join(folder, segmentFileName(first)));
   } catch (error) {
-    // The segment was deleted since the folder was listed.
+    // Error ENOENT means that the segment was deleted after the folder was listed.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
     throw error;
   }
@@ -54,10 +54,10 @@ function segmentSizeBytes(files: LogFiles, folder: string, first: number): numbe
 }
 
 /**
- * Checks every record of a log and its place in the chain, as opening the log does, without changing it. The log may be in use.
+ * Verifies every record of a log and its place in the chain of CRCs, as opening the log does, but changes nothing. The log may be in use.
  * Yields to the event loop between chunks.
  *
- * @throws LogRewrittenError when the writer moved or deleted records meanwhile. Check again then.
+ * @throws LogRewrittenError if the writer moved or deleted records during the check; verify the log again then
  */
 export async function verifyLog(
   files: LogFiles,
@@ -84,7 +84,7 @@ export async function verifyLog(
       await nextTurn();
       signal?.throwIfAborted();
     }
-    // An end mark has a header and no record.
+    // An end mark has a header but no record.
     report();
     end = scanner.end;
   } catch (error) {

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 
 /** Paths of the analytics data in a data folder. */
 export interface DataFiles {
-  /** The event log from which all figures are computed. */
+  /** Folder of the event log from which all figures are computed. */
   readonly ledgerFolder: string;
-  /** Figures of days whose sessions are deleted (`CounterArchive`). Created with the first of them. */
+  /** Folder of the figures of days whose sessions are deleted (`CounterArchive`). Created for the first archived day. */
   readonly archiveFolder: string;
-  /** A SQLite file, which can be rebuilt from the other two. */
+  /** SQLite file that can be rebuilt from the ledger and the archive. */
   readonly analyticsStoreFile: string;
 }
 

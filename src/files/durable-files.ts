@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 import { dirname, resolve } from 'node:path';
 import { createPrivateFolder } from './private-files.ts';
 
-/** Whether an error of the system or of SQLite says that the device is full, a quota is exceeded, or a file may not grow. */
+/** Whether an error of the system or of SQLite means that the device is full, a quota is exceeded, or a file is too large. */
 export function isDiskFull(error: unknown): boolean {
   return error instanceof Error && diskFullCodes.has((error as NodeJS.ErrnoException).code ?? '');
 }
@@ -12,7 +12,7 @@ const diskFullCodes: ReadonlySet<string> = new Set([
   'EDQUOT',
   'EFBIG',
   'SQLITE_FULL',
-  // The shared-memory index of a write-ahead log.
+  // SQLite reports this code for the shared-memory index of a write-ahead log.
   'SQLITE_IOERR_SHMSIZE',
 ]);
 
@@ -20,7 +20,7 @@ export function diskFullMessage(folder: string): string {
   return `no space left on the device of ${folder}; free some space and try again`;
 }
 
-/** Makes the content of a file, or the names in a folder, durable. Throws the error of the system. */
+/** Makes the content of a file, or the file names in a folder, durable. Throws the system's error. */
 export function fsyncPath(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
@@ -31,8 +31,8 @@ export function fsyncPath(path: string): void {
 }
 
 /**
- * Creates a folder and its parents, accessible to the owner only, and makes their names durable. Existing parents are synced too,
- * since their creator may have crashed before the sync. Throws the error of the system.
+ * Creates a folder and its parents, accessible only to the owner, and makes their names durable. Existing parents are also synced, because
+ * the process that created them may have crashed before its sync. Throws the system's error.
  */
 export function createFolderDurably(folder: string): void {
   const absolute = resolve(folder);
@@ -42,7 +42,7 @@ export function createFolderDurably(folder: string): void {
     try {
       fsyncPath(dirname(path));
     } catch (error) {
-      // An existing parent may be unreadable, or on a file system without this sync.
+      // Syncing an existing parent may fail, because it is unreadable or its file system does not support the sync.
       if (isNew(path) || !unsyncableCodes.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
@@ -51,9 +51,9 @@ export function createFolderDurably(folder: string): void {
 const unsyncableCodes: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EINVAL', 'ENOTSUP']);
 
 /**
- * Replaces a file atomically and durably: temporary name, sync, rename, sync of the folder. Only the owner can read it. A generator
- * provides content that is too large for memory. Throws the error of the system or of the generator; then the file is unchanged,
- * unless only the last sync failed.
+ * Replaces a file atomically and durably: writes a temporary file, syncs it, renames it, and syncs the folder. Only the owner can read the
+ * file. A generator can provide content that is too large for memory. Throws the error of the system or of the generator. The file is then
+ * unchanged, unless only the last sync failed.
  */
 export function writeFileDurably(path: string, content: string | Uint8Array | Generator<Uint8Array, void>): void {
   const temporary = `${path}.new`;
@@ -64,7 +64,7 @@ export function writeFileDurably(path: string, content: string | Uint8Array | Ge
     fsyncSync(file);
   } catch (error) {
     rmSync(temporary, { force: true });
-    // Errors of a file descriptor do not contain the path.
+    // Errors of operations on a file descriptor do not contain the path.
     if (error instanceof Error && 'syscall' in error) throw Object.assign(error, { path: temporary });
     throw error;
   } finally {

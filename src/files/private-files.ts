@@ -2,14 +2,14 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 
 import { dirname, resolve } from 'node:path';
 
 /**
- * Creates an empty file that only the owner can read, whatever the umask, unless it exists. SQLite creates its other files with the
- * same permissions. Throws the error of the system.
+ * Creates an empty file that only the owner can read, whatever the umask is, unless the file exists. SQLite creates its additional files
+ * with the same permissions. Throws the system's error.
  */
 export function createPrivateFile(path: string): void {
   let file: number;
   try {
-    // An existing file must not be opened: closing any descriptor of a file releases all POSIX locks of the process on it, those
-    // of SQLite included.
+    // An existing file must not be opened: closing any descriptor of a file releases all POSIX locks of the process on that file,
+    // including the locks of SQLite.
     file = openSync(path, 'wx', 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
@@ -19,8 +19,8 @@ export function createPrivateFile(path: string): void {
 }
 
 /**
- * Creates a folder and its parents, accessible to the owner only, and returns the first one created, or null. Throws the error of the
- * system, also if the path is not a folder. Does not use `recursive` of `mkdirSync`, which never returns for a path under `/proc`
+ * Creates a folder and its parents, accessible only to the owner. Returns the first folder that was created, or null. Throws the system's
+ * error, also if the path is not a folder. Does not use `recursive` of `mkdirSync`, which never returns for a path under `/proc`
  * (Node.js 22.23).
  */
 export function createPrivateFolder(folder: string): string | null {
@@ -32,7 +32,7 @@ export function createPrivateFolder(folder: string): string | null {
     try {
       mkdirSync(path, 0o700);
     } catch (error) {
-      // Another process may have created it.
+      // Another process may have created the folder.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(path)) throw error;
     }
   }
@@ -44,9 +44,9 @@ function isFolder(path: string): boolean {
 }
 
 /**
- * Removes the permissions of group and others from a folder. Returns whether the folder is private now: it may belong to another user,
- * its file system may have no permissions, and a folder with the sticky bit, such as `/tmp`, is shared on purpose and left unchanged.
- * Throws if the folder cannot be read.
+ * Removes the permissions of group and others from a folder. Returns whether the folder is private. It may not be private: the folder may
+ * belong to another user, its file system may not support permissions, or it may have the sticky bit, such as `/tmp`. A folder with the
+ * sticky bit is shared on purpose and left unchanged. Throws if the folder cannot be read.
  */
 export function restrictFolderToOwner(folder: string): boolean {
   const { mode } = statSync(folder);
@@ -57,7 +57,7 @@ export function restrictFolderToOwner(folder: string): boolean {
   } catch {
     return false;
   }
-  // A file system without permissions may ignore the change.
+  // A file system that does not support permissions may ignore the change.
   return (statSync(folder).mode & groupAndOthersBits) === 0;
 }
 

@@ -4,29 +4,29 @@ import type { SecretRing } from '../secrets/secret-ring.ts';
 import { decodeCanonicalBase64url, TokenCipher, TokenSigner } from './signed-token.ts';
 import { subIdByteLength } from './sub-id.ts';
 
-/** The contents of a click_id (docs/contract.md#click-ids): enough to restore a click that has no record in the ledger. */
+/** Contents of a click_id (docs/contract.md#click-ids). They are sufficient to restore a click that has no record in the ledger. */
 export interface ClickIdPayload {
   /** The 32 bytes of the session's sub_id. */
   readonly sub: Uint8Array;
   readonly offerId: string;
   readonly clickedMs: number;
-  /** Preliminary revenue of the click, whether or not the click is the first. */
+  /** Preliminary revenue of the click in micro-dollars, whether or not the click is the first. */
   readonly valueMicros: number;
-  /** False for HEAD and self-declared bots: such a click cannot be confirmed. */
+  /** Whether the click can be confirmed. False for HEAD requests and self-declared bots. */
   readonly countable: boolean;
 }
 
 /** First byte of an encrypted click_id. The signed layout starts with a secret number, which is never 0. */
 const encryptedLayout = 0;
 
-// Offsets in the plaintext.
+// Byte offsets in the plaintext.
 const subOffset = 1;
 const clickedOffset = subOffset + subIdByteLength;
 const valueOffset = clickedOffset + 6;
 const valueBytes = 5;
 const offerIdOffset = valueOffset + valueBytes;
 
-// The signed layout.
+// Byte offsets in a signed click_id of an earlier version.
 const signedClickedOffset = 1 + subIdByteLength;
 const signedValueOffset = signedClickedOffset + 6;
 const signedOfferIdOffset = signedValueOffset + 6;
@@ -35,15 +35,15 @@ const signedBytesMax = signedOfferIdOffset + signedOfferIdBytesMax;
 const signedMacBytes = 10;
 
 /**
- * Issues and verifies click_ids, which the landing URL gives to the lender and the lender's confirmation returns. A click_id is
- * base64url of the byte 0 and a token of `TokenCipher` with this plaintext:
+ * Issues and verifies click_ids. The landing URL passes a click_id to the lender, and the lender's confirmation returns it. A click_id is
+ * base64url of the byte 0 and a token of `TokenCipher`. The plaintext of the token has these parts (lengths in bytes):
  *
  *     countable (1), sub_id (32), time ms (6), value in micro-dollars (5), offer id (text)
  *
  * The token's length reveals only the length of the offer id, which the landing URL reveals too.
  *
- * Also verifies the click_ids of earlier versions, which lenders may confirm for 90 days. They are signed but not encrypted, and
- * do not contain `countable`:
+ * Also verifies click_ids of earlier versions, which lenders may confirm for 90 days. These click_ids are signed but not encrypted, and
+ * have no member `countable`. Their parts (lengths in bytes):
  *
  *     secret number (1), sub_id (32), time ms (6), value in micro-dollars (6), offer id (text), MAC (10)
  */

@@ -3,7 +3,7 @@ import type { SecretRing } from '../secrets/secret-ring.ts';
 import { decodeCanonicalBase64url, TokenCipher } from './signed-token.ts';
 import { subIdByteLength } from './sub-id.ts';
 
-/** The inputs of the click value, as of the ranking (docs/contract.md#click-revenue). */
+/** Inputs of the click value at the time of the ranking (docs/contract.md#click-revenue). */
 export interface ClickTokenPayload {
   readonly catalogVersion: string;
   /** Index of the borrower's credit band in the vertical. */
@@ -13,9 +13,9 @@ export interface ClickTokenPayload {
 const plaintextBytesMax = 32;
 
 /**
- * Encrypts and decrypts click tokens, the `v` parameter of click URLs (docs/contract.md#click-urls). The click URLs of a ranking
- * share one token, in base64url. Its plaintext is the credit band (1 byte) and the catalog version. The sub_id is its
- * associated data, so a token is valid in its own session only.
+ * Encrypts and decrypts click tokens, the parameter `v` of click URLs (docs/contract.md#click-urls). All click URLs of a ranking share one
+ * token, in base64url. The plaintext is the credit band (1 byte) and the catalog version. The sub_id is the associated data, so a token is
+ * valid only in its own session.
  */
 export class ClickTokenCipher {
   readonly #cipher: TokenCipher;
@@ -29,7 +29,7 @@ export class ClickTokenCipher {
     });
   }
 
-  /** Throws a RangeError if the catalog version is longer than 31 characters. */
+  /** Encrypts a token for a session. Throws a RangeError if the catalog version is longer than 31 characters. */
   encrypt(sub: Uint8Array, { catalogVersion, creditBand }: ClickTokenPayload): string {
     const { buffer, plaintextOffset } = this.#cipher;
     buffer.set(sub, 0);

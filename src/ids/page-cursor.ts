@@ -5,17 +5,17 @@ import { decodeCanonicalBase64url, TokenSigner } from './signed-token.ts';
 
 type PagedGranularity = 'daily' | 'row';
 
-/** The sessions that a paged query covers. */
+/** Selection of the sessions that a paged query covers. */
 interface PageQuery {
   readonly account: number;
   readonly vertical: number;
   readonly mode: Mode;
   readonly referrerTag: string | null;
-  /** Listed sub_ids as bytes; null for all. */
+  /** Listed sub_ids as bytes; null for all sessions. */
   readonly subs: readonly Uint8Array[] | null;
 }
 
-/** Start of a page, and the window of its query as resolved for the first page (day numbers). */
+/** Start of a page, and the window of days that was determined for the first page of the query (day numbers). */
 export interface PagePosition {
   readonly fromDay: number;
   readonly toDay: number;
@@ -27,7 +27,7 @@ const fromDayOffset = 1;
 const toDayOffset = 5;
 const afterOffset = 9;
 const macOffset = 15;
-/** Makes the cursor a multiple of three bytes long, so that base64url has no spare bits. */
+/** Length of the MAC. With 15 bytes, the cursor is a multiple of three bytes long, so base64url has no spare bits. */
 const macBytes = 15;
 const cursorBytes = macOffset + macBytes;
 const tagCharactersMax = 64;
@@ -35,15 +35,15 @@ const digestBytes = 32;
 const messageBytesMax = macOffset + 4 + 1 + 1 + 1 + tagCharactersMax + digestBytes;
 
 /**
- * Issues and verifies the cursors of analytics pages (docs/contract.md#pages). A cursor in base64url has 40 characters:
+ * Issues and verifies the cursors of analytics pages (docs/contract.md#pages). A cursor in base64url has 40 characters (lengths in bytes):
  *
  *     secret number (1), first day (4), last day (4), after (6), MAC (15)
  *
- * The MAC, an HMAC-SHA-256 truncated to 120 bits, covers the position and the query, so a cursor is valid for its own query only:
+ * The MAC is an HMAC-SHA-256 truncated to 120 bits. It covers the position and the query, so a cursor is valid only for its own query:
  *
  *     account (4), vertical << 1 | test (1), granularity (1), tag length (1), tag, SHA-256 of the listed ids (32)
  *
- * The digest is of the sorted ids, since their order may change from page to page, and absent when no ids are listed.
+ * The last member is the digest of the sorted ids, because their order may change from page to page. It is absent if no ids are listed.
  */
 export class PageCursors {
   readonly #signer: TokenSigner;

@@ -2,7 +2,7 @@ import { Hmac } from '../secrets/hmac.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
 import type { KeyPurpose, SecretRing } from '../secrets/secret-ring.ts';
 
-/** Decodes base64url. Returns null for a non-canonical spelling, which `Buffer` would accept. */
+/** Decodes base64url. Returns null for a non-canonical text, which `Buffer` would accept. */
 export function decodeCanonicalBase64url(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : null;
@@ -18,17 +18,17 @@ function deriveHmacs(secrets: SecretRing, purpose: KeyPurpose, messageBytesMax: 
 
 interface SignedTokenLayout {
   readonly purpose: KeyPurpose;
-  /** Offset of the secret number, 1 byte, in the token. */
+  /** Offset, in the token, of the secret number (1 byte). */
   readonly secretNumberOffset: number;
-  /** The HMAC-SHA-256 is truncated to this length. */
+  /** Length of the MAC in bytes. The HMAC-SHA-256 is truncated to this length. */
   readonly macBytes: number;
-  /** Maximum length of the signed message. */
+  /** Maximum length of the signed message in bytes. */
   readonly messageBytesMax: number;
 }
 
 /**
- * Signs and verifies tokens that contain the number of their secret and end with a MAC. The MAC covers either the token up to
- * the MAC, or a message that the caller composes of the token and its context, such as the session it belongs to.
+ * Signs and verifies tokens. A token contains the number of its secret and ends with a MAC. The MAC covers either the token up to the MAC,
+ * or a message that the caller composes from the token and its context, such as the session.
  */
 export class TokenSigner {
   readonly newestSecretNumber: number;
@@ -43,12 +43,12 @@ export class TokenSigner {
     this.#macBytes = layout.macBytes;
   }
 
-  /** Writes the MAC into `token` at `macOffset`. The token already contains `newestSecretNumber`. */
+  /** Writes the MAC into `token` at `macOffset`. The token must already contain `newestSecretNumber`. */
   sign(token: Buffer, macOffset: number, message = token, messageBytes = macOffset): void {
     this.#hmacs[this.newestSecretNumber]!.sign(message, messageBytes, token, macOffset, this.#macBytes);
   }
 
-  /** Returns false also for a token whose secret is not in the ring. */
+  /** Verifies the MAC of a token. Returns false if the ring does not contain the secret of the token. */
   verify(token: Buffer, macOffset: number, message = token, messageBytes = macOffset): boolean {
     const hmac = this.#hmacs[token[this.#secretNumberOffset]!];
     return hmac?.verify(message, messageBytes, token, macOffset, this.#macBytes) ?? false;
@@ -58,28 +58,28 @@ export class TokenSigner {
 const nonceBytes = 12;
 const tagBytes = 16;
 const headerBytes = 1 + nonceBytes;
-/** Length of one HMAC-SHA-256. */
+/** Length of one HMAC-SHA-256 in bytes. */
 const padBlockBytes = 32;
 const padBlocksMax = 255;
 
 interface EncryptedTokenLayout {
   readonly encryptionPurpose: KeyPurpose;
   readonly macPurpose: KeyPurpose;
-  /** Bytes in front of the token that the tag authenticates but that are not encrypted. */
+  /** Length of the data before the token that the tag authenticates but that is not encrypted. */
   readonly associatedDataBytes: number;
   readonly plaintextBytesMax: number;
 }
 
 /**
- * Authenticated encryption of short texts: encrypt-then-MAC with HMAC-SHA-256 for both (docs/contributing/decisions/click-tokens.md).
+ * Encrypts and authenticates short texts: encrypt-then-MAC with HMAC-SHA-256 (docs/contributing/decisions/click-tokens.md).
  *
  *     associated data | secret number (1), nonce (12), ciphertext, tag (16)
  *
  * The plaintext is XORed with a pad. Block 0 of the pad is the HMAC of the nonce, block i the HMAC of the nonce and i. The tag
  * is the HMAC, under a second key, of everything before it.
  *
- * Nonces are random. The chance that two of n tokens share one is n² / 2^97: one in a million for 10,000 tokens a second over a
- * year. Two such tokens would reveal the XOR of their texts, and no key.
+ * Nonces are random. The probability that two of n tokens have the same nonce is n² / 2^97: one in a million for 10,000 tokens a second
+ * during a year. Two such tokens would reveal the XOR of their texts, but no key.
  *
  * The caller writes the associated data and the plaintext into `buffer`, which the next call overwrites.
  */
@@ -93,7 +93,7 @@ export class TokenCipher {
   readonly #random: RandomPool;
   readonly #signer: TokenSigner;
   readonly #padHmacs: readonly (Hmac | undefined)[];
-  /** The nonce, and the number of a pad block. */
+  /** Input of the HMAC that produces the pad: the nonce, and the number of the pad block. */
   readonly #padInput = Buffer.alloc(nonceBytes + 1);
   readonly #pad = Buffer.alloc(padBlockBytes);
 

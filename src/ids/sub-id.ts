@@ -15,10 +15,10 @@ import { TokenSigner } from './signed-token.ts';
  *    14  random                10
  *    24  MAC                   8    HMAC-SHA-256 over bytes 0 to 23, truncated to 64 bits
  *
- * The id alone proves that the service issued it, and gives tenant and creation time. The creation time comes first so that ids
- * sort by age and new entries of an index are added at its end.
+ * The id itself proves that the service issued it, and contains the tenant and the creation time. The creation time comes first, so that
+ * ids sort by age and new entries are added at the end of an index.
  *
- * In the code, `subId` is the text of an id and `sub` its 32 bytes.
+ * In the code, `subId` is the text of an id and `sub` is its 32 bytes.
  */
 export const subIdByteLength = 32;
 export const subIdCharacters = 4 + 2 * subIdByteLength;
@@ -87,7 +87,7 @@ export class SubIds {
     return subIdPrefix + sub.toString('hex');
   }
 
-  /** Returns the bytes of an id, valid until the next call, or null if this service did not issue the text. */
+  /** Verifies an id. Returns its bytes, valid until the next call, or null if this service did not issue the text. */
   verify(text: string): Buffer | null {
     if (!parseSubIdWords(text, this.#words)) return null;
     const sub = this.#verifyBuffer;
@@ -95,14 +95,14 @@ export class SubIds {
     return this.#signer.verify(sub, macOffset) ? sub : null;
   }
 
-  /** Returns the bytes of a genuine id, valid until the next call. */
+  /** Returns the bytes of an id that this service issued. The bytes are valid until the next call. */
   toBytes(subId: string): Buffer {
     this.#conversionBuffer.write(subId.slice(subIdPrefix.length), 0, subIdByteLength, 'hex');
     return this.#conversionBuffer;
   }
 }
 
-/** A sub_id as 32-bit numbers, big endian: the form in which ids are hashed and compared. */
+/** Number of 32-bit words of a sub_id. Ids are hashed and compared as 32-bit big-endian numbers. */
 export const subIdWordCount = subIdByteLength / 4;
 const hexDigitsPerWord = 8;
 
@@ -111,15 +111,15 @@ const hexDigitValues = Int8Array.from({ length: 256 }, (_, byte) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(byte)),
 );
 
-/** The text as UTF-8, with room for a last character of 4 bytes. No byte of a multi-byte character is a hex digit. */
+/** Buffer for the text of an id as UTF-8, with room for a last character of 4 bytes. No byte of a multi-byte character is a hex digit. */
 const textBuffer = Buffer.alloc(subIdCharacters + 4);
 
 /** Parses an id into `words`. Returns false, with undefined `words`, for any other text. Does not verify the MAC. */
 export function parseSubIdWords(text: string, words: Int32Array): boolean {
   if (text.length !== subIdCharacters || !text.startsWith(subIdPrefix)) return false;
-  // Reading bytes of a buffer, the copy included, takes half the time of `charCodeAt`.
+  // Reading bytes from a buffer takes half the time of `charCodeAt`, including the copy to the buffer.
   textBuffer.write(text, 0, 'utf8');
-  // Negative after the loop if any digit was invalid.
+  // This number is negative after the loop if any digit was invalid.
   let allDigits = 0;
   for (let word = 0, i = subIdPrefix.length; word < subIdWordCount; word++, i += hexDigitsPerWord) {
     const a = hexDigitValues[textBuffer[i]!]!;

@@ -9,13 +9,13 @@ import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { JournalCipher, journalRecordKind } from './journal-format.ts';
 
 /**
- * How a field's value is encoded as a number. Each epoch stores the encodings it was written with, so that a release with other
- * fields, or another order of them, can read it.
+ * Encoding of a field's value as a number. Each epoch stores the encodings that it was written with, so that a release with other fields,
+ * or another order of the fields, can read the epoch.
  */
 export interface FieldEncoding {
   readonly name: string;
   readonly kind: string;
-  /** Only for a choice: its value is an index into this list. */
+  /** Values of a choice field. The encoded value is an index into this list. Absent for other fields. */
   readonly words?: readonly string[];
 }
 
@@ -49,8 +49,8 @@ export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly 
 }
 
 /**
- * Creates a function that converts field changes from stored encodings to the current fields of a vertical. It skips removed
- * fields and choices. Returns null if the encodings are equal.
+ * Creates a function that converts field changes from stored encodings to the current fields of a vertical. The function skips removed
+ * fields and removed choices. Returns null if the encodings are equal.
  */
 export function createChangeTranslator(
   written: readonly FieldEncoding[],
@@ -89,7 +89,7 @@ type ChangeTranslator = (changes: readonly number[]) => readonly number[];
 
 /** Decrypts and validates the field changes of one epoch. The content of the file is not trusted. */
 export class EpochReader {
-  /** Time of the newest batch; minus infinity without a batch. */
+  /** Time of the newest batch in Unix milliseconds; minus infinity if there is no batch. */
   lastWallMs = Number.NEGATIVE_INFINITY;
   readonly #folder: string;
   readonly #options: EpochReaderOptions;
@@ -103,7 +103,7 @@ export class EpochReader {
     this.#options = options;
   }
 
-  /** Reads the next record of the log. Throws `LogDamagedError` if the service cannot have written it. */
+  /** Reads the next record of the log. Throws `LogDamagedError` if the record cannot have been written by the service. */
   readRecord(position: number, record: unknown): void {
     const [kind, wallMs, ...members] = record as unknown[];
     if (kind === journalRecordKind.epochOpened && position === 1) {

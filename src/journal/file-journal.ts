@@ -23,21 +23,21 @@ import type { Journal } from './journal.ts';
 import { JournalCipher, type JournalRecord, journalRecordKind, saltBytes } from './journal-format.ts';
 
 export interface FileJournalOptions {
-  /** Folder that only the journal uses; created when missing. Lock the data folder first. */
+  /** Folder that only the journal uses. Created if it does not exist. The data folder must be locked first. */
   readonly folder: string;
   readonly durability: 'fsync' | 'write';
   readonly clock: Clock;
   readonly secrets: SecretRing;
   readonly verticals: readonly Vertical[];
-  /** Lifetime of a session: field changes are deleted after it. */
+  /** Lifetime of a session in milliseconds. Field changes are deleted after the session has expired. */
   readonly sessionTtlMs: number;
-  /** Called at opening for all stored field changes, in order, also of expired sessions. The bytes are reused: copy them. */
+  /** Called for each stored field change in order while the journal is opened, also for expired sessions. Copy bytes that you retain. */
   readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
   readonly onGroupStored?: FileEventLogOptions<JournalRecord>['onGroupStored'];
-  /** Reports how far opening has read. */
+  /** Called with the number of bytes that were read so far while the journal is opened. */
   readonly onProgress?: ReadProgressListener | undefined;
   readonly files?: LogFiles;
-  /** Interval of the attempts to write again after errors, in milliseconds. */
+  /** Time between attempts to write again after an error, in milliseconds. */
   readonly retryMs?: number;
   readonly onIncident?: (trouble: JournalIncident) => void;
 }
@@ -48,7 +48,7 @@ export type JournalIncident =
   | { readonly kind: 'maintenance-failed'; readonly error: unknown }
   | { readonly kind: 'maintenance-recovered' };
 
-/** One epoch has its own folder, log and key. */
+/** One epoch of the journal, with its own folder, log and encryption key. */
 interface Epoch {
   readonly name: string;
   readonly openedMs: number;
@@ -60,27 +60,27 @@ interface Epoch {
 
 interface ClosedEpoch {
   readonly name: string;
-  /** Time of the last batch. */
+  /** Time of the last batch in Unix milliseconds. */
   readonly lastWallMs: number;
 }
 
 /** Field changes that are encrypted and written together. */
 interface FieldChangesBatch {
-  /** sub, changes, sub, changes, ... */
+  /** Alternating sub_ids and lists of changes: sub, changes, sub, changes, ... */
   readonly items: (Uint8Array | readonly number[])[];
   readonly durable: PromiseWithResolvers<void>;
 }
 
 /**
- * The journal in a folder of epochs. Each epoch is an event log. A new epoch begins at every start and every quarter of an hour.
- * An epoch is deleted when all sessions that changed in it have expired, so that borrowers' data does not outlive their sessions.
+ * Journal in a folder of epochs. Each epoch is an event log. A new epoch begins at every start and every quarter of an hour. An epoch is
+ * deleted when all sessions that changed in it have expired, so that borrowers' data is not stored longer than their sessions.
  *
  *     <folder>/0001790000000000/   one epoch; its name is its creation time in ms, made unique and ascending
  *     <folder>/....gone            an epoch that is being deleted
  *
- * An open journal does no synchronous I/O, since it creates and deletes epochs on the thread that serves requests.
+ * An open journal performs no synchronous I/O, because it creates and deletes epochs in the thread that serves requests.
  *
- * The changes of one turn of the event loop are encrypted as one message: encrypting each alone costs twenty times as much.
+ * The changes of one turn of the event loop are encrypted as one message. Encrypting each change separately costs twenty times as much.
  */
 export class FileJournal implements Journal {
   readonly #options: FileJournalOptions;
@@ -88,7 +88,7 @@ export class FileJournal implements Journal {
   #closedEpochs: ClosedEpoch[];
   #currentEpoch: Epoch;
   #pendingBatch: FieldChangesBatch | null = null;
-  /** Settles when the last written batch does. */
+  /** Promise that settles when the last written batch is durable or has failed. */
   #lastBatchDurable: Promise<void> = Promise.resolve();
   /** Batches that wait for a new epoch; null while no new epoch is being created. */
   #deferredBatches: FieldChangesBatch[] | null = null;
@@ -100,7 +100,7 @@ export class FileJournal implements Journal {
   /**
    * Reads the stored epochs and creates a new one.
    *
-   * @throws LogDamagedError when a durable record cannot be read. The error names file and byte offset.
+   * @throws LogDamagedError if a durable record cannot be read; the error contains the file and the byte offset
    */
   static async open(options: FileJournalOptions): Promise<FileJournal> {
     const closedEpochs: ClosedEpoch[] = [];
@@ -162,7 +162,7 @@ export class FileJournal implements Journal {
     await this.#currentEpoch.log.close();
   }
 
-  /** The batch is written at the end of this turn of the event loop. */
+  /** Starts a batch, which is written at the end of this turn of the event loop. */
   #startBatch(): FieldChangesBatch {
     const batch: FieldChangesBatch = { items: [], durable: Promise.withResolvers() };
     setImmediate(() => {
@@ -185,7 +185,7 @@ export class FileJournal implements Journal {
     const ciphertext = epoch.cipher.encrypt(epoch.batchCount, this.#encoder.encodeSharedRef(batch.items));
     const appended = epoch.log.append([journalRecordKind.encryptedBatch, wallMs, ciphertext]);
     if (appended === null) {
-      // The next batch may use the number, since nothing was written under it.
+      // The next batch may use the same number, because nothing was written with this number.
       batch.durable.reject(new LogUnavailableError('the journal cannot take the changes', null));
       return;
     }
@@ -209,8 +209,8 @@ export class FileJournal implements Journal {
   }
 
   /**
-   * Creates a new epoch once all of the current one is durable, so that changes take effect in the order in which a restart
-   * reads them. An epoch that cannot be written stays current: closing it would lose its pending records.
+   * Creates a new epoch after all of the current epoch is durable, so that changes take effect in the order in which a restart reads them.
+   * An epoch that cannot be written remains the current epoch, because closing it would lose its pending records.
    */
   async #startEpoch(): Promise<void> {
     const { name, log } = this.#currentEpoch;
@@ -248,8 +248,8 @@ async function listEpochNames(folder: string): Promise<string[]> {
 }
 
 /**
- * Renames the folder first, so that a partly deleted folder is not mistaken for a damaged epoch. Continues an attempt that failed
- * after the rename.
+ * Deletes an epoch. First renames the folder, so that a partly deleted folder is not mistaken for a damaged epoch. Continues an attempt
+ * that failed after the rename.
  */
 async function deleteEpoch(folder: string, name: string): Promise<void> {
   const gone = join(folder, `${name}.gone`);
@@ -279,14 +279,14 @@ async function openEpoch(
 ): Promise<Epoch> {
   const { folder, clock, secrets, verticals, files = nodeLogFiles } = options;
   const openedMs = clock.wallMs();
-  // The clock may have been set back, and names must be in the order of the changes.
+  // The clock may have been set back, but the order of names must be the order of the changes.
   const name = String(Math.max(openedMs, Number(earlierEpochs.at(-1)?.name ?? 0) + 1)).padStart(16, '0');
   await mkdir(join(folder, name), { mode: 0o700 });
   await files.syncFolder(folder);
   const log = createEventLog(epochLogOptions(options, name));
   const { number } = secrets.newest;
   const salt = randomBytes(saltBytes);
-  // Needs no wait: the header is stored before every batch, or together with the first.
+  // The header need not be awaited, because it is stored before every batch or together with the first batch.
   log.appendWithoutWaiting([journalRecordKind.epochOpened, openedMs, number, salt, serializeFieldEncodings(verticals)]);
   const cipher = new JournalCipher(secrets.deriveKey(number, 'journal')!, salt);
   return { name, openedMs, log, cipher, batchCount: 0, lastWallMs: Number.NEGATIVE_INFINITY };

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
-/** Records of one epoch: first a header, which is not encrypted, then batches encrypted with the key of the epoch. */
+/** Record of an epoch. The first record is an unencrypted header; all others are batches encrypted with the key of the epoch. */
 export type JournalRecord = EpochOpened | EncryptedBatch;
 
 export const journalRecordKind = { epochOpened: 1, encryptedBatch: 2 } as const;
@@ -9,9 +9,9 @@ export const journalRecordKind = { epochOpened: 1, encryptedBatch: 2 } as const;
 type EpochOpened = readonly [
   kind: 1,
   wallMs: number,
-  /** Number of the secret that the key of the epoch is derived from. */
+  /** Number of the secret from which the key of the epoch is derived. */
   secretNumber: number,
-  /** 16 random bytes, so that each epoch has its own key. */
+  /** Salt of 16 random bytes, because of which each epoch has its own key. */
   salt: Uint8Array,
   /** JSON text: the `FieldEncoding`s of each served vertical, by vertical number. */
   fieldEncodings: string,

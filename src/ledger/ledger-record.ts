@@ -1,7 +1,7 @@
 /**
- * A record of the ledger. It contains no pocket field of a borrower. A record is stored as a msgpack array: its kind, the time in
- * Unix milliseconds, and `sub`, the 32 bytes of the sub_id, which contain account, vertical and mode. New members are only added
- * at the end.
+ * A record of the ledger. It contains no pocket field of a borrower. It is stored as a msgpack array: the kind of the record, the time in
+ * Unix milliseconds, and `sub`, the 32 bytes of the sub_id, which contain account, vertical and mode. New members are added only at the
+ * end.
  */
 export type LedgerRecord =
   | SessionCreated
@@ -49,7 +49,7 @@ export type OffersViewed = readonly [
   offerIds: readonly string[],
   /** Id of the widget load, 8 bytes. */
   load?: Uint8Array,
-  /** Whether the view of this load is already counted. The offers may be clicked, but are not another view. */
+  /** Whether a view of this widget load was already counted. The shown offers can then be clicked, but no further view is counted. */
   again?: boolean,
 ];
 
@@ -67,8 +67,8 @@ export type OfferClicked = readonly [
   /** Preliminary revenue in micro-dollars, booked if the click counts. */
   valueMicros: number,
   /**
-   * True if the click took a place of the daily cap. False if the cap was reached: the click counts at no value. Null for a click
-   * that needs no place: a repeat, or on an offer not shown to the session. Absent without a cap.
+   * True if the click counts against the daily cap. False if the cap was reached: the click counts, but has no value. Null for a click that
+   * does not count against the cap: a repeat, or an offer that was not shown to the session. Absent if the offer has no cap.
    */
   withinDailyCap?: boolean | null,
 ];
@@ -118,10 +118,10 @@ export type WidgetEventsReported = readonly [
   offerIds: readonly (string | null)[],
 ];
 
-/** Bytes of a widget load id and of the digest of an event id. */
+/** Length in bytes of a widget load id, and of the digest of an event id. */
 export const widgetIdBytes = 8;
 
-/** Types of widget events (docs/contract.md#widget-events). The ledger stores the index: never renumber. */
+/** Types of widget events (docs/contract.md#widget-events). The ledger stores the index of a type, so the order must never change. */
 export const widgetEventTypes = [
   'widget_loaded',
   'offers_rendered',
@@ -133,6 +133,6 @@ export const widgetEventTypes = [
 ] as const;
 export type WidgetEventType = (typeof widgetEventTypes)[number];
 
-/** Device classes (docs/contract.md#device-classes). The ledger stores the index: never renumber. */
+/** Device classes (docs/contract.md#device-classes). The ledger stores the index of a class, so the order must never change. */
 export const deviceClasses = ['unknown', 'desktop', 'mobile', 'tablet', 'bot'] as const;
 export type DeviceClass = 0 | 1 | 2 | 3 | 4;

@@ -8,9 +8,9 @@ import { parseLedgerRecord, recordTimeMs } from './parse-ledger-record.ts';
 
 export interface OpenLedgerOptions
   extends Omit<FileEventLogOptions<LedgerRecord>, 'onRecord' | 'readSince' | 'onAppended'> {
-  /** Receive the recorded events when the ledger is opened, and each new record afterwards. */
+  /** Subscribers that receive the recorded events while the ledger is opened, and each new record afterwards. */
   readonly subscribers: readonly LedgerSubscriber[];
-  /** Receive only the recorded events when the ledger is opened, before `subscribers` do. */
+  /** Subscribers that receive only the recorded events while the ledger is opened, before `subscribers` receive them. */
   readonly recoveries: readonly LedgerSubscriber[];
 }
 

@@ -3,7 +3,7 @@ import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
 import type { MatchTables } from './match-tables.ts';
 
 /**
- * Whether a borrower is old enough to sign a contract in their state. An absent birthdate excludes nobody
+ * Whether a borrower has the minimum age for a contract in the borrower's state. A borrower without a birthdate passes
  * (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
  */
 export function meetsAgeOfContract(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {

@@ -8,7 +8,7 @@ import { meetsAgeOfContract } from './age-of-contract.ts';
 import type { MatchTables } from './match-tables.ts';
 import { hasOffer } from './offer-set.ts';
 
-/** Reasons of all products why an offer is not made to a borrower, as the API returns them (docs/api.md). */
+/** Reasons why an offer is not shown to a borrower, for all products, as the API returns them (docs/api.md). */
 export const mismatchReasons = [
   'not_told',
   'not_accepted',
@@ -21,38 +21,38 @@ export const mismatchReasons = [
 ] as const;
 export type MismatchReason = (typeof mismatchReasons)[number];
 
-/** Reports a reason and the position of the pocket field it concerns, or -1 for none. */
+/** Reports a reason, and the position of the pocket field that the reason concerns; the position is -1 if there is no such field. */
 export type AddMismatch = (reason: MismatchReason, field: number) => void;
 
 export interface MismatchCount {
   readonly reason: MismatchReason;
-  /** The pocket field that it concerns; null for none. */
+  /** Name of the pocket field that the reason concerns; null if it concerns no field. */
   readonly field: string | null;
-  /** Offers that it excludes, alone or together with others. */
+  /** Number of offers that this reason excludes, alone or together with other reasons. */
   readonly offers: number;
-  /** Offers that no other reason excludes. */
+  /** Number of offers that only this reason excludes. */
   readonly alone: number;
 }
 
-/** `offers_in_catalog` = `matched` + `not_matched`. */
+/** Explanation of a ranking. The count `offers_in_catalog` equals `matched` plus `not_matched`. */
 export interface Explanation {
   readonly offers_in_catalog: number;
   readonly matched: number;
   readonly not_matched: number;
-  /** The reason that excludes most offers first, then by reason and field. An offer counts under each of its reasons. */
+  /** Reasons by number of excluded offers, descending, then by reason and field. An offer counts under each of its reasons. */
   readonly reasons: readonly MismatchCount[];
 }
 
 /**
- * Counts why the offers of a catalog are not made to a borrower. Applies the rules of `rankOffers` to one offer after the other, and
- * yields to the event loop every `bounds.explainedOffersPerTurn` offers. `borrower` must not change before the promise resolves.
+ * Counts, by reason, the offers of a catalog that are not shown to a borrower. Applies the rules of `rankOffers` to one offer after the
+ * other. Yields to the event loop every `bounds.explainedOffersPerTurn` offers. `borrower` must not change before the promise resolves.
  */
 export async function explainOffers(
   tables: MatchTables,
   vertical: Vertical,
   borrower: Readonly<FieldVector>,
   today: number,
-  /** A bit for each offer that is at its daily cap (`UnavailableOffers`); null for none. */
+  /** Bit set of the offers that are at their daily cap (`UnavailableOffers`); null if there are none. */
   unavailable: Int32Array | null,
 ): Promise<Explanation> {
   const findPriceMismatches = productOf(tables).mismatchFinder(tables, borrower);
@@ -92,7 +92,7 @@ export async function explainOffers(
   };
 }
 
-/** Reports the criteria that the borrower does not meet, or that ask for a field the borrower has not submitted. */
+/** Reports the criteria that the borrower does not meet, including criteria on fields that the borrower has not submitted. */
 function findFieldMismatches(
   tables: MatchTables,
   offer: number,

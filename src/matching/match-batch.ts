@@ -3,18 +3,18 @@ import { bounds } from '../bounds.ts';
 import { packOrderBytes, type RankedOffers, type Ranking, sortOrders } from './matcher.ts';
 
 /**
- * Messages between the main thread and a matching thread, in msgpack: many requests in one message, and their results in one.
+ * Messages between the main thread and a matching thread, in msgpack. One message contains many requests or all their results:
  *
  *     batch   [[[version, today, field, field, ...], ...], [unavailable offers as bytes, ...], [index into those, or -1, ...]]
  *     results [rankings as bytes, [[index in the batch, message], ...]]
  *
- * The bytes of the rankings are 16-bit little-endian numbers: for each request its total, the length of its orders (plus
- * `availableOnlyBit`) and the orders; for a failed request only `failureMarker`. Requests with the same unavailable offers share one
- * entry; without unavailable offers both lists are empty.
+ * The bytes of the rankings are 16-bit little-endian numbers. For each request they contain the total, the length of the sort orders
+ * (plus `availableOnlyBit`) and the sort orders; for a failed request only `failureMarker`. Requests with the same unavailable offers
+ * share one entry. If no request has unavailable offers, both lists are empty.
  */
 export type BatchRequest = readonly [catalogVersion: string, today: number, ...borrower: number[]];
 
-/** Requests, and for each its unavailable offers or null. `unavailable` may be empty if all are null. */
+/** Requests of one batch, and the unavailable offers of each request (or null). `unavailable` may be empty if all are null. */
 export interface MatchBatch {
   readonly requests: readonly BatchRequest[];
   readonly unavailable: readonly (Int32Array | null)[];
@@ -22,14 +22,14 @@ export interface MatchBatch {
 
 export type WorkerResult = RankedOffers | MatchFailure;
 
-/** A `WorkerResult` as decoded in the main thread. */
+/** A `WorkerResult` after the main thread has decoded it. */
 export type MatchResult = Omit<Ranking, 'catalogVersion'> | MatchFailure;
 
 interface MatchFailure {
   readonly failure: string;
 }
 
-/** Replaces the total of a failed request; the bound on offers keeps every total below it. */
+/** Replaces the total of a failed request. The bound on offers keeps every total below this value. */
 const failureMarker = 0xffff;
 const failureCharactersMax = 500;
 const uint16Bytes = Uint16Array.BYTES_PER_ELEMENT;
@@ -55,7 +55,7 @@ export function encodeBatch({ requests, unavailable }: MatchBatch): Uint8Array {
 
 export function decodeBatch(message: Uint8Array): MatchBatch {
   const [requests, bytes, places] = decoder.decode(message) as [BatchRequest[], Uint8Array[], number[]];
-  // Copied, because an Int32Array must start at a multiple of 4 bytes.
+  // The bytes are copied, because an Int32Array must start at a multiple of 4 bytes.
   const sets = bytes.map((set) => new Int32Array(set.slice().buffer));
   return { requests, unavailable: places.map((place) => sets[place] ?? null) };
 }

@@ -5,57 +5,57 @@ import type { PocketField, ProductName, Vertical } from '../verticals/vertical.t
 import { addOffer, emptyOfferSet, type OfferSet } from './offer-set.ts';
 
 /**
- * A catalog in the form that matching reads: columns of numbers, and bit sets of offers for each value of a field. Products add
- * columns of their own. Offers are numbered in ascending order of their ids, so the number breaks ties
- * (docs/contract.md#sort-orders). A *row* is an offer in a credit band.
+ * Catalog in the form that matching reads: columns of numbers, and bit sets of offers for each value of a field. Each product adds its
+ * own columns. Offers are numbered in ascending order of their ids, and the number breaks ties (docs/contract.md#sort-orders). A *row*
+ * is an offer in a credit band.
  */
 export interface MatchTables extends FilterTables {
-  /** The product whose rules the tables were compiled by. */
+  /** Product whose rules were used to compile the tables. */
   readonly product: ProductName;
   readonly offerCount: number;
   readonly bandCount: number;
-  /** Offers in each order of a ranking. Larger if offers have daily caps, so that enough available ones are left to show. */
+  /** Number of offers in each sort order of a ranking. Greater if offers have daily caps, so that enough available offers remain. */
   readonly orderLength: number;
   readonly roles: RoleIndexes;
-  /** By state: age of contract in completed years; 0 for none. */
+  /** Minimum age for a contract in each state, in completed years; 0 if the state has no minimum. */
   readonly stateAgeMin: Uint8Array;
-  /** By row: expected revenue of a click, in micro-dollars. */
+  /** Expected revenue of a click for each row, in micro-dollars. */
   readonly expectedRevenueMicros: Float64Array;
 }
 
-/** Positions of fields in the vector of a borrower; -1 if the vertical has no such field. */
+/** Positions of fields in the vector of a borrower; the position is -1 if the vertical has no such field. */
 interface RoleIndexes {
   readonly state: number;
   readonly birthdate: number;
 }
 
-/** The criteria of all offers, by field. */
+/** Filters that contain the criteria of all offers, grouped by kind of field. */
 export interface FilterTables {
   readonly choiceFilters: readonly ChoiceFilter[];
   readonly rangeFilters: readonly RangeFilter[];
   readonly ageFilters: readonly AgeFilter[];
 }
 
-/** The offers that each value of a field allows. */
+/** Filter on a choice field: the set of offers that each value allows. */
 interface ChoiceFilter {
   readonly field: number;
   readonly allowed: ReadonlyMap<number, OfferSet>;
 }
 
-/** By offer: limits of an integer field, both inclusive. An absent value passes only if the offer has no limit. */
+/** Filter on an integer field: limits of each offer, inclusive. A missing value passes only if the offer has no limit. */
 interface RangeFilter {
   readonly field: number;
   readonly min: Float64Array;
   readonly max: Float64Array;
 }
 
-/** By offer: minimum age in completed years; 0 for none. */
+/** Filter on the borrower's age: minimum age of each offer in completed years; 0 if the offer has no minimum. */
 interface AgeFilter {
   readonly field: number;
   readonly minYears: Uint8Array;
 }
 
-/** The offers of a catalog with their lenders, in the order of their numbers. */
+/** Lists the offers of a catalog with their lenders, in the order of the offer numbers. */
 export function offersById<Lender extends { readonly offers: readonly CatalogOffer[] } = CatalogLender>(catalog: {
   readonly lenders: readonly Lender[];
 }): { lender: Lender; offer: Lender['offers'][number] }[] {
@@ -68,7 +68,7 @@ export function orderLengthOf(offers: readonly CatalogOffer[]): number {
   return offers.some(({ daily_cap }) => daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax;
 }
 
-/** A rule of a product on the values of a choice field, besides the criteria of the offer. `undefined` is an absent value. */
+/** A product's rule on the values of a choice field, besides the criteria of the offer. A missing value is `undefined`. */
 export interface FieldRule<Offer> {
   readonly field: string | undefined;
   readonly admits: (offer: Offer, value: unknown, field: PocketField) => boolean;
@@ -115,7 +115,7 @@ function choiceFilter<Offer extends CatalogOffer>(
   return { field: position, allowed };
 }
 
-/** Whether a value of a choice field meets the criteria of an offer. An absent value meets none (docs/contract.md#eligibility). */
+/** Whether a value of a choice field meets the criteria of an offer. A missing value meets no criterion (docs/contract.md#eligibility). */
 export function meetsCriteria(offer: CatalogOffer, field: PocketField, value: unknown): boolean {
   return offer.criteria.every(
     (criterion) => criterion.field !== field.name || (value !== undefined && criterionIncludes(criterion, value)),
@@ -126,7 +126,7 @@ function criterionIncludes(criterion: CatalogCriterion, value: unknown): boolean
   return (criterion.in?.includes(value) ?? true) && !(criterion.not_in?.includes(value) ?? false);
 }
 
-/** The number of a value in the vector of a borrower: an integer choice is kept as itself, others as their index. */
+/** Encodes a value of a choice field: the value itself for an integer choice, otherwise the index of the value. */
 export function encodeChoice(field: PocketField, value: unknown, index: number): number {
   return field.kind === 'integer_choice' ? (value as number) : index;
 }

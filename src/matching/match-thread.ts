@@ -6,7 +6,7 @@ import { decodeResults, encodeBatch, type MatchBatch, type MatchResult } from '.
 import type { MatchTables } from './match-tables.ts';
 
 export interface MatchWorkerData {
-  /** Folder from which the thread loads catalogs that it was not prepared with. */
+  /** Folder from which the thread loads catalogs that were not sent to it by `prepare`. */
   readonly archiveFolder: string;
   readonly verticals: readonly Vertical[];
 }
@@ -17,8 +17,8 @@ export interface PreparedTables {
 }
 
 /**
- * One matching thread, in a Piscina of its own. A new thread has no catalogs and must be prepared before it gets work, so the pool must
- * not replace the thread by itself.
+ * One matching thread in its own Piscina pool. A new thread has no catalogs and must be prepared before it receives requests, so the
+ * pool must not replace the thread automatically.
  */
 export class MatchThread {
   readonly #pool: Piscina;
@@ -27,7 +27,7 @@ export class MatchThread {
   #exited = false;
   #destroyed: Promise<void> | null = null;
 
-  /** Calls `onExit` once if the thread exits before `close`. Pending calls are rejected too. */
+  /** @param onExit called once if the thread exits before `close`; pending calls are also rejected */
   constructor(workerData: MatchWorkerData, onExit: (error: unknown) => void) {
     this.#onExit = onExit;
     this.#pool = new Piscina({
@@ -35,7 +35,7 @@ export class MatchThread {
       workerData,
       minThreads: 1,
       maxThreads: 1,
-      // One batch and one `prepare`: both wait in the thread, so both are rejected with the reason of its exit.
+      // The thread accepts one batch and one `prepare` at a time. If the thread exits, both are rejected with the reason.
       concurrentTasksPerWorker: 2,
       recordTiming: false,
       // Piscina tries `require` before `import`. If a thread is terminated while Node.js 22.23 loads a module by `require`, the whole
@@ -45,28 +45,28 @@ export class MatchThread {
     this.#pool.on('error', (error) => this.#handleExit(error));
     this.#pool.on('workerDestroy', () => {
       this.#workerExited = true;
-      // Must be called here, because a pool that is being destroyed starts no other thread. The promise is ignored, because it may wait
-      // forever for the exit that this event reports.
+      // `close` must be called here, because a pool that is being destroyed does not start another thread. The promise is ignored: it
+      // may wait forever for the exit that this event reports.
       if (this.#destroyed === null) {
         this.#destroyed = Promise.resolve();
         void this.#pool.destroy();
       }
-      // An exception is reported after this event; a thread that was terminated has no other reason.
+      // An exception is reported after this event. If the thread was terminated, this message is the only reason.
       setImmediate(() => this.#handleExit(new Error('a matching thread exited')));
     });
   }
 
-  /** False as soon as the thread is known to have exited, a little before `onExit`. */
+  /** Whether the thread is running. False as soon as an exit is known, shortly before `onExit` is called. */
   get isAlive(): boolean {
     return !this.#workerExited && !this.#exited;
   }
 
-  /** Empty after the thread has exited. */
+  /** Worker of this thread; empty after the thread has exited. */
   get workers(): Worker[] {
     return this.#pool.threads;
   }
 
-  /** Rejects if the thread exits, or if preparing fails, after which the thread can still be used. */
+  /** Sends the tables of a catalog. Rejects if the thread exits or if preparing fails. In the second case the thread remains usable. */
   async prepare(tables: PreparedTables): Promise<void> {
     try {
       await this.#pool.run(tables, { name: 'prepare' });
@@ -76,7 +76,7 @@ export class MatchThread {
     }
   }
 
-  /** Rejects if the thread exits. A result that cannot be decoded also closes the thread. */
+  /** Ranks a batch. Rejects if the thread exits. Closes the thread if the result cannot be decoded. */
   async match(batch: MatchBatch): Promise<MatchResult[]> {
     try {
       return decodeResults(await this.#pool.run(encodeBatch(batch)));
@@ -92,7 +92,7 @@ export class MatchThread {
     await this.#destroyPool();
   }
 
-  /** Must destroy only once: a second call resolves before the first has finished, and the pool would start another thread. */
+  /** Destroys the pool only once: a second `destroy` would resolve before the first, and the pool would start another thread. */
   #destroyPool(): Promise<void> {
     if (this.#destroyed === null) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -112,22 +112,22 @@ export class MatchThread {
 
 interface SupervisedMatchThreadOptions {
   readonly workerData: MatchWorkerData;
-  /** The catalogs that a thread needs before it is ready. */
+  /** Returns the catalogs that a thread needs before it is ready. */
   readonly requiredTables: () => readonly PreparedTables[];
-  /** A thread is ready: the first one, or a replacement (`replaced`). */
+  /** Called when a thread is ready: the first thread, or a replacement (`replaced`). */
   readonly onReady: (replaced: boolean) => void;
-  /** A thread exited unexpectedly, before it was ready or after. Another one is being started. */
+  /** Called when a thread exited unexpectedly, whether or not it was ready. The supervisor then starts another thread. */
   readonly onExit: (error: unknown, wasReady: boolean) => void;
 }
 
 /**
- * A matching thread that is replaced after it exits:
+ * A matching thread with a supervisor that replaces the thread after an exit:
  *
  *     starting, prepared with each required catalog -> ready
  *          ^                                             |
  *          +-- at once, then after a growing delay ------+-- exited
  *
- * The delay grows while threads exit without having ranked anything.
+ * The delay grows while threads exit before they have ranked a request.
  */
 export class SupervisedMatchThread {
   readonly #options: SupervisedMatchThreadOptions;
@@ -149,7 +149,7 @@ export class SupervisedMatchThread {
     return this.#thread?.workers ?? [];
   }
 
-  /** Resolves when the thread is ready. Rejects, without another attempt, if it cannot be prepared. */
+  /** Starts the thread and resolves when it is ready. Rejects, without another attempt, if the thread cannot be prepared. */
   async start(): Promise<void> {
     const thread = new MatchThread(this.#options.workerData, (error) => this.#handleExit(error));
     this.#thread = thread;
@@ -164,12 +164,12 @@ export class SupervisedMatchThread {
     this.#options.onReady(this.#restartTimer !== null);
   }
 
-  /** Does nothing for a thread that is not ready: it reads `requiredTables` itself. */
+  /** Sends a catalog to a ready thread. Has no effect before the thread is ready, because it then reads `requiredTables`. */
   async prepare(tables: PreparedTables): Promise<void> {
     if (this.ready) await this.#thread!.prepare(tables);
   }
 
-  /** The thread must be ready. Rejects if it exits. */
+  /** Ranks a batch. Requires that the thread is ready. Rejects if the thread exits. */
   async match(batch: MatchBatch): Promise<MatchResult[]> {
     const results = await this.#thread!.match(batch);
     this.#restartDelayMs = 0;
@@ -183,7 +183,7 @@ export class SupervisedMatchThread {
     await this.#thread?.close();
   }
 
-  /** Reads `requiredTables` again after each catalog, because another one may have been added meanwhile. */
+  /** Sends all required catalogs. Reads `requiredTables` again after each catalog, because another catalog may have been added. */
   async #prepareRequiredTables(thread: MatchThread): Promise<void> {
     const prepared = new Set<string>();
     for (;;) {
@@ -195,7 +195,7 @@ export class SupervisedMatchThread {
   }
 
   #handleExit(error: unknown): void {
-    // Until then the exit rejects `start`.
+    // Before the thread is ready, its exit rejects `start`.
     if (!this.#ready) return;
     this.#ready = false;
     this.#scheduleRestart();

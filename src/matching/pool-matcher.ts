@@ -9,22 +9,22 @@ import type { MatchWorkerData, PreparedTables } from './match-thread.ts';
 import { SupervisedMatchThread } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
-/** An error message from a worker thread. */
+/** Reports an error message from a worker thread. */
 class MatchWorkerError extends Error {}
 
 type VersionedTables = Pick<CompiledCatalog, 'version' | 'tables'>;
 
 interface PoolMatcherOptions {
-  /** Matching threads, at least 1. */
+  /** Number of matching threads, at least 1. */
   readonly threads: number;
-  /** Folder from which workers load catalogs that are no longer in use. */
+  /** Folder from which worker threads load catalogs that are no longer in use. */
   readonly archiveFolder: string;
   readonly verticals: readonly Vertical[];
-  /** The catalogs in use now, with which each new thread is prepared. */
+  /** Returns the catalogs in use now. Each new thread is prepared with these catalogs. */
   readonly currentTables: () => readonly VersionedTables[];
-  /** A thread exited unexpectedly or could not be prepared, and is being replaced: for the log. */
+  /** Called to log that a thread exited unexpectedly or could not be prepared. The thread is then replaced. */
   readonly onThreadError?: (error: unknown) => void;
-  /** A thread that exited has been replaced by one that is ready. */
+  /** Called when the replacement of an exited thread is ready. */
   readonly onThreadReplaced?: () => void;
   /** Called with the number of requests in each batch. */
   readonly onBatchSent?: (requests: number) => void;
@@ -41,27 +41,27 @@ interface PendingRequest {
 
 interface ThreadSlot {
   readonly thread: SupervisedMatchThread;
-  /** The batch in progress; null if the thread is idle. */
+  /** Batch in progress; null if the thread is idle. */
   batch: readonly PendingRequest[] | null;
-  /** Resolves when the last batch was settled or put back into the queue. */
+  /** Resolves when the last batch was settled or returned to the queue. */
   settled: Promise<void>;
 }
 
 /**
- * Matches in worker threads. All requests wait in one queue:
+ * Ranks offers in worker threads. All requests wait in one queue:
  *
  *     queued -> (a thread is ready and idle) -> in a batch -> settled
  *        ^   \-> cancelled -> null                 | thread exited
  *        +---------------- once -------------------+-- the second time -> null
  *
- * Requests that arrive while all threads are busy are sent as one batch, because a message costs the main thread more than ranking
- * does. A cancelled request is not sent: it is removed when a batch is formed, or from the head of a full queue.
+ * Requests that arrive while all threads are busy are sent as one batch, because sending a message costs the main thread more than a
+ * ranking. A cancelled request is not sent: it is removed when a batch is formed, or from the front of a full queue.
  *
- * A thread that exited is replaced at once and gets no batch before it has every catalog in use. Without another thread, requests
- * wait: with two catalogs of 20,000 offers the new thread takes about 0.8 seconds on a busy machine, which is within the deadline of
- * every request. Ranking in the main thread instead would block all other requests: with cold indexes of that size it takes 1.1
- * seconds for the first hundred borrowers, up to 190 ms for one. It is not done even if no thread can be started, because the same
- * input might end the main thread too.
+ * An exited thread is replaced immediately. The new thread receives no batch before it has every catalog in use. If there is no other
+ * thread, requests wait: with two catalogs of 20,000 offers, the new thread is ready after about 0.8 seconds on a busy machine, which
+ * is within the deadline of every request. Ranking in the main thread instead would block all other requests: with cold indexes of that
+ * size, the first hundred borrowers take 1.1 seconds, and one borrower up to 190 ms. The main thread does not rank even if no thread
+ * can be started, because the input that ended the threads might also end the main thread.
  */
 export class PoolMatcher implements Matcher {
   readonly #slots: readonly ThreadSlot[];
@@ -69,7 +69,7 @@ export class PoolMatcher implements Matcher {
   readonly #onThreadError: (error: unknown) => void;
   readonly #onBatchSent: (requests: number) => void;
   readonly #queue: PendingRequest[] = [];
-  /** The catalog prepared last, which is about to come into use. */
+  /** Last prepared catalog, which is about to be activated. */
   #activating: VersionedTables | null = null;
   #dispatchHandle: NodeJS.Immediate | null = null;
   #closing: Promise<void> | null = null;
@@ -95,7 +95,7 @@ export class PoolMatcher implements Matcher {
     }));
   }
 
-  /** Resolves when every thread is prepared with the catalogs in use. Rejects if one cannot be; the caller must then call `close`. */
+  /** Resolves when every thread has the catalogs in use. Rejects if a thread cannot be prepared; the caller must then call `close`. */
   async start(): Promise<void> {
     await Promise.all(this.#slots.map(({ thread }) => thread.start()));
   }
@@ -108,7 +108,7 @@ export class PoolMatcher implements Matcher {
     return this.#slots.filter(({ thread }) => thread.ready).length;
   }
 
-  /** The worker threads there are now, ready or not. */
+  /** Current worker threads, whether or not they are ready. */
   get threads(): Worker[] {
     return this.#slots.flatMap(({ thread }) => thread.workers);
   }
@@ -118,14 +118,14 @@ export class PoolMatcher implements Matcher {
     return new Promise((resolve, reject) => {
       const request: BatchRequest = [catalogVersion, today, ...borrower];
       this.#queue.push({ request, closed: unavailable, signal, resolve, reject, retried: false });
-      // Deferred, so that the other requests of this turn of the event loop share the batch.
+      // Sending is deferred, so that the other requests of this turn of the event loop join the batch.
       this.#dispatchHandle ??= setImmediate(() => this.#dispatchQueue());
     });
   }
 
   /**
-   * Sends the tables of a catalog that is about to come into use to every thread, one thread after the other, so that the others
-   * continue to rank. Rejects if a thread fails or exits.
+   * Sends the tables of a catalog that is about to be activated to every thread. Threads are prepared one after the other, so that the
+   * other threads continue to rank. Rejects if a thread fails or exits.
    */
   async prepare(compiled: VersionedTables): Promise<void> {
     this.#activating = compiled;
@@ -169,7 +169,7 @@ export class PoolMatcher implements Matcher {
     }
   }
 
-  /** Removes up to `maxCount` requests from the head of the queue. Resolves cancelled ones among them with null. */
+  /** Removes up to `maxCount` requests from the front of the queue. Resolves the cancelled requests among them with null. */
   #takeBatch(maxCount: number): PendingRequest[] {
     const batch: PendingRequest[] = [];
     let taken = 0;
@@ -182,7 +182,7 @@ export class PoolMatcher implements Matcher {
     return batch;
   }
 
-  /** Removes cancelled requests from the head of a full queue first. */
+  /** Whether the queue is full. Removes cancelled requests from the front of a full queue first. */
   #isFull(): boolean {
     if (this.#queue.length < bounds.matchQueueRequestsMax) return false;
     while (this.#queue[0]?.signal?.ended) this.#queue.shift()!.resolve(null);
@@ -200,7 +200,7 @@ export class PoolMatcher implements Matcher {
 
   #settleBatch(slot: ThreadSlot, batch: readonly PendingRequest[], results: readonly MatchResult[]): void {
     slot.batch = null;
-    // Sends the next batch first, so that the thread is busy while these promises resolve.
+    // The next batch is sent first, so that the thread is busy while these promises resolve.
     this.#dispatchQueue();
     for (const [at, { request, resolve, reject }] of batch.entries()) {
       const result = results[at]!;
@@ -221,13 +221,13 @@ export class PoolMatcher implements Matcher {
 
   #handleThreadExit(error: unknown, wasReady: boolean): void {
     this.#onThreadError(error);
-    // While no thread can be started, requests must not wait for their deadline.
+    // If no thread can be started, requests in the queue must not wait until their deadline.
     if (!wasReady && this.#slots.every(({ thread }) => !thread.ready)) {
       this.#queue.push(...this.#filterRetryable(this.#queue.splice(0)));
     }
   }
 
-  /** Returns the requests that were not retried yet, and resolves the others with null. */
+  /** Returns the failed requests that were not retried before. Resolves the other failed requests with null. */
   #filterRetryable(failed: readonly PendingRequest[]): PendingRequest[] {
     const again: PendingRequest[] = [];
     for (const pending of failed) {

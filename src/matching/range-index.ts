@@ -1,26 +1,26 @@
 import { bounds } from '../bounds.ts';
 import { addOffer, emptyOfferSet, hasOffer, intersectOffers, type OfferSet, removeOffer } from './offer-set.ts';
 
-/** The offers whose range overlaps the bucket, and those of them whose range does not contain the whole bucket. */
+/** Candidates: offers whose range overlaps the bucket. Undecided: candidates whose range does not contain the whole bucket. */
 interface Bucket {
   readonly candidates: OfferSet;
   readonly undecided: Uint16Array;
 }
 
 /**
- * Finds the offers whose range contains an integer. Numbers are divided into at most `matchIndexBucketsMax` buckets, cut where ranges
- * begin or end. If there are more of these edges, some are inside a bucket, and their few offers are compared one by one. A bucket is
- * built at its first use, after its size is reported to `reserveBytes`.
+ * Finds the offers whose range contains an integer. Numbers are divided into at most `matchIndexBucketsMax` buckets at the points where
+ * ranges begin or end. If there are more such points, some are inside a bucket, and the few offers concerned are compared one by one. A
+ * bucket is built at its first use, after `reserveBytes` was called with the size of the bucket.
  */
 export class RangeIndex {
   readonly #min: Float64Array;
   readonly #max: Float64Array;
-  /** Start of each bucket but the first. */
+  /** Start of each bucket except the first. */
   readonly #cuts: Float64Array;
   readonly #buckets: (Bucket | undefined)[];
   readonly #reserveBytes: (bytes: number) => void;
 
-  /** `min` and `max` by offer, both inclusive; they may be infinite. A range with `max` below `min` is empty. */
+  /** `min` and `max` are inclusive limits by offer and may be infinite. A range with `max` below `min` is empty. */
   constructor(min: Float64Array, max: Float64Array, reserveBytes: (bytes: number) => void = () => {}) {
     this.#min = min;
     this.#max = max;
@@ -29,7 +29,7 @@ export class RangeIndex {
     this.#reserveBytes = reserveBytes;
   }
 
-  /** Size without buckets and without the ranges, which belong to the caller. */
+  /** Size in bytes, without the buckets and without the ranges, which belong to the caller. */
   get byteLength(): number {
     return this.#cuts.byteLength;
   }
@@ -84,13 +84,13 @@ export class RangeIndex {
   }
 }
 
-/** The values where ranges begin or have just ended. If there are too many, evenly spaced ones of them. */
+/** Returns the values at which ranges begin or have just ended. If there are too many values, returns an evenly spaced selection. */
 function chooseCuts(min: Float64Array, max: Float64Array): Float64Array {
   const edges = new Float64Array(min.length + max.length);
   edges.set(min);
   for (let offer = 0; offer < max.length; offer++) edges[min.length + offer] = max[offer]! + 1;
   edges.sort();
-  // Takes the last of equal edges, and no infinite ones.
+  // Keeps one of several equal edges and no infinite edges.
   const cuts = edges.filter((edge, at) => edge !== edges[at + 1] && Number.isFinite(edge));
   if (cuts.length < bounds.matchIndexBucketsMax) return cuts;
   const step = edges.length / bounds.matchIndexBucketsMax;

@@ -4,8 +4,8 @@ import type { MatchTables } from './match-tables.ts';
 import type { RankedOffers } from './matcher.ts';
 
 /**
- * Finds the offers that a borrower can get, and the best of them in four orders (docs/contract.md#sort-orders). `today` is a compact
- * date (YYYYMMDD); `unavailable` has a bit for each offer that is at its daily cap (`UnavailableOffers`).
+ * Finds the offers that a borrower can get, and the best of these offers in four sort orders (docs/contract.md#sort-orders). `today` is
+ * a compact date (YYYYMMDD). `unavailable` is the bit set of the offers at their daily cap (`UnavailableOffers`).
  */
 export function rankOffers(
   tables: MatchTables,
@@ -16,7 +16,7 @@ export function rankOffers(
   return productOf(tables).rank(tables, borrower, today, unavailable);
 }
 
-/** Builds the slowest indexes of a catalog, so that its first borrowers need not wait for them. */
+/** Builds the slowest indexes of a catalog, so that the first requests do not wait for them. */
 export function prepareRanking(tables: MatchTables): void {
   productOf(tables).prepareRanking(tables);
 }

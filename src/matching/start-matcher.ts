@@ -5,7 +5,7 @@ import { type Matcher, type MatchRequest, packOrders, type Ranking } from './mat
 import { PoolMatcher } from './pool-matcher.ts';
 import { rankOffers } from './ranker.ts';
 
-/** Ranks in the calling thread. */
+/** Matcher that ranks in the calling thread. */
 class InThreadMatcher implements Matcher {
   readonly pendingCount = 0;
   readonly readyThreads = 0;
@@ -33,13 +33,13 @@ interface RoutingMatcherOptions {
   readonly catalogs: CatalogStore;
   readonly inThread: Matcher;
   readonly pool: Matcher;
-  /** Size of the largest catalog that is ranked in the calling thread, in offers. */
+  /** Largest number of offers of a catalog that is ranked in the calling thread. */
   readonly inThreadOffersMax: number;
 }
 
 /**
- * Ranks small catalogs in the calling thread and large ones in worker threads. For a small catalog, messages to a worker cost the
- * calling thread more than ranking does (docs/contributing/benchmarks.md has the crossover).
+ * Matcher that ranks small catalogs in the calling thread and large catalogs in worker threads. For a small catalog, messages to a
+ * worker cost the calling thread more than the ranking (docs/contributing/benchmarks.md has the measured limit).
  */
 class RoutingMatcher implements Matcher {
   readonly #options: RoutingMatcherOptions;
@@ -69,22 +69,22 @@ class RoutingMatcher implements Matcher {
 }
 
 interface StartMatcherOptions {
-  /** Worker threads; 0 ranks in the calling thread. */
+  /** Number of worker threads. If it is 0, the calling thread ranks. */
   readonly threads: number;
-  /** Size of the largest catalog that is ranked in the calling thread even if there are worker threads, in offers. */
+  /** Largest number of offers of a catalog that is ranked in the calling thread even if there are worker threads. */
   readonly inThreadOffersMax?: number;
   readonly catalogs: CatalogStore;
-  /** The verticals of those catalogs. */
+  /** Verticals of the catalogs. */
   readonly verticals: readonly Vertical[];
-  /** A worker thread exited unexpectedly or could not be prepared: for the log. */
+  /** Called to log that a worker thread exited unexpectedly or could not be prepared. */
   readonly onThreadError?: (error: unknown) => void;
-  /** A worker thread that exited has been replaced by one that is ready. */
+  /** Called when the replacement of an exited worker thread is ready. */
   readonly onThreadReplaced?: () => void;
   /** Called with the number of requests in each batch. */
   readonly onBatchSent?: (requests: number) => void;
 }
 
-/** Starts the matcher of a service. Its threads are prepared with every catalog before the catalog comes into use. */
+/** Starts the matcher of a service. Every catalog is sent to its worker threads before the catalog is activated. */
 export async function startMatcher(options: StartMatcherOptions): Promise<Matcher> {
   const { threads, inThreadOffersMax = bounds.matchInThreadOffersMax, catalogs, verticals } = options;
   const { onThreadError, onThreadReplaced, onBatchSent } = options;

@@ -4,14 +4,14 @@ const blockBytes = 64;
 const digestBytes = 32;
 
 /**
- * HMAC-SHA-256 under one key, computed as two one-shot hashes (RFC 2104): creating a `createHmac` object takes several times
- * longer than hashing the hundred bytes of an id. An instance reuses its buffers.
+ * HMAC-SHA-256 with one key, computed as two one-shot hashes (RFC 2104). Creating a `createHmac` object would take several times longer
+ * than hashing the hundred bytes of an id. An instance reuses its buffers.
  */
 export class Hmac {
   readonly #innerBlock: Buffer;
   readonly #outerBlock: Buffer;
 
-  /** The key must have 1 to 64 bytes. */
+  /** @param key the key, 1 to 64 bytes long */
   constructor(key: Uint8Array, messageBytesMax: number) {
     if (key.length === 0 || key.length > blockBytes) throw new RangeError('HMAC key must have 1 to 64 bytes');
     this.#innerBlock = Buffer.alloc(blockBytes + messageBytesMax, 0x36);
@@ -28,7 +28,7 @@ export class Hmac {
     target.write(digest, offset, macBytes, 'latin1');
   }
 
-  /** Compares in constant time. */
+  /** Compares the MAC over `message[0, messageBytes)` with the MAC at `offset`, in constant time. */
   verify(message: Buffer, messageBytes: number, mac: Buffer, offset: number, macBytes: number): boolean {
     const digest = this.#digest(message, messageBytes);
     let difference = 0;

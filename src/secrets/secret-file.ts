@@ -6,7 +6,7 @@ import { OperatorError } from '../domain/operator-error.ts';
 import { writeFileDurably } from '../files/durable-files.ts';
 import { type Secret, SecretRing } from './secret-ring.ts';
 
-/** Stored as one byte in tokens. */
+/** Largest secret number. Tokens store the number as one byte. */
 const secretNumberMax = 255;
 
 const secretFileValidator = Compile(
@@ -27,8 +27,8 @@ export class SecretFileError extends OperatorError {
 }
 
 /**
- * Reads the secrets (docs/contract.md#secrets). Creates a missing file with one new secret, unless there is a ledger already: the ids
- * in it were signed with the missing secrets and would become invalid.
+ * Reads the secrets (docs/contract.md#secrets). If the file is missing, creates it with one new secret. Throws if there is already a
+ * ledger: its ids were signed with the missing secrets, so they would become invalid.
  */
 export function openOrCreateSecretFile(path: string, hasHistory: boolean): SecretRing {
   if (!existsSync(path)) {

@@ -1,13 +1,13 @@
 import { hkdfSync } from 'node:crypto';
 
 export interface Secret {
-  /** 1 to 255, never reused; contained in every token that the secret signed. */
+  /** Number of the secret, 1 to 255, never reused. Every token signed with the secret contains this number. */
   readonly number: number;
-  /** 32 random bytes. */
+  /** Value of the secret: 32 random bytes. */
   readonly bytes: Buffer;
 }
 
-/** HKDF info of a derived key: part of the stored formats. Each kind of token has its own purpose, so that kinds cannot be confused. */
+/** HKDF info of a derived key, which is part of the stored formats. Each kind of token has its own purpose, so kinds cannot be confused. */
 export type KeyPurpose =
   | 'sub-id'
   | 'click-id'
@@ -20,7 +20,7 @@ export type KeyPurpose =
   | 'cursor'
   | 'widget';
 
-/** The secrets of a service (docs/contract.md#secrets): the newest one signs, all of them verify. */
+/** Secrets of a service (docs/contract.md#secrets). The newest secret signs, and all secrets verify. */
 export class SecretRing {
   readonly newest: Secret;
   readonly #secrets: ReadonlyMap<number, Secret>;
@@ -39,7 +39,7 @@ export class SecretRing {
     return [...this.#secrets.keys()];
   }
 
-  /** Derives a 32-byte key. Returns null for a number that is not in the ring. */
+  /** Derives a 32-byte key. Returns null if the ring contains no secret with this number. */
   deriveKey(number: number, purpose: KeyPurpose): Buffer | null {
     const secret = this.#secrets.get(number);
     return secret === undefined ? null : Buffer.from(hkdfSync('sha256', secret.bytes, '', purpose, 32));

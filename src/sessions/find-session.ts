@@ -12,16 +12,16 @@ interface ResolveSubIdDeps {
 export interface FindSessionDeps extends ResolveSubIdDeps {
   readonly clock: Clock;
   readonly sessionTtlMs: number;
-  /** Called for a session that should be live but is not in the store: an alert. */
+  /** Called for a session that should be live but is not in the store. Operators should be alerted. */
   readonly onSessionMissing: () => void;
 }
 
-/** A genuine sub_id: its session, expired or not, or what the id says if the store does not have the session. */
+/** Result for an id with a valid MAC: the session, expired or not, or the decoded id if the store does not have the session. */
 type ResolvedSubId =
   | { readonly session: Session; readonly parts: null }
   | { readonly session: null; readonly parts: SubIdParts };
 
-/** Returns null for an id that this service did not issue. The MAC is checked only if the store does not have the session. */
+/** Finds the session of an id. Returns null if this service did not issue the id. Checks the MAC only if the store has no such session. */
 export function resolveSubId({ sessions, subIds }: ResolveSubIdDeps, subId: string): ResolvedSubId | null {
   const session = sessions.get(subId);
   if (session !== undefined) return { session, parts: null };
@@ -29,7 +29,7 @@ export function resolveSubId({ sessions, subIds }: ResolveSubIdDeps, subId: stri
   return sub && { session: null, parts: decodeSubId(sub) };
 }
 
-/** Returns the session, or SUB_ID_EXPIRED (docs/contract.md#unknown-and-expired-sessions). */
+/** Returns the session, or the error SUB_ID_EXPIRED (docs/contract.md#unknown-and-expired-sessions). */
 export function requireLiveSession(deps: FindSessionDeps, { session, parts }: ResolvedSubId): Outcome<Session> {
   const { createdMs } = session ?? parts;
   if (deps.clock.wallMs() >= createdMs + deps.sessionTtlMs) return refusedWith('SUB_ID_EXPIRED');
@@ -38,7 +38,7 @@ export function requireLiveSession(deps: FindSessionDeps, { session, parts }: Re
   return refusedWith('SUB_ID_EXPIRED');
 }
 
-/** Returns the tenant's live session. A sub_id of another tenant is reported as unknown. */
+/** Finds a live session of the tenant. A sub_id of another tenant is reported as unknown. */
 export function findSession(deps: FindSessionDeps, tenant: Tenant, subId: string): Outcome<Session> {
   const resolved = resolveSubId(deps, subId);
   if (resolved === null) return refusedWith('SUB_ID_NOT_FOUND');

@@ -4,31 +4,31 @@ import { Hmac } from '../secrets/hmac.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { digestBytes, type IdempotencyRecord, IdempotencyRecordRing } from './idempotency-record-ring.ts';
 
-/** Digests, 16 bytes each, by which the ledger identifies a request with an Idempotency-Key. */
+/** Digests of 16 bytes each. With these digests, the ledger identifies a request that has an Idempotency-Key. */
 export interface IdempotencyDigests {
   readonly key: Uint8Array;
   readonly payload: Uint8Array;
 }
 
-/** The first request with a key. */
+/** First request with an Idempotency-Key. */
 export interface OriginalRequest {
   /** The 32 bytes of the session's sub_id. */
   readonly sub: Uint8Array;
   readonly position: number;
-  /** Settles as `EventLog.append` of the session's record; null after that. */
+  /** Promise of the append of the session's record, see `EventLog.append`; null after the promise has settled. */
   readonly durable: Promise<void> | null;
 }
 
 type IdempotencyLookup =
   | { readonly kind: 'new'; readonly digests: IdempotencyDigests }
   | { readonly kind: 'repeat'; readonly first: OriginalRequest }
-  /** The key was used with another payload. */
+  /** An earlier request used the key with another payload. */
   | { readonly kind: 'mismatch' };
 
 interface IdempotencyKeysOptions {
   readonly clock: Clock;
   readonly secrets: SecretRing;
-  /** Lifetime of a key, equal to the lifetime of a session (docs/contract.md#idempotency). */
+  /** Lifetime of a key in milliseconds, equal to the lifetime of a session (docs/contract.md#idempotency). */
   readonly retentionMs: number;
   readonly keysMax: number;
 }
@@ -38,11 +38,11 @@ interface PendingRecord extends IdempotencyRecord {
 }
 
 /**
- * The Idempotency-Keys of live sessions (docs/contract.md#idempotency). Keys are never dropped early, since a retry would then
- * create a second session: when the store is full, new requests with a key must be rejected.
+ * Idempotency-Keys of live sessions (docs/contract.md#idempotency). Keys are never dropped early, because a retry would then create a
+ * second session. When the store is full, new requests with a key must be rejected.
  *
- * Keys and payloads are stored as digests under a secret, because the ledger keeps them for months and an unkeyed hash of a short
- * text can be guessed. Lookups try every secret of the ring.
+ * Keys and payloads are stored as digests under a secret: the ledger stores the digests for months, and an unkeyed hash of a short text
+ * can be guessed. Lookups try every secret of the ring.
  *
  *     new --addPending--> pending --settlePending(taken)--> recorded --retentionMs--> expired
  *                            +-----settlePending(not taken)--> removed
@@ -51,9 +51,9 @@ export class IdempotencyKeys {
   readonly #clock: Clock;
   readonly #retentionMs: number;
   readonly #keysMax: number;
-  /** Newest secret first: new requests are stored under it. */
+  /** HMACs of the secrets, newest secret first. New requests are stored under the newest secret. */
   readonly #hmacs: readonly Hmac[];
-  /** Requests whose record is not durable yet, by the digest of their key as Latin-1. */
+  /** Requests whose record is not durable yet, by the digest of the Idempotency-Key as Latin-1. */
   readonly #pending = new Map<string, PendingRecord>();
   readonly #records: IdempotencyRecordRing;
 
@@ -67,7 +67,7 @@ export class IdempotencyKeys {
     this.#records = new IdempotencyRecordRing(keysMax);
   }
 
-  /** @param key The Idempotency-Key with its tenant, so that tenants can use the same keys. */
+  /** @param key Idempotency-Key with its tenant, so that different tenants can use the same key */
   has(key: string): boolean {
     return this.#hmacs.some((hmac) => this.#find(computeDigest(hmac, 'key', key)) !== undefined);
   }
@@ -90,7 +90,7 @@ export class IdempotencyKeys {
     };
   }
 
-  /** Removes a few expired keys, which are the oldest. Returns whether another key can be added. */
+  /** Removes a few of the oldest keys if they have expired. Returns whether another key can be added. */
   makeRoom(): boolean {
     const expiredMs = this.#clock.wallMs() - this.#retentionMs;
     for (let i = 0; i < bounds.expiredIdempotencyKeysPerInsert; i++) {
@@ -100,13 +100,13 @@ export class IdempotencyKeys {
     return this.#pending.size + this.#records.size < this.#keysMax;
   }
 
-  /** Adds a first request whose record is not durable yet. Requires `makeRoom`; `settlePending` must follow. */
+  /** Adds the first request with a key while its record is not durable. Call `makeRoom` before and `settlePending` afterwards. */
   addPending({ key, payload }: IdempotencyDigests, first: OriginalRequest & { readonly durable: Promise<void> }): void {
-    // Copied because `SubIds` reuses the buffer.
+    // The bytes are copied, because `SubIds` reuses its buffer.
     this.#pending.set(toLatin1(key), { ...first, sub: Buffer.from(first.sub), payload });
   }
 
-  /** Ends the pending state. `taken`: the ledger has written the record or will write it. */
+  /** Ends the pending state of a key. `taken` means that the ledger has written the record or will write it. */
   settlePending({ key }: IdempotencyDigests, taken: boolean): void {
     const mapKey = toLatin1(key);
     const request = this.#pending.get(mapKey);
@@ -114,7 +114,7 @@ export class IdempotencyKeys {
     if (taken && request !== undefined) this.#records.add(key, request);
   }
 
-  /** Adds the key of a live session from the ledger, unless the store is full. */
+  /** Adds the key of a live session that was read from the ledger, unless the store is full. */
   restore({ key, payload }: IdempotencyDigests, sub: Uint8Array): void {
     if (this.makeRoom()) this.#records.add(key, { payload, sub, position: 0 });
   }
@@ -136,7 +136,7 @@ function toLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
-/** Returns null unless both members of a ledger record are digests. */
+/** Parses two members of a ledger record. Returns null unless both members are digests. */
 export function parseIdempotencyDigests(key: unknown, payload: unknown): IdempotencyDigests | null {
   const isDigest = (value: unknown): value is Uint8Array => value instanceof Uint8Array && value.length === digestBytes;
   return isDigest(key) && isDigest(payload) ? { key, payload } : null;

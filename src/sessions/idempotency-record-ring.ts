@@ -1,15 +1,15 @@
 import { subIdByteLength } from '../ids/sub-id.ts';
 
-/** Length of the digests of Idempotency-Keys and payloads. */
+/** Length, in bytes, of the digests of Idempotency-Keys and payloads. */
 export const digestBytes = 16;
 
-/** A request with an Idempotency-Key whose session is in the ledger. */
+/** Record of a request with an Idempotency-Key whose session is in the ledger. */
 export interface IdempotencyRecord {
-  /** Digest of the payload. */
+  /** Digest of the request's payload. */
   readonly payload: Uint8Array;
   /** The 32 bytes of the session's `sub_id`. */
   readonly sub: Uint8Array;
-  /** Position of the session's record in the ledger; 0 if it was restored from the ledger. */
+  /** Position of the session's record in the ledger; 0 if the record was restored after a restart. */
   readonly position: number;
 }
 
@@ -19,24 +19,24 @@ const subIdOffset = payloadOffset + digestBytes;
 const positionOffset = subIdOffset + subIdByteLength;
 const recordBytes = positionOffset + 8;
 
-/** Records per buffer of 72 KiB. A power of two. */
+/** Number of address bits per chunk: a chunk is a buffer of 72 KiB with 1024 records. */
 const chunkBits = 10;
 const chunkRecords = 1 << chunkBits;
 
 const noRecord = -1;
 
 /**
- * Requests with an Idempotency-Key in order of arrival, in buffers outside the JavaScript heap: 72 bytes per record and 4 bytes per
- * index slot. All expire after the same time, so the oldest are removed first.
+ * Records of requests with an Idempotency-Key in order of arrival, in buffers outside the JavaScript heap: 72 bytes per record and 4 bytes
+ * per index slot. All records have the same lifetime, so the oldest records are removed first.
  *
- * Positions in the ring increase without limit; the low bits of a position are its slot in memory. The index uses open addressing
- * by the first bytes of the key's digest. The digest depends on a secret, so callers cannot choose keys that collide.
+ * Positions in the ring increase without limit. The low bits of a position are the slot in memory. The index uses open addressing and is
+ * keyed by the first bytes of the key's digest. The digest depends on a secret, so callers cannot choose keys that collide.
  */
 export class IdempotencyRecordRing {
   readonly #capacity: number;
-  /** Allocated for the first record of a chunk, freed after its last. */
+  /** Memory of the records. A chunk is allocated for its first record and freed after its last record. */
   readonly #chunks: (Buffer | undefined)[] = [];
-  /** Record indexes plus one, by hash; 0 for an empty slot. At least half are empty. */
+  /** Hash index: slot numbers of records plus one; 0 for an empty slot. At least half of the slots are empty. */
   readonly #index: Int32Array;
   #oldestPosition = 0;
   #nextPosition = 0;
@@ -63,13 +63,13 @@ export class IdempotencyRecordRing {
     const offset = recordOffset(recordIndex);
     return {
       payload: chunk.subarray(offset + payloadOffset, offset + subIdOffset),
-      // Copied because the record may be removed while the caller waits.
+      // The bytes are copied, because the record may be removed while the caller waits.
       sub: Buffer.from(chunk.subarray(offset + subIdOffset, offset + positionOffset)),
       position: chunk.readDoubleBE(offset + positionOffset),
     };
   }
 
-  /** Adds a record, which replaces an older one with the same key. Throws a RangeError if the ring is full. */
+  /** Adds a record and replaces an older record with the same key. Throws a RangeError if the ring is full. */
   add(key: Uint8Array, { payload, sub, position }: IdempotencyRecord): void {
     if (this.size === this.#capacity) throw new RangeError('idempotency record ring is full');
     const recordIndex = this.#recordIndexAt(this.#nextPosition);
@@ -85,12 +85,12 @@ export class IdempotencyRecordRing {
     this.#nextPosition++;
   }
 
-  /** Removes the oldest record. Only if the ring is not empty. */
+  /** Removes the oldest record. The ring must not be empty. */
   removeOldest(): void {
     const recordIndex = this.#recordIndexAt(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
     const slot = this.#findIndexSlot(this.#chunkOf(recordIndex).subarray(offset, offset + digestBytes));
-    // Otherwise a later record with the same key has replaced this one.
+    // If the slot refers to another record, a later record with the same key has replaced this record.
     if (this.#index[slot] === recordIndex + 1) this.#removeIndexSlot(slot);
     this.#oldestPosition++;
     // In a ring that is almost full, the newest records may be in the same chunk.
@@ -124,7 +124,7 @@ export class IdempotencyRecordRing {
     return this.#chunkOf(recordIndex).compare(key, 0, digestBytes, offset, offset + digestBytes) === 0;
   }
 
-  /** Clears a slot and shifts the following entries that could no longer be found. */
+  /** Clears an index slot, and shifts the following entries that could no longer be found. */
   #removeIndexSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;

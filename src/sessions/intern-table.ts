@@ -1,4 +1,4 @@
-/** Stores each distinct value once, with a reference count and a small index by which packed records refer to it. */
+/** Stores each distinct value once, with a reference count. Packed records refer to a value by its small index. */
 export class InternTable<Value> {
   readonly #indexes = new Map<Value, number>();
   readonly #values: (Value | undefined)[] = [];
@@ -22,12 +22,12 @@ export class InternTable<Value> {
     return index;
   }
 
-  /** Returns the value of an index with a positive reference count. */
+  /** Returns the value at an index whose reference count is positive. */
   get(index: number): Value {
     return this.#values[index] as Value;
   }
 
-  /** Decrements the reference count. */
+  /** Decrements the reference count of the value at an index. */
   release(index: number): void {
     if (--this.#referenceCounts[index]! > 0) return;
     this.#indexes.delete(this.get(index));

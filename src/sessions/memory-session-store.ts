@@ -11,23 +11,23 @@ interface MemorySessionStoreOptions {
   readonly clock: Clock;
   readonly sessionsMax: number;
   readonly sessionTtlMs: number;
-  /** Maximum number of pocket fields of a vertical. */
+  /** Maximum number of pocket fields of any vertical. */
   readonly fieldsMax: number;
   readonly shardCount: number;
-  /** Time in which every shard is swept of expired sessions once. */
+  /** Time, in milliseconds, in which expired sessions are deleted from every shard once. */
   readonly sweepIntervalMs: number;
 }
 
-/** Maximum deviation of a shard's size from the mean, as a share. */
+/** Maximum deviation of a shard's size from the mean size, as a share of the mean. */
 const shardSizeSpread = 0.3;
-/** The last two random bytes of an id select its shard. */
+/** Number of values of the last two random bytes of an id. These bytes select the shard. */
 const slotCount = 2 ** 16;
 const slotWord = 5;
 
 /**
- * Live sessions in many small shards. A full shard is copied to twice the memory, which would take hundreds of milliseconds for a
- * million sessions. Shards have unequal shares of the ids, so that they do not all grow at once. Expired sessions are swept
- * shard by shard.
+ * Store of live sessions in many small shards. A full shard is copied to memory of twice the size, which would take hundreds of
+ * milliseconds for a million sessions. The shards have unequal shares of the ids, so that not all of them grow at the same time.
+ * Expired sessions are deleted from one shard after the other.
  */
 export class MemorySessionStore implements SessionStore {
   readonly #shards: SessionShard[];
@@ -37,7 +37,7 @@ export class MemorySessionStore implements SessionStore {
   readonly #sweepTimer: NodeJS.Timeout;
   readonly #clock: Clock;
   readonly #lookupId = new Int32Array(subIdWordCount);
-  /** Monotonic time of the last sweep that found no room. */
+  /** Monotonic time, in milliseconds, of the last sweep that found no expired session although the store was full. */
   #lastFailedSweepMs = Number.NEGATIVE_INFINITY;
   #size = 0;
   #nextSweepShard = 0;
@@ -96,7 +96,7 @@ export class MemorySessionStore implements SessionStore {
     this.#size = 0;
   }
 
-  /** Sweeps shards until there is room. After a failed sweep it waits, so that rejecting many requests stays cheap. */
+  /** Sweeps shards until there is room for a session. Pauses after a failed sweep, so that rejecting many requests remains cheap. */
   #sweepUntilRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lastFailedSweepMs < bounds.sessionStoreFullCheckIntervalMs) return false;
@@ -113,7 +113,7 @@ export class MemorySessionStore implements SessionStore {
   }
 }
 
-/** Returns the share of ids in the shards before this one. The first shards are the smallest. */
+/** Returns the share of ids that belong to the shards before this shard. The first shards are the smallest. */
 function cumulativeShare(shard: number, shardCount: number): number {
   const x = shard / shardCount;
   return x * (1 - shardSizeSpread / 2) + (x * x * shardSizeSpread) / 2;

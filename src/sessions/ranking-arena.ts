@@ -4,13 +4,13 @@ import { packOrderBytes, sortOrders } from '../matching/matcher.ts';
 import { InternTable } from './intern-table.ts';
 import type { CachedRanking } from './session-store.ts';
 
-// Layout of a record: six 32-bit words, the click token, the orders of the ranking with 16 bits per offer.
+// Layout of a record: six 32-bit words, the click token, and the sort orders of the ranking with 16 bits per offer.
 const versionWord = 0;
 const unavailableWord = 1;
 const totalWord = 2;
 const dateWord = 3;
 const creditBandWord = 4;
-/** Bits 0-7: characters of the click token. Bits 8-15: offers per order. Bit 16: the orders contain available offers only. */
+/** Index of the shape word. Bits 0-7: length of the click token. Bits 8-15: offers per sort order. Bit 16: available offers only. */
 const shapeWord = 5;
 const orderLengthShift = 8;
 const availableOnlyBit = 1 << 16;
@@ -20,7 +20,7 @@ const ordersMax = sortOrders.length * bounds.offersRankedMax;
 const recordBytes = ordersOffset + 2 * ordersMax;
 const recordWords = recordBytes / 4;
 
-/** Records per buffer. A power of two, small enough that allocating a buffer is fast. */
+/** Number of address bits per buffer. A buffer has 4096 records, few enough that allocating a buffer is fast. */
 const chunkBits = 12;
 const chunkRecords = 1 << chunkBits;
 
@@ -32,16 +32,16 @@ interface Chunk {
 const noRecord = -1;
 
 /**
- * The cached rankings of sessions, outside the JavaScript heap (docs/contributing/decisions/sessions.md), where they would be five
- * objects for each of millions of sessions. Released records are reused; memory is never returned.
+ * Cached rankings of sessions, outside the JavaScript heap (docs/contributing/decisions/sessions.md). On the heap, a ranking would be five
+ * objects, and there are millions of sessions. Released records are reused; memory is never returned to the system.
  */
 export class RankingArena {
   readonly #versions = new InternTable<string>();
   readonly #unavailableOffers = new InternTable<UnavailableOffers>();
   readonly #chunks: Chunk[] = [];
-  /** Records allocated so far, free ones included. */
+  /** Number of records allocated so far, including free records. */
   #allocatedCount = 0;
-  /** The record released last. Each free record starts with the one released before. */
+  /** Index of the last released record. Each free record contains the index of the free record released before it. */
   #freeListHead = noRecord;
 
   /** Stores a ranking and returns its index. Throws a RangeError if the orders or the click token have an invalid length. */
@@ -72,7 +72,7 @@ export class RankingArena {
     return index;
   }
 
-  /** Reads the ranking at an index that `store` returned. */
+  /** Reads the ranking at an index that `store` has returned. */
   read(index: number): CachedRanking {
     const { words, bytes } = this.#chunkOf(index);
     const record = index & (chunkRecords - 1);
@@ -101,7 +101,7 @@ export class RankingArena {
     const word = (index & (chunkRecords - 1)) * recordWords;
     this.#versions.release(words[word + versionWord]!);
     this.#unavailableOffers.release(words[word + unavailableWord]!);
-    // The credit band is personal data.
+    // The record is cleared, because the credit band is personal data.
     words.fill(0, word, word + recordWords);
     words[word] = this.#freeListHead;
     this.#freeListHead = index;

@@ -3,28 +3,28 @@ import type { Tenant } from '../verticals/tenant.ts';
 
 const referrerTagPattern = /^[a-z0-9_-]{3,64}$/;
 
-/** See docs/contract.md#session-members. */
+/** Whether a value is a valid referrer tag (docs/contract.md#session-members). */
 export function isReferrerTag(value: unknown): value is string {
   return typeof value === 'string' && referrerTagPattern.test(value);
 }
 
-/** The length of a tag is stored in one byte. */
+/** Maximum length of a tag in bytes. The length is stored in one byte. */
 const tagBytesMax = 255;
 const indexSlotsMin = 16;
 
 const lookupBytes = Buffer.alloc(tagBytesMax);
 
 /**
- * A set of ASCII tags outside the JavaScript heap, where 100,000 strings would slow the garbage collector. A tag takes its characters
- * plus one byte, and 8 to 16 bytes in the index; both buffers double when full.
+ * Set of ASCII tags outside the JavaScript heap, because 100,000 strings on the heap would slow the garbage collector. A tag takes its
+ * characters plus one byte, and 8 to 16 bytes in the index. Both buffers are doubled when they are full.
  *
- * The hash has no secret: an account whose tags collide slows only its own requests.
+ * The hash has no secret: an account that chooses colliding tags slows only its own requests.
  */
 export class TagSet {
-  /** The tags, each after its length. */
+  /** Characters of all tags. The length of each tag, one byte, precedes its characters. */
   #bytes = Buffer.alloc(indexSlotsMin * 16);
   #usedBytes = 0;
-  /** Offsets in `#bytes` plus one, by hash; 0 for an empty slot. At least half are empty. */
+  /** Hash index: offsets in `#bytes` plus one; 0 for an empty slot. At least half of the slots are empty. */
   #index = new Int32Array(indexSlotsMin);
   #size = 0;
 
@@ -36,7 +36,7 @@ export class TagSet {
     return this.#index[this.#findSlot(lookupBytes.write(tag, 'latin1'))] !== 0;
   }
 
-  /** Adds a tag unless the set contains it. */
+  /** Adds a tag. Has no effect if the set contains the tag. */
   add(tag: string): void {
     const length = lookupBytes.write(tag, 'latin1');
     const slot = this.#findSlot(length);
@@ -80,33 +80,33 @@ export class TagSet {
   }
 }
 
-/** FNV-1a, 32 bits. */
+/** Computes the 32-bit FNV-1a hash of some bytes. */
 function fnv1a(bytes: Buffer, start: number, end: number): number {
   let hash = 0x811c9dc5;
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
   return hash ^ (hash >>> 15);
 }
 
-/** Use of a tag by a session whose record is not durable yet. */
+/** Reservation of a tag for a session whose record is not durable yet. */
 export interface TagReservation {
-  /** Must be called once. `taken`: the ledger has written the record or will write it. */
+  /** Ends the reservation; must be called once. `taken` means that the ledger has written the record or will write it. */
   settle(taken: boolean): void;
 }
 
 const settledReservation: TagReservation = { settle: () => {} };
 
 /**
- * The referrer tags of each account, vertical and mode. Their number is limited because the daily figures of a tag are kept forever.
+ * Referrer tags of each account, vertical and mode. Their number is limited, because the daily figures of a tag are stored forever.
  *
- * Pending tags, whose first session is not in the ledger yet, count too. Tags of earlier runs are restored from the analytics store;
- * the limit applies when all of them are restored.
+ * A pending tag, whose first session is not in the ledger yet, also counts. Tags of earlier runs are restored from the analytics store.
+ * The limit applies once all of these tags are restored.
  */
 export class ReferrerTags {
   readonly #tagsMax: number;
   readonly #tenants = new Map<number, TenantTags>();
   #isLimitEnabled = false;
 
-  /** @param tagsMax Limit per account, vertical and mode. */
+  /** @param tagsMax maximum number of tags per account, vertical and mode */
   constructor(tagsMax: number) {
     this.#tagsMax = tagsMax;
   }
@@ -122,13 +122,13 @@ export class ReferrerTags {
     this.#tagsOf(account, vertical, mode).add(tag);
   }
 
-  /** Called when all tags of earlier runs are restored. */
+  /** Enables the limit. Call it when all tags of earlier runs are restored. */
   enableLimit(): void {
     this.#isLimitEnabled = true;
   }
 
   #tagsOf(account: number, vertical: number, mode: Mode): TenantTags {
-    // The number of a vertical has seven bits.
+    // The number of a vertical has at most seven bits.
     const key = account * 256 + vertical * 2 + (mode === 'test' ? 1 : 0);
     let tags = this.#tenants.get(key);
     if (tags === undefined) {
@@ -141,7 +141,7 @@ export class ReferrerTags {
 
 class TenantTags {
   readonly #tags = new TagSet();
-  /** Number of sessions per new tag whose records are not durable yet. */
+  /** For each new tag, the number of its sessions whose records are not durable yet. */
   readonly #pendingCounts = new Map<string, number>();
 
   reserve(tag: string, limit: number): TagReservation | null {

@@ -20,11 +20,11 @@ interface SessionRecoveryOptions {
 }
 
 /**
- * Restores live sessions after a restart. The ledger's records give the sessions, their Idempotency-Keys and widget counts, and
- * the number of sessions that each key created today (docs/contract.md#sessions-per-day). The journal gives their pocket fields.
+ * Restores live sessions after a restart. The ledger contains the sessions, their Idempotency-Keys and widget counts, and the number of
+ * sessions that each API key created today (docs/contract.md#sessions-per-day). The journal contains the pocket fields.
  */
 export class SessionRecovery implements LedgerSubscriber {
-  /** Sessions created on `today`, by key number. Complete once all records are applied. */
+  /** Number of sessions created on `today`, by key number. Complete once all records are applied. */
   readonly sessionCountsToday = new Map<number, number>();
   readonly today: number;
   readonly #options: SessionRecoveryOptions;
@@ -37,7 +37,7 @@ export class SessionRecovery implements LedgerSubscriber {
     this.today = dayOf(this.#nowMs);
   }
 
-  /** The margin covers a wall clock that was set back. */
+  /** Start of the replay, in Unix milliseconds. A margin allows for a wall clock that was set back. */
   get replaySinceMs(): number {
     const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
     return Math.min(dayStartMs(this.today), oldestLiveMs) - bounds.clockSetBackMsMax;
@@ -61,7 +61,7 @@ export class SessionRecovery implements LedgerSubscriber {
     }
   }
 
-  /** Applies field changes from the journal. The records of the ledger must be applied before. */
+  /** Applies field changes from the journal. All records of the ledger must have been applied before. */
   applyFieldChanges(sub: Uint8Array, changes: readonly number[]): void {
     this.#findSession(sub)?.mergeFields(changes);
   }
@@ -75,7 +75,7 @@ export class SessionRecovery implements LedgerSubscriber {
     const tenant = this.#internTenant(account, vertical, mode);
     if (tenant === null) return;
     const { sessions, onIdempotentSession } = this.#options;
-    // Fails for the newest sessions if the store is smaller than before the restart.
+    // If the store is smaller than before the restart, the newest sessions cannot be added.
     sessions.add(formatSubId(sub), tenant);
     const digests = parseIdempotencyDigests(key, payload);
     if (digests !== null) onIdempotentSession(digests, sub);
@@ -93,7 +93,7 @@ export class SessionRecovery implements LedgerSubscriber {
     return this.#options.sessions.get(formatSubId(sub));
   }
 
-  /** One shared object for all sessions of a tenant; null for a vertical that is no longer served. */
+  /** Returns the object that all sessions of a tenant share, or null if the vertical is no longer served. */
   #internTenant(account: number, verticalNumber: number, mode: Mode): Tenant | null {
     const name = `${account} ${verticalNumber} ${mode}`;
     let tenant = this.#tenants.get(name);

@@ -9,52 +9,52 @@ import { WidgetUsage } from './widget-usage.ts';
 interface ShardResources {
   readonly tenants: InternTable<Tenant>;
   readonly rankings: RankingArena;
-  /** Maximum number of pocket fields of a vertical. */
+  /** Maximum number of pocket fields of any vertical. */
   readonly fieldsMax: number;
 }
 
-// Layout of a record, in 32-bit words: the id, four numbers, the fields.
+// Layout of a record in 32-bit words: the id, four numbers, and the pocket fields.
 const serialWord = subIdWordCount;
 const tenantWord = subIdWordCount + 1;
 const revisionWord = subIdWordCount + 2;
 const rankingWord = subIdWordCount + 3;
 const fieldsWord = subIdWordCount + 4;
 
-/** Tenant of a deleted session. */
+/** Tenant value in the record of a deleted session. */
 const deletedTenant = -1;
 const noRanking = -1;
-/** Serial of a deleted session. */
+/** Serial number in the record of a deleted session. */
 const deletedSerial = 0;
 const noPosition = -1;
-/** The word of an id that is its hash: random bytes. */
+/** Index of the id's word that is used as its hash. The word consists of random bytes. */
 const hashWord = 4;
 
 const capacityMin = 16;
 
 /**
- * Part of the live sessions, packed into a ring buffer outside the JavaScript heap, so that the garbage collector does not visit
- * them (docs/contributing/decisions/sessions.md).
+ * Part of the live sessions, packed into a ring buffer outside the JavaScript heap, so that the garbage collector does not visit the
+ * sessions (docs/contributing/decisions/sessions.md).
  *
- * All sessions have the same lifetime, so the oldest expire first. Positions in the ring increase without limit; the low bits of a
- * position are its index in memory. A hash index with open addressing maps ids to records. It uses random bytes of issued ids, so
- * callers cannot cause collisions.
+ * All sessions have the same lifetime, so the oldest sessions expire first. Positions in the ring increase without limit. The low bits of
+ * a position are the index in memory. A hash index with open addressing maps ids to records. The hash consists of random bytes of issued
+ * ids, so callers cannot cause collisions.
  *
- * A deleted session leaves a gap until it is the oldest, or until the full ring is rebuilt without gaps. A rebuild changes positions;
- * the serial identifies a session across rebuilds.
+ * A deleted session leaves a gap until it is the oldest session, or until a full ring is rebuilt without gaps. A rebuild changes
+ * positions; the serial number identifies a session across rebuilds.
  */
 export class SessionShard {
   readonly #resources: ShardResources;
   readonly #recordWords: number;
-  /** By serial. Few sessions have widgets. */
+  /** Widget usage by serial number. Few sessions have widgets. */
   readonly #widgetUsages = new Map<number, WidgetUsage>();
   #capacity = capacityMin;
   #records: Int32Array;
-  /** Record indexes plus one, by hash; 0 for an empty slot. At least half are empty. */
+  /** Hash index: indexes of records plus one; 0 for an empty slot. At least half of the slots are empty. */
   #index: Int32Array;
   #oldestPosition = 0;
   #nextPosition = 0;
   #size = 0;
-  /** Serial of the newest session; wraps after 32 bits. */
+  /** Serial number of the newest session. Wraps around after 32 bits. */
   #lastSerial = 0;
 
   constructor(resources: ShardResources) {
@@ -86,7 +86,7 @@ export class SessionShard {
   add(id: Int32Array, tenant: Tenant): boolean {
     if (this.#index[this.#findIndexSlot(id)] !== 0) return false;
     if (this.#nextPosition - this.#oldestPosition === this.#capacity) {
-      // Grows unless a quarter of the ring is gaps; otherwise the next rebuild would follow too soon.
+      // The ring grows unless at least a quarter of it is gaps. Otherwise the next rebuild would follow too soon.
       this.#rebuild(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
     }
     const recordIndex = this.#nextPosition++ & (this.#capacity - 1);
@@ -103,7 +103,7 @@ export class SessionShard {
     return true;
   }
 
-  /** Returns false for an unknown session. */
+  /** Deletes a session. Returns false if the shard does not have the session. */
   delete(id: Int32Array): boolean {
     const slot = this.#findIndexSlot(id);
     const recordIndex = this.#index[slot]! - 1;
@@ -112,7 +112,7 @@ export class SessionShard {
     return true;
   }
 
-  /** Deletes the sessions created until `lastMs`, up to the first newer one in the ring. Returns their number. */
+  /** Deletes sessions, oldest first, up to the first session created after `lastMs`. Returns the number of deleted sessions. */
   deleteCreatedUntil(lastMs: number): number {
     const sizeBefore = this.#size;
     for (; this.#oldestPosition < this.#nextPosition; this.#oldestPosition++) {
@@ -132,7 +132,7 @@ export class SessionShard {
     return position >= this.#oldestPosition && position < this.#nextPosition && this.serialAt(position) === serial;
   }
 
-  // The following methods require a position that has a session.
+  // The following methods require a position at which there is a session.
 
   serialAt(position: number): number {
     return this.#records[this.#recordOffset(position) + serialWord]!;
@@ -149,7 +149,7 @@ export class SessionShard {
     return this.#records[this.#recordOffset(position) + revisionWord]!;
   }
 
-  /** Throws a RangeError, with no field changed, for a field index that would be in another record. */
+  /** Merges changes into the fields. Throws a RangeError, without changing a field, if a field index is outside the record. */
   mergeFieldsAt(position: number, changes: readonly number[]): void {
     const { fieldsMax } = this.#resources;
     for (let i = 0; i < changes.length; i += 2) {
@@ -209,7 +209,7 @@ export class SessionShard {
     if (this.#widgetUsages.size > 0) this.#widgetUsages.delete(records[offset + serialWord]!);
     records[offset + tenantWord] = deletedTenant;
     records[offset + serialWord] = deletedSerial;
-    // Fields are personal data.
+    // The fields are cleared, because they are personal data.
     records.fill(absentValue, offset + fieldsWord, offset + this.#recordWords);
     this.#removeIndexSlot(slot);
     this.#size--;
@@ -222,7 +222,7 @@ export class SessionShard {
     this.#records[offset + rankingWord] = noRanking;
   }
 
-  /** Clears a slot and shifts the following entries that could no longer be found. */
+  /** Clears an index slot, and shifts the following entries that could no longer be found. */
   #removeIndexSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
@@ -242,7 +242,7 @@ export class SessionShard {
     return this.#lastSerial;
   }
 
-  /** Copies the sessions into a ring of this capacity, without gaps. */
+  /** Copies the sessions without gaps into a ring of this capacity. */
   #rebuild(capacity: number): void {
     const stride = this.#recordWords;
     const oldRecords = this.#records;
@@ -255,7 +255,7 @@ export class SessionShard {
         position++;
         continue;
       }
-      // Copies a run of records that is contiguous in both rings.
+      // Copies a range of records that is contiguous in the old and the new ring.
       const to = nextPosition & (capacity - 1);
       const runMax = Math.min(this.#nextPosition - position, this.#capacity - offset / stride, capacity - to);
       let run = 1;
@@ -276,14 +276,14 @@ export class SessionShard {
   }
 }
 
-/** Access to one session, created for each lookup. */
+/** Handle of one session, created for each lookup. */
 class SessionHandle implements Session {
   readonly tenant: Tenant;
   readonly createdMs: number;
   readonly #shard: SessionShard;
   readonly #subId: string;
   readonly #serial: number;
-  /** Last known position. */
+  /** Last known position of the session in the ring. */
   #position: number;
 
   constructor(shard: SessionShard, subId: string, position: number, serial: number, tenant: Tenant, createdMs: number) {
@@ -325,7 +325,7 @@ class SessionHandle implements Session {
     this.#shard.cacheRankingAt(this.#position, ranked);
   }
 
-  /** Updates `#position` after a rebuild. Returns false if the session was deleted. */
+  /** Updates `#position` if a rebuild moved the session. Returns false if the session was deleted. */
   #refreshPosition(): boolean {
     if (this.#shard.hasSerialAt(this.#position, this.#serial)) return true;
     parseSubIdWords(this.#subId, handleLookupId);

@@ -3,8 +3,8 @@ import { bounds } from '../bounds.ts';
 const widgetDigestBytes = 8;
 
 /**
- * A small set of 8-byte digests, each stored as two integers in an array. It takes 16 bytes per item, a quarter of a Set of strings,
- * and millions of sessions may have one. Lookups are linear.
+ * A small set of 8-byte digests, each stored as two integers in an array. A digest takes 16 bytes, a quarter of its size in a Set of
+ * strings. Millions of sessions may have such a set. Lookups are linear.
  */
 export class DigestSet {
   readonly #halves: number[] = [];
@@ -17,7 +17,7 @@ export class DigestSet {
     return this.#indexOf(item) >= 0;
   }
 
-  /** Adds an item that the set does not contain. */
+  /** Adds a digest that the set does not contain. */
   add(item: Uint8Array): void {
     this.#halves.push(readInt32(item, 0), readInt32(item, 4));
   }
@@ -27,7 +27,7 @@ export class DigestSet {
     if (index >= 0) this.#halves.splice(index, 2);
   }
 
-  /** Returns the index of an item's first half, or -1. */
+  /** Returns the index of the first half of a digest, or -1. */
   #indexOf(item: Uint8Array): number {
     if (item.byteLength !== widgetDigestBytes) throw new RangeError(`digest must have ${widgetDigestBytes} bytes`);
     const first = readInt32(item, 0);
@@ -40,37 +40,37 @@ export class DigestSet {
   }
 }
 
-/** Returns a signed integer, which the engine stores in the array itself. */
+/** Reads a signed 32-bit integer, which the engine stores directly in the array. */
 function readInt32(item: Uint8Array, offset: number): number {
   return item[offset]! | (item[offset + 1]! << 8) | (item[offset + 2]! << 16) | (item[offset + 3]! << 24);
 }
 
 const requestsPerMs = bounds.widgetRequestsPerMinute / 60_000;
 
-/** A record of widget events that the ledger has accepted. */
+/** A record of widget events that the ledger has accepted but that may not be durable yet. */
 interface PendingWidgetReport {
   /** Position in the ledger. */
   readonly position: number;
-  /** Settles as `EventLog.append` does. */
+  /** Promise of the append of the record, see `EventLog.append`. */
   readonly durable: Promise<void>;
 }
 
 /**
- * Widget usage of a live session (docs/contract.md#widget-limits): the loads with a counted view, the recorded events, and a token
+ * Widget usage of a live session (docs/contract.md#widget-limits): the widget loads with a counted view, the recorded events, and a token
  * bucket that limits requests.
  */
 export class WidgetUsage {
   readonly #viewedLoads = new DigestSet();
   readonly #claimedEvents = new DigestSet();
-  /** The last record of events, while it may not be durable. */
+  /** Last record of events, as long as it may not be durable; otherwise null. */
   lastReport: PendingWidgetReport | null = null;
   #remainingRequests: number = bounds.widgetRequestsPerMinute;
   #refilledAtMs = 0;
 
   /**
-   * Charges a request to the token bucket. Returns 0 if it is admitted, otherwise the whole seconds until the next one is.
+   * Charges a request to the token bucket. Returns 0 if the request is admitted, otherwise the seconds, rounded up, until a request can be.
    *
-   * @param nowMs Monotonic time.
+   * @param nowMs monotonic time in milliseconds
    */
   admitRequest(nowMs: number): number {
     const refilled = Math.max(0, nowMs - this.#refilledAtMs) * requestsPerMs;
@@ -82,7 +82,7 @@ export class WidgetUsage {
     return 0;
   }
 
-  /** Whether a view of this load (8 bytes) is to be counted. Loads beyond the limit show offers without a counted view. */
+  /** Whether to count a view of this widget load (8 bytes). Loads beyond the limit show offers, but no view is counted. */
   shouldCountView(load: Uint8Array): boolean {
     return this.#viewedLoads.size < bounds.widgetLoadsPerSessionMax && !this.#viewedLoads.has(load);
   }
@@ -91,14 +91,14 @@ export class WidgetUsage {
     if (this.shouldCountView(load)) this.#viewedLoads.add(load);
   }
 
-  /** Claims an event by the 8-byte digest of its id. Returns false if it was claimed before or the limit is reached. */
+  /** Claims an event by the 8-byte digest of its id. Returns false if the event was claimed before or the limit is reached. */
   claimEvent(digest: Uint8Array): boolean {
     if (this.#claimedEvents.size >= bounds.widgetEventsPerSessionMax || this.#claimedEvents.has(digest)) return false;
     this.#claimedEvents.add(digest);
     return true;
   }
 
-  /** Releases an event that was not recorded. */
+  /** Releases a claimed event that was not recorded. */
   releaseEvent(digest: Uint8Array): void {
     this.#claimedEvents.delete(digest);
   }

@@ -3,7 +3,7 @@ import { assertInteger, assertKnownNames, assertObject } from '../domain/assert-
 import { productNames } from './products.ts';
 import type { PocketField, PricingRoles, Vertical } from './vertical.ts';
 
-/** Sessions encode every value as a 32-bit integer, and an absent one as a negative number. */
+/** Largest encoded value. Sessions encode every value as a 32-bit integer, and an absent value as a negative number. */
 const encodedMax = 2 ** 31 - 1;
 
 /** Throws a RangeError for the first field with values that sessions cannot encode. */
@@ -17,7 +17,7 @@ export function assertEncodable({ segment, fields }: Vertical): void {
   }
 }
 
-/** Smallest and largest encoded value of the field. */
+/** Returns the smallest and the largest encoded value of the field. */
 export function encodedRange(field: PocketField): readonly [least: number, largest: number] {
   switch (field.kind) {
     case 'integer':
@@ -37,7 +37,7 @@ export function encodedRange(field: PocketField): readonly [least: number, large
 
 type FieldKind = PocketField['kind'];
 
-/** The kind of field that each role requires, and whether the role is optional. */
+/** Kind of field that each pricing role requires, and whether the role is optional. */
 const roleKinds: Readonly<Record<keyof PricingRoles, { readonly kind: FieldKind; readonly optional?: true }>> = {
   amount: { kind: 'integer' },
   creditBand: { kind: 'choice' },
@@ -73,7 +73,7 @@ const fieldKinds: readonly string[] = [
   'digits',
 ] satisfies readonly FieldKind[];
 
-/** Throws a RangeError for the first error in a vertical, which may come from a program without type checks. */
+/** Throws a RangeError for the first error in a vertical. The vertical may come from a program without type checks. */
 export function assertVertical(vertical: Vertical): void {
   assertObject('a vertical', vertical);
   const { verticalSegmentCharactersMax, apiKeyPrefixCharactersMax } = bounds;

@@ -10,41 +10,41 @@ import type { LoanTables } from './personal-loans/loan-tables.ts';
 import type { CompiledOffer, OfferFragments } from './personal-loans/offer-view.ts';
 import type { ProductName, Vertical } from './vertical.ts';
 
-/** The members that the catalog files of a product have besides those of every catalog file (`catalogSchema`). */
+/** Members that only the catalog files of one product have. `catalogSchema` has the members of every catalog file. */
 export interface ProductSchema {
   readonly fileMembers: TProperties;
   readonly lenderMembers: TProperties;
-  /** All members of an offer, with `offerMembers`. */
+  /** Schema of a complete offer, including `offerMembers`. */
   readonly offer: TSchema;
 }
 
 /**
- * The rules of one kind of product: what its offers hold, what they cost a borrower and how they rank. Several verticals may sell the
- * same product. A vertical names its product, because functions cannot be sent to the threads that get the vertical.
+ * Rules of one kind of product: the members of its offers, the price for a borrower, and the ranking. Several verticals may sell the
+ * same product. A vertical refers to its product by name, because functions cannot be sent to the threads that receive the vertical.
  *
- * Methods get catalogs that passed `schema`, offers likewise, and tables that `compileTables` of the same product made.
+ * Methods receive only catalogs and offers that passed `schema`, and tables that `compileTables` of the same product created.
  */
 export interface VerticalProduct {
   readonly schema: ProductSchema;
-  /** Reports what no schema can express: contradicting limits, values that the vertical does not have. */
+  /** Reports errors that a schema cannot express: contradicting limits, and values that the vertical does not have. */
   validateOffer(offer: CatalogOffer, path: CatalogPath, vertical: Vertical, errors: CatalogErrors): void;
-  /** Reports what is wrong with all offers of a catalog together. */
+  /** Reports errors that concern all offers of a catalog together. */
   validateOffers(offers: readonly CatalogOffer[], errors: CatalogErrors): void;
   compileTables(catalog: CatalogFile, vertical: Vertical): ProductTables;
   compileOffer(lender: CatalogLender, offer: CatalogOffer): CompiledOffer;
   createOfferFragments(...args: ConstructorParameters<typeof OfferFragments>): OfferFragments;
   /** Builds the slowest indexes in advance, so that the first borrowers need not wait for them. */
   prepareRanking(tables: MatchTables): void;
-  /** `unavailable` has a bit for each offer that is at its daily cap (`UnavailableOffers`). */
+  /** @param unavailable bit set of the offers that are at their daily cap (`UnavailableOffers`) */
   rank(
     tables: MatchTables,
     borrower: Readonly<FieldVector>,
     today: number,
     unavailable: Int32Array | null,
   ): RankedOffers;
-  /** Returns a test for offers that the filters admit: whether the borrower can get one. Null when no offer can be priced. */
+  /** Returns a function that tests whether the borrower can get an offer that passed the filters. Null if no offer can be priced. */
   priceTest(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
-  /** Returns a function that reports every reason, besides the filters, why the borrower cannot get an offer. */
+  /** Returns a function that reports every reason, except the filters, why the borrower cannot get an offer. */
   mismatchFinder(tables: MatchTables, borrower: Readonly<FieldVector>): (offer: number, add: AddMismatch) => void;
 }
 
@@ -54,10 +54,10 @@ export const productNames = Object.keys(products) as readonly ProductName[];
 
 export type { CompiledOffer, OfferFragments };
 
-/** Compiled tables of any product; `product` tells which. */
+/** Compiled tables of any product. The member `product` identifies the product. */
 export type ProductTables = LoanTables;
 
-/** The product of a vertical, or the one that tables were compiled for. */
+/** Returns the product of a vertical, or the product that tables were compiled for. */
 export function productOf({ product = 'installment_loan' }: { readonly product?: ProductName }): VerticalProduct {
   return products[product];
 }

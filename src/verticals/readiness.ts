@@ -1,7 +1,7 @@
 import { absentValue, type FieldVector, fieldIndex } from './field-vector.ts';
 import type { Vertical } from './vertical.ts';
 
-/** Whether the fields given so far are likely to return offers (docs/contract.md#match-readiness). */
+/** Likelihood that the fields submitted so far return offers (docs/contract.md#match-readiness). */
 export interface Readiness {
   readonly matchReadiness: 'high' | 'partial' | 'insufficient';
   readonly missingRequired: readonly string[];

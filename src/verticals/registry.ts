@@ -1,12 +1,12 @@
 import { personalLoans } from './personal-loans/personal-loans.ts';
 import type { Vertical } from './vertical.ts';
 
-/** The verticals with a folder here: their routes exist. */
+/** Verticals that this service serves. Each has a folder beside this file. */
 export const servedVerticals: readonly Vertical[] = [personalLoans];
 
-/** What a key names of its vertical, served or not (docs/contract.md#verticals). */
+/** Properties of a vertical that API keys need, whether or not the vertical is served (docs/contract.md#verticals). */
 export interface KnownVertical {
-  /** As in `Vertical`: never reused or renumbered. */
+  /** Number of the vertical, as in `Vertical`. Never reused or changed. */
   readonly number: number;
   readonly segment: string;
   readonly keyPrefix: string;
@@ -14,8 +14,8 @@ export interface KnownVertical {
 }
 
 /**
- * All verticals of docs/contract.md#verticals. The command line also issues keys for a vertical that is not served yet: requests with
- * such a key get 404 on the routes of its own vertical and 403 on those of another.
+ * All verticals of docs/contract.md#verticals. The command line also issues keys for a vertical that is not served yet. Requests with
+ * such a key return 404 on the routes of the key's own vertical and 403 on the routes of another vertical.
  */
 export const knownVerticals: readonly KnownVertical[] = [
   ...servedVerticals,

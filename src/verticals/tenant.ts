@@ -1,7 +1,7 @@
 import type { Mode } from '../domain/mode.ts';
 import type { Vertical } from './vertical.ts';
 
-/** Owner of sessions and statistics (docs/contract.md#tenants). Each mode of an account is a tenant of its own. */
+/** Owner of sessions and statistics (docs/contract.md#tenants). The live and the test mode of an account are separate tenants. */
 export interface Tenant {
   readonly account: number;
   readonly vertical: Vertical;

@@ -1,4 +1,4 @@
-/** USPS codes of the states, the District of Columbia and the territories (docs/contract.md#personal-loans-fields). */
+/** Two-letter USPS codes of the states, the District of Columbia and the territories (docs/contract.md#personal-loans-fields). */
 export const usStateCodes = [
   'AL', 'AK', 'AZ', 'AR', 'CA', 'CO', 'CT', 'DE', 'DC', 'FL', 'GA', 'HI', 'ID', 'IL', 'IN', 'IA', 'KS', 'KY', 'LA', 'ME',
   'MD', 'MA', 'MI', 'MN', 'MS', 'MO', 'MT', 'NE', 'NV', 'NH', 'NJ', 'NM', 'NY', 'NC', 'ND', 'OH', 'OK', 'OR', 'PA', 'RI',

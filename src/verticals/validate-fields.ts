@@ -7,9 +7,9 @@ import type { PocketField, Vertical } from './vertical.ts';
 interface FieldValidation {
   readonly accepted: readonly string[];
   readonly unknown: readonly string[];
-  /** If not empty, the whole submission is rejected. */
+  /** Invalid fields. If the list is not empty, the whole submission is rejected. */
   readonly invalid: readonly InvalidField[];
-  /** Changes of the session's vector: position, value, position, value and so on. */
+  /** Changes of the session's field vector: position, value, position, value and so on. */
   readonly changes: readonly number[];
 }
 
@@ -38,7 +38,7 @@ export function validateFields(vertical: Vertical, submitted: object, today: num
   return { accepted, unknown, invalid, changes };
 }
 
-/** Returns the value as encoded in the vector, or the error. */
+/** Encodes a value for the field vector. Returns an error if the value is invalid. */
 function encodeValue(field: PocketField, value: unknown, today: number): number | InvalidField {
   switch (field.kind) {
     case 'integer':

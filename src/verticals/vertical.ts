@@ -1,37 +1,37 @@
 /**
- * A vertical (docs/contract.md#verticals). Plain data, so that it can be sent to threads; `products.ts` has the rules of its product.
- * Operations do not depend on any particular vertical.
+ * A vertical (docs/contract.md#verticals). It is plain data, so that it can be sent to threads; `products.ts` has the rules of its
+ * product. No operation depends on a particular vertical.
  */
 export interface Vertical {
-  /** 1 to 127. Part of every sub_id, so it must never change or be reused. */
+  /** Number of the vertical, 1 to 127. Part of every sub_id, so it must never change or be reused. */
   readonly number: number;
-  /** The path segment after `/v1/`. */
+  /** Path segment of the URLs, after `/v1/`. */
   readonly segment: string;
-  /** Prefix of its API keys, e.g. `svc_pl_`. */
+  /** Prefix of the vertical's API keys, e.g. `svc_pl_`. */
   readonly keyPrefix: string;
   readonly revenueModel: 'cost_per_lead' | 'cost_per_click';
   readonly status: 'stable' | 'beta';
-  /** What its offers are; `installment_loan` if not given. */
+  /** Kind of product that the offers are; default: `installment_loan`. */
   readonly product?: ProductName;
-  /** Sessions store values in this order, so new fields must be added at the end. */
+  /** Pocket fields. Sessions store values in this order, so new fields must be added at the end. */
   readonly fields: readonly PocketField[];
   /** Names of the fields that matching requires, in the order of `missing_required`. */
   readonly required: readonly string[];
   readonly conditional: readonly ConditionalField[];
   readonly roles: PricingRoles;
   /**
-   * The range of credit scores, both ends inclusive, for each value of the credit band in its order. Offers can only have a minimum
-   * score if these ranges are given.
+   * Range of credit scores, inclusive, for each value of the credit band, in the order of the values. Offers can have a minimum score
+   * only if these ranges are given.
    */
   readonly creditScores?: readonly { readonly min: number; readonly max: number }[];
-  /** Fields that must not influence offers (docs/contract.md#fairness). Catalogs with a criterion on one of them are invalid. */
+  /** Fields that must not influence offers (docs/contract.md#fairness). A catalog with a criterion on such a field is invalid. */
   readonly neverMatched?: readonly string[];
 }
 
-/** The kind of product that a vertical sells: `products.ts` has the rules of each. */
+/** Kind of product that a vertical sells. `products.ts` has the rules of each kind. */
 export type ProductName = 'installment_loan';
 
-/** A field that readiness `high` requires if another field has a certain value (docs/contract.md#match-readiness). */
+/** A field that readiness `high` requires only if another field has a certain value (docs/contract.md#match-readiness). */
 export interface ConditionalField {
   readonly field: string;
   readonly when: { readonly field: string; readonly is: string };
@@ -39,41 +39,41 @@ export interface ConditionalField {
 
 /** Names of the fields that eligibility and prices depend on. */
 export interface PricingRoles {
-  /** Requested amount: integer, in USD. */
+  /** Requested amount: an integer field, in USD. */
   readonly amount: string;
-  /** Credit band: choice, from worst to best. */
+  /** Credit band: a choice field, with values from worst to best. */
   readonly creditBand: string;
-  /** Gross annual income: integer, in USD. */
+  /** Gross annual income: an integer field, in USD. */
   readonly annualIncome: string;
-  /** State, by which the state rules of the catalog apply: choice of USPS codes. */
+  /** State of residence: a choice field with USPS codes. Selects the state rules of the catalog. */
   readonly state: string;
-  /** Requested term: integer choice, in months. */
+  /** Requested term: an integer choice field, in months. */
   readonly term?: string;
-  /** Payments on existing debt: integer, in USD a month. */
+  /** Monthly payments on existing debt: an integer field, in USD. */
   readonly monthlyDebt?: string;
-  /** Birthdate, by which the age of contract of a state applies. */
+  /** Birthdate. Used with the minimum age for contracts of the state. */
   readonly birthdate?: string;
-  /** Whether somebody applies together with the borrower: boolean. */
+  /** Whether a co-borrower applies with the borrower: a boolean field. */
   readonly coBorrower?: string;
 }
 
 export type PocketField = {
   readonly name: string;
-  /** A sentence for the OpenAPI document. */
+  /** Description of the field in the OpenAPI document: one sentence. */
   readonly description?: string;
 } & FieldValues;
 
-/** Allowed values of a pocket field (docs/contract.md#field-values). Each is encoded as an integer from 0 to 2,147,483,647. */
+/** Allowed values of a pocket field (docs/contract.md#field-values). Each value is encoded as an integer from 0 to 2,147,483,647. */
 type FieldValues =
-  /** A whole number; encoded as itself. */
+  /** A whole number, encoded as itself. */
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
-  /** One of some words; encoded as its index. */
+  /** A word from a list, encoded as its index in the list. */
   | { readonly kind: 'choice'; readonly values: readonly string[] }
-  /** One of some whole numbers; encoded as itself. */
+  /** A whole number from a list, encoded as itself. */
   | { readonly kind: 'integer_choice'; readonly values: readonly number[] }
-  /** Encoded as 0 or 1. */
+  /** True or false, encoded as 1 or 0. */
   | { readonly kind: 'boolean' }
-  /** A calendar date `YYYY-MM-DD`; encoded as the integer YYYYMMDD. Ages are completed years on the current UTC day. */
+  /** A calendar date `YYYY-MM-DD`, encoded as the integer YYYYMMDD. Ages are in completed years on the current UTC day. */
   | { readonly kind: 'birthdate'; readonly minAgeYears: number; readonly maxAgeYears: number }
-  /** Exactly `length` decimal digits; encoded as their number. */
+  /** A text of exactly `length` decimal digits, encoded as their number. */
   | { readonly kind: 'digits'; readonly length: number };

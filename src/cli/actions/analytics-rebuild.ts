@@ -8,7 +8,7 @@ import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
 import { runInterruptible } from '../signals.ts';
 import { checkLogWithProgress, resolveLogFolder } from './log-folder.ts';
 
-/** Replaces the analytics store with one that is rebuilt from the ledger. The service must be stopped. */
+/** Replaces the analytics store by a new one that is built from the ledger. The service must be stopped. */
 export async function rebuildAnalytics(options: { readonly json?: true }): Promise<void> {
   const ledgerFolder = resolveLogFolder(undefined);
   const dataDir = dirname(ledgerFolder);

@@ -29,7 +29,7 @@ import { formatTable, printChunk, printJson, printNotice, printResult } from '..
 import { formatAsOf, formatDays, formatSessions, formatSummary } from './analytics-text.ts';
 import { withKeyRegistry } from './keys.ts';
 
-/** Opens the analytics store of a data folder for reading, also while a server has it open, and closes it afterwards. */
+/** Opens the analytics store of a data folder for reading, runs a function, and closes the store. A server may be running. */
 async function withStoredAnalytics(
   dataDir: string,
   run: (analytics: ReadOnlyAnalytics) => void | Promise<void>,
@@ -57,13 +57,13 @@ export interface AnalyticsReportOptions {
   readonly tag: string;
   readonly vertical: Vertical;
   readonly mode: Mode;
-  /** Day numbers. */
+  /** First and last day of the report, as day numbers. */
   readonly from?: number;
   readonly to?: number;
   readonly json?: true;
 }
 
-/** Prints a report from the analytics store of the data folder, with the figures of GET /analytics. */
+/** Prints a report from the analytics store of the data folder. The figures are those of GET /analytics. */
 export async function printAnalyticsReport(kind: AnalyticsReportKind, options: AnalyticsReportOptions): Promise<void> {
   const dataDir = readDataDir(readEnv());
   const { account } = listKeys(dataDir).find(({ accountName }) => accountName === options.account) ?? {};

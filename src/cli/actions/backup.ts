@@ -17,15 +17,15 @@ import { runInterruptible } from '../signals.ts';
 type CopyOptions = Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>;
 
 /**
- * Copies the data folder into another folder. The order matters while a server runs: keys are copied after the ledger, so that every
- * account of a session is in the copy; secrets after everything that they signed; and the archive after the ledger, because the
- * retention archives figures before it deletes their records.
+ * Copies the data folder into another folder. A server may be running, so the sequence matters. Keys are copied after the ledger, so
+ * that the copy has the account of every session. Secrets are copied after everything that was signed with them. The archive is copied
+ * after the ledger, because the retention archives figures before it deletes their records.
  */
 export async function backUpDataFolder(targetFolder: string, output: { readonly json?: true }): Promise<void> {
   const { config } = loadConfig(readEnv());
   const { dataDir, secretFile } = config;
   const target = resolve(targetFolder);
-  // A secret file outside the data folder makes copies of the data useless without it, so it is not copied.
+  // A secret file outside the data folder is stored there so that copies of the data are useless without it. It is not copied.
   const hasSecrets = dirname(secretFile) === dataDir;
   if (target === dataDir || target.startsWith(`${dataDir}/`)) {
     throw new CommandLineError(`${target} is inside the data folder, which would be copied into itself`);
@@ -34,7 +34,7 @@ export async function backUpDataFolder(targetFolder: string, output: { readonly 
   const { ledgerFolder, archiveFolder } = dataFiles(dataDir);
   if (!existsSync(ledgerFolder)) throw new CommandLineError(`there is no ledger in ${dataDir} yet (see SVC_DATA_DIR)`);
   createFolderDurably(target);
-  // An existing folder too, because a server may start in it.
+  // The permissions of an existing folder are restricted too, because a server may start in this folder.
   chmodSync(target, 0o700);
   const copies = dataFiles(target);
   const journal = join(dataDir, 'journal');
@@ -63,7 +63,7 @@ export async function backUpDataFolder(targetFolder: string, output: { readonly 
   else printResult(`copied ${ledger.records} records of the ledger and all other data to ${target}`);
 }
 
-/** Each epoch of the journal is a separate log. */
+/** Lists the folders of the journal's epochs. Each epoch is a separate log. */
 function journalEpochFolders(journal: string): string[] {
   if (!existsSync(journal)) return [];
   return readdirSync(journal)
@@ -71,7 +71,7 @@ function journalEpochFolders(journal: string): string[] {
     .map((name) => join(journal, name));
 }
 
-/** Copies the journal. Skips an epoch that a server deletes meanwhile, whose sessions have expired. */
+/** Copies the journal. Skips an epoch that the server deletes during the copy, because its sessions have expired. */
 async function copyJournal(journal: string, target: string, options: CopyOptions): Promise<void> {
   if (!existsSync(journal)) return;
   createFolderDurably(target);
@@ -84,7 +84,7 @@ async function copyJournal(journal: string, target: string, options: CopyOptions
   }
 }
 
-/** Size of a log in bytes for the progress bar; 0 if it is missing or unreadable, which the copy itself reports. */
+/** Returns the size of a log in bytes for the progress bar. Returns 0 for a missing or unreadable log, which the copy reports. */
 function logBytesOrZero(log: string): number {
   try {
     return logSizeBytes(nodeLogFiles, log);
@@ -93,7 +93,7 @@ function logBytesOrZero(log: string): number {
   }
 }
 
-/** Copies a file or a folder of files. */
+/** Copies a file, or a folder of files, and makes the copy durable. */
 function copyAndSync(from: string, to: string): void {
   cpSync(from, to, { recursive: true });
   const files = statSync(to).isDirectory() ? [...readdirSync(to).map((name) => join(to, name)), to] : [to];

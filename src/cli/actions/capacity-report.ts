@@ -2,7 +2,7 @@ import type { CheckResult, CheckRow } from '../../capacity/check.ts';
 import type { CapacityPlan, Resource, ResourceName } from '../../capacity/plan.ts';
 import { formatTable } from '../output.ts';
 
-/** JSON of a plan. Rates are per second, memory is in MiB, CPU time in cores. */
+/** Converts a plan to JSON. Rates are per second, memory is in MiB, CPU time in cores. */
 export function planToJson(plan: CapacityPlan, check: CheckResult | null) {
   const { request, box, key, load, predicted } = plan;
   return {

@@ -15,10 +15,10 @@ import { printJson, printResult } from '../output.ts';
 import { InterruptedError } from '../signals.ts';
 import { formatCheck, formatPlan, planToJson } from './capacity-report.ts';
 
-/** Part of a checkout, not of the package: started by its path, never imported (docs/contributing/decisions/packaging.md). */
+/** Script that is in a checkout but not in the package: run by its path, never imported (docs/contributing/decisions/packaging.md). */
 const checkScript = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'capacity-check', 'main.ts');
 
-/** Starts a server, sends it a load, and returns the measurements. */
+/** Starts a server, sends a load to it, and returns the measurements. */
 async function runCapacityCheck(request: CheckRequest): Promise<CheckMeasurements> {
   if (!existsSync(checkScript)) {
     throw new CommandLineError(
@@ -59,7 +59,7 @@ export interface CapacityOptions {
 }
 
 const latestResultFile = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'results', 'latest.json');
-/** Result of the machine that bench/README.md describes, used if there is no other. */
+/** Benchmark result of the machine that bench/README.md describes. Used if no other result is given. */
 const referenceResultFile = fileURLToPath(new URL('../../capacity/reference-result.json', import.meta.url));
 const otherMachineNotice =
   'This machine was not measured: the figures are those of the server above, and other machines differ widely. Run make bench in a checkout to measure this one.';
@@ -110,7 +110,7 @@ function makePlan({ keys, sloP99, headroom, result }: CapacityOptions, mix: Traf
   return measuredFile === undefined ? { ...plan, caveats: [otherMachineNotice, ...plan.caveats] } : plan;
 }
 
-/** Adds the name of the file to a `CapacityError`. */
+/** Runs a function and adds the name of the file to a `CapacityError` that it throws. */
 function withFileName<Value>(file: string | null, run: () => Value): Value {
   try {
     return run();
@@ -122,7 +122,7 @@ function withFileName<Value>(file: string | null, run: () => Value): Value {
 
 function readTextFile(file: string, bytesMax: number): string {
   try {
-    // Checked before reading, so that a huge file is not read and a pipe is not waited for.
+    // The file is checked before it is read, because it could be huge, or a pipe that blocks the command.
     const stats = statSync(file);
     if (!stats.isFile()) throw new CommandLineError(`${file} must be a file`);
     if (stats.size > bytesMax) throw new CommandLineError(`${file} must be at most ${bytesMax} bytes long`);

@@ -18,13 +18,13 @@ import { CommandLineError } from '../command-line-error.ts';
 import { formatNameValues, formatTable, printChunk, printJson, printResult } from '../output.ts';
 import { jsonErrorPosition, locateJsonPaths, type TextPosition } from './json-positions.ts';
 
-/** A catalog file that was read: its text, and the catalog or its errors. */
+/** Result of reading a catalog file: the text, and the catalog or its errors. */
 type CatalogReadResult = { readonly text: string; readonly vertical: Vertical } & (
   | { readonly catalog: CatalogFile; readonly errors: null }
   | { readonly catalog: null; readonly errors: CatalogErrors }
 );
 
-/** Reads a catalog for the vertical that it names. Throws `CommandLineError` if the file cannot be read. */
+/** Reads a catalog file for the vertical that the file names. Throws `CommandLineError` if the file cannot be read. */
 function readCatalogFile(file: string): CatalogReadResult {
   const read = readCatalogText(file);
   if (!read.ok) throw new CommandLineError(`${file} ${read.problem}`);
@@ -37,13 +37,13 @@ function readCatalogFile(file: string): CatalogReadResult {
     : { text, vertical, catalog: null, errors: validated.errors };
 }
 
-/** Vertical that a catalog names; the first one if it names none that is served, which is an error in the catalog. */
+/** Returns the vertical that a catalog names, or the first vertical if the catalog names none that is served, which is an error. */
 function verticalOfCatalog(value: unknown): Vertical {
   const segment = (value as { vertical?: unknown } | null)?.vertical;
   return servedVerticals.find((vertical) => vertical.segment === segment) ?? servedVerticals[0]!;
 }
 
-/** Size of a valid catalog, and its version for each mode. */
+/** Returns the size of a valid catalog, and its version for each mode. */
 function summarizeCatalog(catalog: CatalogFile) {
   return {
     vertical: catalog.vertical,
@@ -84,7 +84,7 @@ export async function validateCatalogFile(file: string, options: { readonly json
   }
 }
 
-/** Errors of a text in the order of the text, up to `bounds.catalogErrorsReportedMax`, and a sentence about the rest. */
+/** Returns the errors in the order of the text, up to `bounds.catalogErrorsReportedMax`, and a sentence about the remaining errors. */
 function locateErrors(text: string, errors: CatalogErrors): { located: LocatedError[]; rest: string | null } {
   if (errors.isUnreadable) {
     const located = errors.listed.map((error) =>
@@ -101,14 +101,14 @@ function locateErrors(text: string, errors: CatalogErrors): { located: LocatedEr
     bounds.catalogErrorsReportedMax - errors.listed.length,
   );
   const located = errors.listed.map((error, index) => toLocatedError(error, positions[index]!));
-  // `JSON.parse` ignores all but the last one, so a criterion or price would silently not apply.
+  // `JSON.parse` uses only the last of several equal members, so a criterion or a price would have no effect.
   const problem = 'duplicate member of the same object';
   located.push(...duplicates.reported.map(({ path, position }) => toLocatedError({ path, problem }, position)));
   const rest = errors.omittedText(duplicates.count - duplicates.reported.length);
   return { located: located.sort(byPosition), rest };
 }
 
-/** Lenders whose logo is replaced by a monogram. The catalog is valid all the same. */
+/** Lists the lenders whose logo is replaced by a monogram. The catalog is still valid. */
 async function findLogoNotes(file: string, text: string, { lenders }: CatalogFile): Promise<LocatedError[]> {
   const { problems, folderFound } = await readLogos(logoFolder(file), lenders);
   if (!folderFound) {
@@ -141,7 +141,7 @@ function byPosition(one: LocatedError, other: LocatedError): number {
   return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
 }
 
-/** Format of compilers, which editors and terminals turn into links. */
+/** Formats an error as compilers do, so that editors and terminals turn the position into a link. */
 function formatErrorLine(file: string, { path, line, column, problem }: LocatedError): string {
   return `${file}${line === null ? '' : `:${line}:${column}`}: ${path}: ${problem}`;
 }

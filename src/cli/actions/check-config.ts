@@ -27,7 +27,7 @@ export function printConfig({ json }: { readonly json?: true }): void {
 
 type SettingValue = string | number | readonly string[] | null;
 
-/** Value of every setting, whether set or default. */
+/** Returns the value of every setting, whether it was set or is the default. */
 function settingValues(
   config: Config,
   urls: PublicUrls,
@@ -57,7 +57,7 @@ function settingValues(
     SVC_RETENTION_DAYS: config.retentionDays,
     SVC_MAX_SESSIONS: config.sessions.max,
     SVC_SESSION_TTL_SECONDS: config.sessions.ttlMs / 1000,
-    // If it was set by NODE_OPTIONS, only the resulting limit is known.
+    // If NODE_OPTIONS set the heap size, only the resulting limit is known.
     MARKETPLACE_HEAP_MB: heapMegabytes ?? Math.round(heapBytes / 2 ** 20),
     SVC_LIMIT_REQUESTS_PER_MINUTE: config.limits.requestsPerMinute,
     SVC_LIMIT_ANALYTICS_PER_MINUTE: config.limits.analyticsPerMinute,
@@ -68,7 +68,7 @@ function settingValues(
   };
 }
 
-/** Formats a value as the variable would hold it, or says what no value means. */
+/** Formats a value as in the environment variable. A missing value is formatted as its meaning. */
 function formatSetting(name: SettingName, value: SettingValue): string {
   if (name === 'SVC_RETENTION_DAYS') return value === null ? '(for ever)' : String(value);
   if (value === null) return '(none)';

@@ -23,7 +23,7 @@ interface ConfirmFileOptions {
   readonly path: string;
   readonly reader: ConfirmationReader;
   readonly client: Pick<ConfirmationClient, 'send'>;
-  /** Path of the file of rejected rows. An existing file is replaced, or removed when no row is rejected. */
+  /** Path of the file of rejected rows. An existing file is replaced, or removed if no row is rejected. */
   readonly rejectedPath: string;
   /** Called after each batch with the number of bytes read since the previous call. */
   readonly onProgress: (bytes: number) => void;
@@ -33,13 +33,13 @@ interface ConfirmFileResult {
   readonly rows: number;
   readonly accepted: number;
   readonly repeated: number;
-  /** Number of rejected rows by reason; `unknown` counts rows that the server may have booked. */
+  /** Number of rejected rows by reason. `unknown` counts rows whose outcome is unknown: the server may have booked them. */
   readonly rejectedByReason: ReadonlyMap<string, number>;
 }
 
 /**
- * Streams a file of confirmations to a server in batches, so that memory does not depend on the size of the file. Sending the file again
- * changes nothing, so an interrupted run is repaired by repeating it.
+ * Sends a file of confirmations to a server in batches, so that memory use does not depend on the size of the file. Sending a file again
+ * does not change the result, so an interrupted run can simply be repeated.
  */
 async function sendConfirmationFile(options: ConfirmFileOptions): Promise<ConfirmFileResult> {
   const { path, reader, client, onProgress } = options;
@@ -84,7 +84,7 @@ async function sendConfirmationFile(options: ConfirmFileOptions): Promise<Confir
         continue;
       }
       const { item } = row.parsed;
-      // The text of the item, a separator, and the brackets of the array.
+      // The sum of the item's text, a separator, and the brackets of the array.
       const bytes = Buffer.byteLength(JSON.stringify(item)) + 3;
       if (
         batch.length === bounds.confirmationRowsPerRequestMax ||
@@ -104,7 +104,7 @@ async function sendConfirmationFile(options: ConfirmFileOptions): Promise<Confir
   return { ...counts, rejectedByReason: rejected.countByReason };
 }
 
-/** File of rejected rows. Created with the first rejected row, under a temporary name until the last row is written. */
+/** File of rejected rows. Created when the first row is rejected, with a temporary name until the last row is written. */
 class RejectedRowsFile {
   readonly countByReason = new Map<string, number>();
   readonly #path: string;
@@ -136,12 +136,12 @@ class RejectedRowsFile {
     if (this.#close()) this.#withWriteErrors(() => renameSync(this.#temporaryPath, this.#path));
   }
 
-  /** Deletes an incomplete file, which could be mistaken for a complete one. */
+  /** Deletes an incomplete file, so that nobody mistakes it for a complete one. */
   discard(): void {
     if (this.#close()) rmSync(this.#temporaryPath, { force: true });
   }
 
-  /** Returns whether a file was open. */
+  /** Closes the file. Returns whether a file was open. */
   #close(): boolean {
     if (this.#file === null) return false;
     closeSync(this.#file);
@@ -168,7 +168,7 @@ export interface ConfirmOptions {
   readonly json?: true;
 }
 
-/** File of the command line, with the format that its name ends with. */
+/** Confirmation file given on the command line. The file extension determines the format. */
 export interface ConfirmationFile {
   readonly path: string;
   readonly format: ConfirmationFormat;
@@ -227,7 +227,7 @@ async function sendFile(
   }
 }
 
-/** Size of the file in bytes. Throws if it is not a regular file, or if the rejected rows would overwrite it, also through a link. */
+/** Returns the size of the file in bytes. Throws if it is not a regular file, or if the file of rejected rows would overwrite it. */
 function fileBytes(path: string, rejectedPath: string): number {
   let file: Stats;
   try {

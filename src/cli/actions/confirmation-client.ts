@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { bounds } from '../../bounds.ts';
 import { CommandLineError } from '../command-line-error.ts';
 
-/** Outcome of one row. `rejected` has a reason; `unknown` remains when retries did not help. */
+/** Outcome of one row. A `rejected` row has a reason. The outcome is `unknown` if retries did not succeed. */
 export interface RowOutcome {
   readonly outcome: 'accepted' | 'repeated' | 'rejected' | 'unknown';
   readonly reason?: string;
@@ -31,15 +31,16 @@ const responseValidator = Compile(
   }),
 );
 
-/** Message of fetch for a port that the Fetch standard blocks. */
+/** Error message of fetch for a port that the Fetch standard blocks. */
 const blockedPortMessage = 'bad port';
 
-/** Error code of fetch after status 421: it resends the request by itself, but the body has been consumed. */
+/** Error code of fetch after status 421: fetch resends the request automatically, but the body has already been consumed. */
 const resentBodyCode = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH';
 
 /**
- * Sends batches of rows to a running server. Retries rows with an unknown outcome and batches without a response, with exponential
- * backoff: the server reports a row that it has already booked as `repeated`. The first batch is not retried if no server responds.
+ * Sends batches of rows to a running server. Retries rows with an unknown outcome, and batches without a response, with exponential
+ * backoff. A retry is safe, because the server reports an already booked row as `repeated`. If no server responds to the first batch,
+ * that batch is not retried.
  */
 export class ConfirmationClient {
   readonly #url: string;
@@ -61,8 +62,8 @@ export class ConfirmationClient {
   }
 
   /**
-   * Sends the items and returns their outcomes in the same order. Throws `CommandLineError` if the server cannot be reached or
-   * refuses the requests, and the reason of the signal once it is aborted.
+   * Sends the items and returns their outcomes in the same order. Throws `CommandLineError` if the server cannot be reached or refuses
+   * the requests. Throws the signal's reason once the signal is aborted.
    */
   async send(items: readonly object[]): Promise<readonly RowOutcome[]> {
     const outcomes: RowOutcome[] = items.map(() => ({ outcome: 'unknown' }));
@@ -80,7 +81,7 @@ export class ConfirmationClient {
     }
   }
 
-  /** Returns null if a retry may succeed. */
+  /** Sends one request. Returns null if a retry may succeed. */
   async #post(items: readonly object[]): Promise<readonly RowOutcome[] | null> {
     let response: Response;
     let text: string;
@@ -136,7 +137,7 @@ function parseJsonOrNull(text: string): unknown {
   }
 }
 
-/** Code or message of the system error that fetch wraps. */
+/** Returns the code or the message of the system error that fetch wraps. */
 function networkErrorReason(error: unknown): string {
   const { cause, message } = error as Error & { readonly cause?: NodeJS.ErrnoException };
   return cause?.code ?? cause?.message ?? message;

@@ -10,25 +10,25 @@ export interface TextPosition {
 /** Member names and array indices, outermost first. */
 type JsonPath = readonly (string | number)[];
 
-/** A requested value, or one that contains a requested value. */
+/** A requested value, or an object or array that contains a requested value. */
 interface PathNode {
   readonly children: Map<string | number, PathNode>;
-  /** Null until the value is found. */
+  /** Position of the value; null until the value is found. */
   position: TextPosition | null;
 }
 
-/** An object or array that the parser is inside of. */
+/** An object or array whose end the parser has not reached. */
 interface OpenContainer {
   readonly node: PathNode | undefined;
-  /** Names of the members so far; null in an array. */
+  /** Names of the members found so far; null for an array. */
   readonly memberNames: Set<string> | null;
-  /** Name or index of the current value. */
+  /** Name or index of the value that is being parsed. */
   key: string | number;
 }
 
 interface DuplicateMembers {
   readonly reported: readonly { readonly path: JsonPath; readonly position: TextPosition }[];
-  /** Number of all duplicate members, reported or not. */
+  /** Number of all duplicate members, including those that are not reported. */
   readonly count: number;
 }
 
@@ -36,8 +36,8 @@ interface DuplicateMembers {
  * Locates values in a JSON text.
  *
  * @param text valid JSON that is not nested too deep for a recursive parser
- * @returns for each path the position of the member name, or of the value in an array, or null if there is no such value; and the
- * duplicate members of all objects, of which the first `duplicatesReportedMax` are reported
+ * @returns for each path, the position of the member name (in an array, of the value), or null if there is no such value; and the
+ * duplicate members of all objects, of which only the first `duplicatesReportedMax` are listed
  */
 export function locateJsonPaths(
   text: string,
@@ -50,7 +50,7 @@ export function locateJsonPaths(
   const reported: { path: JsonPath; position: TextPosition }[] = [];
   let count = 0;
 
-  /** Returns the requested node of the value that starts here, if there is one. */
+  /** Returns the node of the value that starts here, if the value or a part of it was requested. */
   const enterValue = (line: number, column: number): PathNode | undefined => {
     const container = open.at(-1);
     const node = container === undefined ? root : container.node?.children.get(container.key);
@@ -73,10 +73,10 @@ export function locateJsonPaths(
       if (names.has(name)) {
         count++;
         if (reported.length < duplicatesReportedMax) reported.push({ path: open.map(({ key }) => key), position });
-        // `JSON.parse` takes the last value of a duplicate member.
+        // `JSON.parse` uses the last value of a duplicate member.
         if (node !== undefined) clearPositions(node);
       }
-      // A valid catalog has no object with more members.
+      // Names beyond the limit need not be stored: a valid catalog has no object with more members.
       if (names.size < bounds.catalogObjectMembersMax) names.add(name);
       if (node !== undefined) node.position = position;
     },
@@ -108,9 +108,9 @@ function clearPositions(node: PathNode): void {
   for (const child of node.children.values()) clearPositions(child);
 }
 
-/** Position of the syntax error in a text, given the message of `JSON.parse`. */
+/** Returns the position of the syntax error in a text, given the error message of `JSON.parse`. */
 export function jsonErrorPosition(text: string, message: string): TextPosition {
-  // At the end of the message only, because the rest may quote the text.
+  // The offset is read only at the end of the message, because the rest of the message may quote the text.
   const offset = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
   return positionOf(text, offset === undefined ? firstErrorOffset(text) : Number(offset));
 }
@@ -120,7 +120,7 @@ function positionOf(text: string, offset: number): TextPosition {
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
 
-/** Offset of the first syntax error that jsonc-parser finds, or the end of the text. */
+/** Returns the offset of the first syntax error that jsonc-parser finds, or of the end of the text. */
 function firstErrorOffset(text: string): number {
   const stopVisit = new Error('stop');
   let first = text.length;
@@ -131,7 +131,7 @@ function firstErrorOffset(text: string): number {
   try {
     visit(text, { onError }, { disallowComments: true });
   } catch (error) {
-    // The recursive parser overflows the stack on deep nesting.
+    // The recursive parser overflows the stack if the text is deeply nested.
     if (error !== stopVisit && !(error instanceof RangeError)) throw error;
   }
   return first;

@@ -23,7 +23,7 @@ export interface CreateKeyOptions {
   readonly account: string;
   readonly vertical: KnownVertical;
   readonly mode: Mode;
-  /** Milliseconds since the Unix epoch. */
+  /** Time from which the key is rejected, in milliseconds since the Unix epoch. */
   readonly expires?: number;
   readonly requestsPerMinute?: number;
   readonly analyticsPerMinute?: number;

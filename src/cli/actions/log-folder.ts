@@ -7,14 +7,14 @@ import { type LogVerification, logSizeBytes, type VerifyLogOptions, verifyLog } 
 import { CommandLineError } from '../command-line-error.ts';
 import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
 
-/** Absolute path of the log: the folder that the command line names, or the ledger of the data folder. */
+/** Returns the absolute path of the log: the folder given on the command line, or the ledger of the data folder. */
 export function resolveLogFolder(named: string | undefined): string {
   const folder = named === undefined ? join(readDataDir(readEnv()), 'ledger') : resolve(named);
   if (existsSync(folder)) return folder;
   throw new CommandLineError(`there is no log at ${folder}${named === undefined ? ' yet (see SVC_DATA_DIR)' : ''}`);
 }
 
-/** Verifies a log from its first record to its last, with a progress bar. */
+/** Verifies a log from the first record to the last and shows a progress bar. */
 export async function checkLogWithProgress(
   folder: string,
   output: { readonly json?: true },

@@ -15,7 +15,7 @@ import { checkLogWithProgress, resolveLogFolder } from './log-folder.ts';
 
 const dryRunNotice = 'Nothing has been changed. Add --yes to make the changes.';
 
-/** Creates an empty journal beside a ledger whose journal is missing, so that the service starts. Without `yes` it only prints that. */
+/** Creates an empty journal if a ledger has none, so that the service can start. Without `yes`, only prints what it would do. */
 export function createMissingJournal(
   ledger: string | undefined,
   { yes, json }: { readonly yes?: true; readonly json?: true },
@@ -51,7 +51,7 @@ export async function repairLogAtCut(named: string | undefined, options: RepairO
   try {
     const namedFolder = resolveLogFolder(named);
     const folder = realpathSync(namedFolder);
-    // The service locks the data folder, which contains the log or a link to it.
+    // A running service has a lock on the data folder, which contains the log or a link to the log.
     for (const parent of new Set([dirname(namedFolder), dirname(folder)].map((path) => realpathSync(path)))) {
       locks.push(lockFolder(parent));
     }
@@ -113,10 +113,10 @@ interface RepairReport {
   readonly plan: RepairPlan;
   readonly keptRecords: number;
   readonly removedFolder: string;
-  /** Time span and number of the readable records that are moved. */
+  /** Time span and number of the readable records that the repair moves to another folder. */
   readonly timeSpan: RecordTimeSpan;
   readonly readableRecords: number;
-  /** Number of unreadable records that are moved. */
+  /** Number of unreadable records that the repair moves to another folder. */
   readonly lostRecords: number;
 }
 
@@ -167,7 +167,7 @@ function formatRepair({
   ].join('\n');
 }
 
-/** Path of a segment that the command line names as `log verify` prints it, by its name alone, or through a link to the folder. */
+/** Returns the path of a segment. The argument may be the path that `log verify` prints, a file name, or a path through a link. */
 function resolveSegmentFile(folder: string, namedFolder: string, file: string): string {
   if (basename(file) === file || dirname(resolve(file)) === namedFolder) return join(folder, basename(file));
   return resolve(file);

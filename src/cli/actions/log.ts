@@ -12,7 +12,7 @@ import { formatNameValues, formatTimestamp, printChunk, printJson, printNotice, 
 import { runInterruptible } from '../signals.ts';
 import { checkLogWithProgress, resolveLogFolder } from './log-folder.ts';
 
-/** Times of the first and the last record that have a time, in milliseconds since the Unix epoch. */
+/** Times of the first and the last record that have a time, in Unix milliseconds. */
 export class RecordTimeSpan {
   firstMs: number | null = null;
   lastMs: number | null = null;
@@ -74,10 +74,10 @@ function formatLogCheck(check: LogVerification, { firstMs, lastMs }: RecordTimeS
   return formatNameValues(rows, 10);
 }
 
-/** Members of a record as JSON values, or the reason why it cannot be decoded. */
+/** Description of a record: its members as JSON values, or the reason why the record cannot be decoded. */
 type RecordDescription = Readonly<Record<string, unknown>>;
 
-/** Name of each kind, and the members of its records after kind, time and sub_id. */
+/** Names of the record kinds, and of the record members after kind, time and sub_id. */
 const recordLayouts: {
   readonly [Kind in keyof typeof ledgerRecordKind]: readonly [name: string, members: readonly string[]];
 } = {
@@ -92,14 +92,14 @@ const recordLayouts: {
   widgetEventsReported: ['widget_reported', ['load', 'event_ids', 'types', 'offer_ids']],
 };
 
-/** Members that a record may lack. */
+/** Names of members that a record may omit. */
 const optionalMembers = new Set(['within_daily_cap', 'load', 'again']);
 
 const layoutsByKind = new Map<unknown, (typeof recordLayouts)[keyof typeof recordLayouts]>(
   Object.entries(ledgerRecordKind).map(([kind, number]) => [number, recordLayouts[kind as keyof typeof recordLayouts]]),
 );
 
-/** Formatters of members that are encoded as numbers or packed bytes. They return unexpected values unchanged. */
+/** Formatters of members that are encoded as numbers or packed bytes. A formatter returns an unexpected value unchanged. */
 const memberFormatters: Readonly<Record<string, (value: unknown) => unknown>> = {
   device: (value) => nameOrValue(deviceClasses, value),
   types: (value) =>
@@ -112,8 +112,8 @@ const memberFormatters: Readonly<Record<string, (value: unknown) => unknown>> = 
 };
 
 /**
- * Names the members of a decoded ledger record. The file is not trusted: unexpected values are returned unchanged, and the members
- * of an unknown kind as an array.
+ * Describes a decoded ledger record by member names. The file is not trusted: unexpected values are returned unchanged, and the members of
+ * a record of unknown kind are returned as an array.
  */
 export function describeRecord(record: readonly unknown[]): RecordDescription {
   const [number, time, sub, ...values] = record;
@@ -134,7 +134,7 @@ export function describeRecord(record: readonly unknown[]): RecordDescription {
   return description;
 }
 
-/** Formats a record as one line of JSON or text, with escaped control characters. */
+/** Formats a record as one line of JSON or text. Escapes control characters. */
 export function formatRecordLine(position: number, description: RecordDescription, asJson: boolean): string {
   if (asJson) return escapedJson({ position, ...description });
   const { kind, at, sub_id: subId, ...members } = description;
@@ -147,7 +147,7 @@ function nameOrValue(names: readonly string[], value: unknown): unknown {
   return (typeof value === 'number' ? names[value] : undefined) ?? toJsonValue(value);
 }
 
-/** Converts a value for JSON: bytes to hexadecimal digits. */
+/** Converts a value for JSON. Bytes become hexadecimal digits. */
 function toJsonValue(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
   return Array.isArray(value) ? value.map(toJsonValue) : (value ?? null);

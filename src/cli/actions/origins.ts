@@ -7,7 +7,7 @@ import { escapeInvisible } from '../../domain/text.ts';
 import { CommandLineError } from '../command-line-error.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
-/** Runs a command on the allowed origins of the data folder, which must have a key file. */
+/** Runs a command on the allowed origins of the data folder. The data folder must contain a key file. */
 function withEmbedOrigins<Result>(run: (registry: EmbedOriginRegistry) => Result): Result {
   const registry = EmbedOriginRegistry.openExisting(keyFilePath(readDataDir(readEnv())));
   try {

@@ -26,8 +26,8 @@ import { installServeSignals } from '../signals.ts';
 import { toStartError } from './start-error.ts';
 
 /**
- * Polls files every `intervalMs`, and calls `onChange` after a change, once none of them has changed for `settleMs`: a certificate and
- * its key are not written at the same moment. Returns the function that stops watching.
+ * Polls files every `intervalMs`. After a change, calls `onChange` once no file has changed for `settleMs`, because a certificate and its
+ * key are not written at the same moment. Returns a function that stops polling.
  */
 function watchFiles(
   files: readonly string[],
@@ -47,14 +47,14 @@ function watchFiles(
 }
 
 /**
- * Exits with 1 at an uncaught exception, because the process is in an unknown state: logs a line, then calls `close` with a short
- * timeout. Acknowledged events are on disk already; closing writes events that are buffered, such as views.
+ * Exits with code 1 after an uncaught exception, because the process is in an unknown state. First logs a line and calls `close` with a
+ * short timeout. Acknowledged events are already on disk; `close` writes buffered events, such as views.
  */
 function exitOnUncaughtException(logger: Logger, close: () => Promise<void>): void {
   let exiting = false;
   const exit = (): never => process.exit(1);
   process.on('uncaughtException', (error: unknown, origin) => {
-    // Such as a failure of the log below, when the reader has closed the pipe.
+    // A second exception can be a failure of the log call below, if the reader has closed the pipe.
     if (exiting) exit();
     exiting = true;
     setTimeout(exit, bounds.crashCloseTimeoutMs);
@@ -64,8 +64,8 @@ function exitOnUncaughtException(logger: Logger, close: () => Promise<void>): vo
 }
 
 /**
- * Runs the service until a signal stops it: SIGINT and SIGTERM drain and exit with 0, a second one exits at once with 1; SIGHUP reloads
- * the catalog and the certificate (docs/operating.md).
+ * Runs the service until a signal stops it. SIGINT and SIGTERM drain requests and exit with code 0; a second such signal exits at once
+ * with code 1. SIGHUP reloads the catalog and the certificate (docs/operating.md).
  */
 export async function runServer(): Promise<void> {
   const { config, warnings } = loadConfig(readEnv());
@@ -78,7 +78,7 @@ export async function runServer(): Promise<void> {
     await flush();
   });
   signals.onSecondStop((signal) => {
-    // Set now, because the drain may finish before the log is flushed.
+    // The exit code is set now, because the drain may finish before the log is flushed.
     process.exitCode = 1;
     logger.warn(
       { signal, requestsInFlight: running?.requestsInFlight() ?? 0 },
@@ -94,7 +94,7 @@ export async function runServer(): Promise<void> {
     return;
   }
   running = service;
-  // One reload runs and one waits: the waiting one covers all further requests.
+  // At most one reload runs and one waits. The waiting reload covers all further requests to reload.
   const reloads = new SerialQueue(1);
   const requestCatalogReload = (): void => void reloads.run(() => reloadCatalogs(service, logger, signals.stopSignal));
   const stopWatching = watchReloadableFiles(config, service, logger, requestCatalogReload);
@@ -103,7 +103,7 @@ export async function runServer(): Promise<void> {
     reloadCertificate(service, logger);
     requestCatalogReload();
   });
-  // The start reads the certificate first, so it may have been renewed since.
+  // The certificate was read at the beginning of the start, so it may have been renewed since.
   if (!hasReloaded) reloadCertificate(service, logger);
   try {
     printStartMessages(config, service);
@@ -136,13 +136,13 @@ export async function runServer(): Promise<void> {
   for (const stop of stopWatching) stop();
   await service.close();
   logger.info('service stopped');
-  // Log lines that the reader has not taken would keep the process alive.
+  // Log lines that the reader has not read would prevent the exit of the process.
   if (!(await flush())) process.exit();
 }
 
-/** Starts the service. Returns null if a signal canceled the start. */
+/** Starts the service. Returns null if a signal cancelled the start. */
 async function startServer(config: Config, logger: Logger, startAbortSignal: AbortSignal): Promise<Service | null> {
-  // A signal that arrived while modules were loaded is handled in the next turn of the event loop. After it, nothing must be written.
+  // A signal that arrived while modules were loaded is handled in the next turn of the event loop. The start must not write after it.
   await nextTurn();
   if (startAbortSignal.aborted) return null;
   const progress = createRecoveryProgress(process.stderr, logger);
@@ -184,7 +184,7 @@ async function startServer(config: Config, logger: Logger, startAbortSignal: Abo
   }
 }
 
-/** Watches the catalog and the certificate for changes. Returns the functions that stop watching. */
+/** Polls the catalog and the certificate for changes. Returns the functions that stop polling. */
 function watchReloadableFiles(
   { catalog, tls }: Config,
   service: Service,
@@ -231,15 +231,15 @@ async function reloadCatalogs(service: Service, logger: Logger, stopSignal: Abor
     if (change.ok) {
       if (change.changed) logger.info({ version: change.version }, 'catalog reloaded');
     } else if (!stopSignal.aborted) {
-      // After a stop signal, an error only means that the reload was canceled.
+      // After a stop signal, an error only means that the reload was cancelled.
       logger.error({ errors: change.errors }, 'catalog reload failed; keeping the current catalog');
     }
   }
 }
 
 /**
- * Creates a live and a test key at the first start, and prints them with an example. They are printed only on a terminal. Otherwise
- * the output may be stored, as in the log of a container, so the keys go to a file that only its owner can read.
+ * Creates a live and a test key at the first start. On a terminal, prints the keys with an example. Otherwise the output may be stored,
+ * for example in the log of a container, so the keys are written to a file that only its owner can read.
  */
 function createFirstKeys(service: Service, dataDir: string): void {
   const create = (mode: Mode): string =>

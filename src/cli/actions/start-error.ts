@@ -8,7 +8,7 @@ import { diskFullMessage, isDiskFull } from '../../files/durable-files.ts';
 import { InvalidCertificateError } from '../../tls/certificate.ts';
 import { CommandLineError } from '../command-line-error.ts';
 
-/** Members of errors of Node.js and SQLite that show the cause. */
+/** Members of Node.js and SQLite errors that identify the cause. */
 interface SystemErrorDetails {
   readonly code?: string;
   readonly syscall?: string;
@@ -18,7 +18,7 @@ interface SystemErrorDetails {
   readonly port?: number;
 }
 
-/** Converts an error of the start to one that names the setting to fix. Returns any other error unchanged. */
+/** Converts an error of the start to an error that names the setting to fix. Returns any other error unchanged. */
 export function toStartError(error: unknown, config: Config): unknown {
   if (error instanceof InvalidCertificateError) {
     return ConfigError.invalidValue(error.part === 'key' ? 'SVC_TLS_KEY' : 'SVC_TLS_CERT', error.file, error.expected);
@@ -33,12 +33,12 @@ export function toStartError(error: unknown, config: Config): unknown {
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
     return listenError(error as SystemErrorDetails, config);
   if (path !== undefined) return pathError(path, code, error, config);
-  // SQLite does not name the file; all of its files are in the data folder.
+  // The SQLite error does not name the file. All SQLite files are in the data folder.
   if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(code)) return dataFolderError(config, code);
   return error;
 }
 
-/** Without a damaged journal, live sessions lose their fields; without a damaged ledger, figures are lost, so it must be repaired. */
+/** Describes how to fix a damaged log. A journal can be moved away; live sessions then lose their fields. A ledger must be repaired. */
 function damagedLogError(error: LogDamagedError, { dataDir }: Config): CommandLineError {
   const journal = join(dataDir, 'journal') + sep;
   if (!error.file.startsWith(journal)) {
@@ -70,7 +70,7 @@ function listenError(error: SystemErrorDetails, { publicEndpoint, operationsEndp
   return ConfigError.invalidValue(setting, String(host), `an address of this machine (${code})`);
 }
 
-/** Names the setting whose file or folder has this path, contains it, or is inside it. */
+/** Names the setting whose file or folder has this path, contains this path, or is inside this path. */
 function pathError(path: string, code: string, error: Error, config: Config): unknown {
   const { secretFile, dataDir } = config;
   if (path === secretFile || path === `${secretFile}.new` || path === dirname(secretFile)) {

@@ -146,7 +146,7 @@ function parseReferrerTag(text: string): string {
   throw new InvalidArgumentError('It must be 3 to 64 lower-case letters, digits, underscores or hyphens.');
 }
 
-/** Returns the number of the day. */
+/** Parses a date and returns its day number. */
 function parseDate(text: string): number {
   const day = parseIsoDate(text);
   if (day !== null) return day;

@@ -5,7 +5,7 @@ import type { CreateKeyOptions } from '../actions/keys.ts';
 import { withHelp } from '../command-help.ts';
 import { choiceOption, parseAccountName, parseFutureExpiry, parseIntegerUpTo } from '../option-parsers.ts';
 
-/** Members that `toIssuedKeyJson` returns. */
+/** Descriptions of the members that `toIssuedKeyJson` returns. */
 const keyJsonMembers = {
   id: 'id of the key: `key_` and twelve hexadecimal digits',
   account: 'name of the account',

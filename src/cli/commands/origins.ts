@@ -5,8 +5,8 @@ import { withHelp } from '../command-help.ts';
 import { parseAccountName } from '../option-parsers.ts';
 
 /**
- * Ends the command with a usage error at the first argument that is not an origin. The message gives its number and does not repeat
- * it, because it may be a key that was pasted by mistake.
+ * Ends the command with a usage error if an argument is not an origin. The message contains the number of the argument but not its text,
+ * which may be a key that was pasted by mistake.
  */
 export function assertOrigins(origins: readonly string[], command: Command): void {
   for (const [index, origin] of origins.entries()) {

@@ -14,18 +14,18 @@ export interface NumberSummary {
 
 export interface BandStatistics {
   readonly band: string;
-  /** Offers that serve the band. */
+  /** Number of offers that serve the credit band. */
   readonly offers: number;
   readonly note_rate_percent: NumberSummary | null;
-  /** Of every term that is within the APR cap of the catalog. */
+  /** APRs, in percent, of every offer and term within the APR cap of the catalog. */
   readonly apr_percent: NumberSummary | null;
   readonly origination_fee_percent: NumberSummary | null;
   readonly approval_likelihood: NumberSummary | null;
-  /** Expected revenue of a click by a borrower of the band. */
+  /** Expected revenue, in USD, of a click by a borrower of the credit band. */
   readonly click_usd: NumberSummary | null;
 }
 
-/** Number of offers for borrowers with each value of a field, and without a value. */
+/** Number of offers that a borrower passes, for each value of a field and for a missing value. */
 export interface FieldCoverage {
   readonly field: string;
   readonly offers: Readonly<Record<string, number>>;
@@ -37,14 +37,14 @@ export interface CatalogStatistics {
   readonly offers: number;
   readonly term_months: readonly number[];
   readonly bands: readonly BandStatistics[];
-  /** For every field with enumerable values that criteria may use. Counts for a state apply its rules. */
+  /** Coverage of every field that has enumerable values and that criteria may use. Counts for a state apply the rules of the state. */
   readonly coverage: readonly FieldCoverage[];
   readonly payouts: Readonly<
     Record<Vertical['revenueModel'], { readonly offers: number; readonly usd: NumberSummary | null }>
   >;
-  /** Number of offers that use a member of the catalog format, by its name. */
+  /** For each optional member of the catalog format, the number of offers that use it. */
   readonly using: Readonly<Record<string, number>>;
-  /** Ids of the offers that the rules of all states exclude. */
+  /** Ids of the offers that the rules of every state exclude. */
   readonly never_shown: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
       .filter((field) => isCoverageField(field, vertical))
       .map((field) => {
         const position = fieldIndex(vertical, field.name);
-        // Without a filter, no offer has a criterion on the field.
+        // A missing filter means that no offer has a criterion on the field.
         const filter = tables.choiceFilters.find((candidate) => candidate.field === position);
         const open = (code: number, shown: (at: number) => boolean) =>
           count((_offer, at) => shown(at) && (filter === undefined || hasOffer(filter.allowed.get(code)!, at)));

@@ -3,7 +3,7 @@ import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import { type Applicant, emptyApplicant, maxMonthlyPayment, paymentUnitsPerUsd, readApplicant } from './price-offer.ts';
 
-/** Returns a function that reports all reasons why an offer has no price for the borrower, those of `priceOffer`. */
+/** Returns a function that reports every reason why `priceOffer` finds no price of an offer for the borrower. */
 export function findPriceMismatches(
   tables: LoanTables,
   borrower: Readonly<FieldVector>,
@@ -17,7 +17,7 @@ export function findPriceMismatches(
   };
 }
 
-/** Applies each rule of `priceOffer` by itself. An offer that does not serve the credit band has no prices to check. */
+/** Checks each rule of `priceOffer` separately. An offer that does not serve the credit band has no prices to check. */
 function checkPrice(tables: LoanTables, offer: number, applicant: Applicant, add: AddMismatch): void {
   const { roles } = tables;
   const { amount } = applicant;

@@ -7,7 +7,7 @@ import { emptyApplicant, emptyOfferPrice, priceOffer, readApplicant } from './pr
 import { prepareRanking, rankLoans } from './rank-loans.ts';
 import { validateLoanOffer, validateTerms } from './validate-offer.ts';
 
-/** Loans of a fixed amount that equal monthly payments repay. */
+/** Loan product: loans of a fixed amount that are repaid in equal monthly payments. */
 export const installmentLoan = {
   schema: loanSchema,
   validateOffer: validateLoanOffer,

@@ -14,34 +14,34 @@ import {
 import type { LoanCatalog, LoanOffer } from './offer-schema.ts';
 import { debtShareScale } from './price-offer.ts';
 
-/** The columns that loans add. A *slot* is a row (an offer in a credit band) at one term. */
+/** Tables of a loan catalog: the columns that only loans have. A *slot* is a row (an offer in a credit band) at one term. */
 export interface LoanTables extends MatchTables, StateRuleTables {
-  /** All terms of the catalog, in months, ascending. A set of terms is a number with a bit for each, in this order. */
+  /** All terms of the catalog, in months, ascending. A set of terms is a number with one bit per term, in this order. */
   readonly termMonths: readonly number[];
-  /** The terms in the order they are quoted if the requested one is not open: nearest to 36 months first, then the shorter. */
+  /** Terms by preference if the requested term is not available: nearest to 36 months first, then the shorter term. */
   readonly termPreference: readonly number[];
   readonly roles: LoanRoleIndexes;
 
-  /** By offer. */
+  /** Minimum amount of each offer, in USD. */
   readonly amountMin: Float64Array;
-  /** By offer: the largest share of income for debt and the new payment together, in millionths; infinite for no limit. */
+  /** For each offer: maximum share of income for existing debt and the new payment, in millionths; infinite for no limit. */
   readonly debtToIncomeMax: Float64Array;
   readonly stars: Float64Array;
 
-  /** By row: largest amount; 0 if the offer does not serve the credit band. */
+  /** Largest amount of each row, in USD; 0 if the offer does not serve the credit band. */
   readonly amountMax: Float64Array;
   readonly approvalLikelihood: Float64Array;
 
-  /** By slot: APR range in hundredths of a percent, as shown. */
+  /** Lower end of the APR range of each slot, and upper end in `aprMax`, in hundredths of a percent, as shown to the borrower. */
   readonly aprMin: Uint16Array;
   readonly aprMax: Uint16Array;
-  /** By slot: upper end of the APR range in percent, unrounded; infinite if the offer does not have the term. */
+  /** Upper end of the APR range of each slot in percent, unrounded; infinite if the offer does not have the term. */
   readonly aprMaxPercent: Float64Array;
-  /** By slot: monthly payment for each dollar at the midpoint note rate. */
+  /** Monthly payment of each slot per dollar of principal, at the midpoint of the note rates. */
   readonly paymentFactor: Float64Array;
 }
 
-/** Positions of fields in the vector of a borrower; -1 if the vertical has no such field. */
+/** Positions of fields in the vector of a borrower; the position is -1 if the vertical has no such field. */
 type LoanRoleIndexes = MatchTables['roles'] &
   Readonly<Record<'amount' | 'creditBand' | 'annualIncome' | 'term' | 'monthlyDebt', number>>;
 
@@ -120,14 +120,14 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
   return tables;
 }
 
-/** Expected revenue of a click in this band (docs/contract.md#click-revenue): payout x P(confirmed | click), or the payout of a click. */
+/** Returns the expected revenue of a click (docs/contract.md#click-revenue): payout x P(confirmed | click), or the payout of a click. */
 function expectedRevenueMicros(offer: LoanOffer, bandName: string, vertical: Vertical): number {
   const payoutMicros = usdToMicros(offer.payout_usd);
   if (offerPayoutModel(offer, vertical) === 'cost_per_click') return payoutMicros;
   return Math.round(payoutMicros * offer.bands[bandName]!.confirm_rate!);
 }
 
-/** Many offers share rates, fees and terms; an APR is solved once for each combination. */
+/** Returns a memoized `aprPercent`. Many offers share rates, fees and terms, so each combination is solved only once. */
 function memoizeApr(): typeof aprPercent {
   const aprs = new Map<string, number>();
   return (noteRatePercent, feePercent, months) => {

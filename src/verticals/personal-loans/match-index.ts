@@ -8,51 +8,51 @@ import { aprKey, revenueKey, type ScoreOffer } from './sort-keys.ts';
 
 /** Index of the offers for one credit band. */
 export interface BandIndex {
-  /** The offers that serve the band, in the order of their numbers. */
+  /** Offers that serve the band, in ascending order of their numbers. */
   readonly offers: Uint16Array;
   readonly amounts: RangeIndex;
-  /** By offer: the largest amount; 0 if the offer does not serve the band. */
+  /** Largest amount of each offer in the band, in USD, by offer number; 0 if the offer does not serve the band. */
   readonly amountMax: Float64Array;
-  /** By offer: the terms within the highest APR cap of all states, as bits. No other term is open to anybody. */
+  /** Terms of each offer, as bits, whose APR is within the highest cap of any state. No borrower can get another term. */
   readonly terms: Int32Array;
-  /** By offer: the one of `terms` that is quoted if no term is requested; -1 for none. */
+  /** Index of the term in `terms` of each offer that is quoted if the borrower requests no term; -1 if `terms` is empty. */
   readonly defaultTerm: Int8Array;
-  /** By offer: the lowest payment factor of `terms`. */
+  /** Lowest payment factor of each offer among its `terms`. */
   readonly minPaymentFactor: Float64Array;
-  /** `offers` in the order of `svc_revenue`. */
+  /** The list `offers` sorted in the order `svc_revenue`. */
   readonly byRevenue: Uint16Array;
 }
 
 /**
- * Index of the offers for one credit band and one requested term. The *default slot* of an offer is the one quoted unless the APR cap
- * of a state or the borrower's debts close its term.
+ * Index of the offers for one credit band and one requested term. The *default slot* of an offer is the slot that is quoted unless
+ * the APR cap of a state or the borrower's debts exclude its term.
  */
 export interface TermIndex {
-  /** By offer. */
+  /** Default slot of each offer, by offer number. */
   readonly defaultSlot: Int32Array;
   readonly defaultPaymentFactor: Float64Array;
-  /** The offers of the band in the order of `lowest_apr`, by their default slots. */
+  /** Offers of the band, sorted in the order `lowest_apr` of their default slots. */
   readonly byApr: Uint16Array;
-  /** The offers without a debt-to-income limit in the order of `highest_amount`, by their default slots. */
+  /** Offers without a debt-to-income limit, sorted in the order `highest_amount` of their default slots. */
   readonly byAmount: Uint16Array;
-  /** The offers of the band by the best score that any borrower can get for their default slots, and these scores in the same order. */
+  /** Offers of the band, sorted by the best score that any borrower can get for the default slot; `bestScores` has these scores. */
   readonly byScore: Uint16Array;
   readonly bestScores: Int32Array;
 }
 
-/** Index of the offers for one credit band and state, without regard to debts. */
+/** Index of the offers for one credit band and state. Ignores the borrower's debts. */
 export interface StateIndex {
-  /** Offers that the criteria on state and band admit and that have an open term. */
+  /** Offers that the criteria on state and credit band admit and that have at least one available term. */
   readonly offered: OfferSet;
-  /** By index of the requested term, plus 1: the offers that are quoted another slot than their default; undefined for none. */
+  /** For each requested term (its index plus 1, or 0 if none): the offers whose quoted slot is not their default slot. */
   readonly nonDefaultTerm: readonly (OfferSet | undefined)[];
-  /** The offers whose minimum amount is higher in this state, and the lowest and highest of these minimums. */
+  /** Offers whose minimum amount is higher in this state than elsewhere, and the lowest and highest of these minimums. */
   readonly raisedMinimum: OfferSet;
   readonly lowestRaisedMinimum: number;
   readonly highestRaisedMinimum: number;
 }
 
-/** The parts that are in memory, by kind, and their size. */
+/** Number of index parts in memory by kind, and their total size in bytes. */
 interface MatchIndexUsage {
   readonly bands: number;
   readonly terms: number;
@@ -61,30 +61,30 @@ interface MatchIndexUsage {
 }
 
 /**
- * Sets and orders of the offers of a catalog that depend on few properties of a borrower. Each part is built at its first use. All
- * parts of a catalog take about as much memory as its tables. If a new part would exceed `bytesMax`, all others are dropped and built
- * again when needed; a ranking in progress may still use a dropped part.
+ * Index of the offers of a catalog: sets and sort orders that depend on few properties of a borrower. Each part of the index is built
+ * at its first use. All parts together take about as much memory as the tables of the catalog. If a new part would exceed `bytesMax`,
+ * all other parts are dropped and built again when needed. A ranking in progress may still use a dropped part.
  */
 export class MatchIndex {
   /** Offers with a debt-to-income limit. */
   readonly debtLimited: OfferSet;
-  /** In the order of `rangeFilters` and `ageFilters`. */
+  /** Range indexes of the integer fields, in the order of `rangeFilters`. */
   readonly ranges: readonly RangeIndex[];
-  /** Of completed years. */
+  /** Range indexes of the borrower's age in completed years, in the order of `ageFilters`. */
   readonly ageRanges: readonly RangeIndex[];
   readonly #tables: LoanTables;
   readonly #score: ScoreOffer | null;
   readonly #bands: BandIndex[];
-  /** By band, then by index of the requested term, plus 1. */
+  /** Term indexes by credit band, then by requested term: index of the term plus 1, or 0 if no term is requested. */
   readonly #terms: TermIndex[][];
-  /** By band, then by state. */
+  /** State indexes by credit band, then by state. */
   readonly #states: StateIndex[][];
   readonly #bytesMax: number;
-  /** Size of the parts that are never dropped. */
+  /** Size of the index parts that are never dropped, in bytes. */
   readonly #fixedBytes: number;
   #bytes = 0;
 
-  /** `score` is null if no order by score is needed. */
+  /** @param score null if no sort order depends on a score */
   constructor(tables: LoanTables, score: ScoreOffer | null, bytesMax: number = bounds.matchIndexBytesMax) {
     this.#tables = tables;
     this.#score = score;
@@ -121,8 +121,8 @@ export class MatchIndex {
   }
 
   /**
-   * Builds the parts that take longest and that borrowers of every state need: the bands, and their orders without a requested term.
-   * Each of the other parts takes a few milliseconds at its first use.
+   * Builds the index parts that take longest and that borrowers of every state need: the bands, and the sort orders of each band
+   * without a requested term. Each of the other parts takes a few milliseconds at its first use.
    */
   buildCommonIndexes(): void {
     for (let band = 0; band < this.#tables.bandCount; band++) this.indexForTerm(band, -1);
@@ -137,7 +137,7 @@ export class MatchIndex {
     return index;
   }
 
-  /** `term` is an index into the terms of the catalog, or -1 for none. */
+  /** @param term index of the requested term in the terms of the catalog, or -1 if no term is requested */
   indexForTerm(band: number, term: number): TermIndex {
     const ofBand = this.#terms[band]!;
     let index = ofBand[term + 1];
@@ -148,7 +148,7 @@ export class MatchIndex {
     return index;
   }
 
-  /** `applicant` may be any applicant of that state; only its credit band and state count. */
+  /** @param applicant any applicant of that state; only the credit band and the state are used */
   indexForState(state: number, applicant: Applicant): StateIndex {
     const ofBand = this.#states[applicant.creditBand]!;
     let index = ofBand[state];
@@ -222,7 +222,7 @@ export class MatchIndex {
     return index;
   }
 
-  /** By offer: the score in the default slot for an applicant with the smallest request, which no other applicant exceeds. */
+  /** Computes, for each offer, the score of the default slot for the smallest request: no applicant can get a higher score. */
   #bestScores(band: number, term: number, defaultSlot: Int32Array): Float64Array | null {
     const tables = this.#tables;
     const score = this.#score;
@@ -230,7 +230,7 @@ export class MatchIndex {
     const applicant = emptyApplicant();
     applicant.creditBand = band;
     applicant.termIndex = term;
-    // A requested term that no offer has scores no higher than none, so one order serves both.
+    // A requested term that no offer has never scores higher than no requested term, so one sort order serves both cases.
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
     const price = emptyOfferPrice();
     const best = new Float64Array(tables.offerCount);
@@ -248,7 +248,7 @@ export class MatchIndex {
   #buildState(state: number, requester: Applicant): StateIndex {
     const tables = this.#tables;
     const { offers, terms, defaultTerm, amountMax } = this.indexForBand(requester.creditBand);
-    // Without debts no term is closed by them, and the largest amount passes every other rule on amounts.
+    // This applicant has no debts, so debts exclude no term. The largest amount passes every other rule on amounts.
     const applicant = Object.assign(emptyApplicant(), requester);
     applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
@@ -270,7 +270,7 @@ export class MatchIndex {
         highestRaisedMinimum = Math.max(highestRaisedMinimum, price.amountMin);
       }
       if (price.openTerms === terms[offer]!) continue;
-      // The state closes the requested term, or the default term of an offer that does not have the requested one.
+      // True if the state excludes the default term. An offer without the requested term is quoted its default term.
       const defaultClosed = (price.openTerms & (1 << defaultTerm[offer]!)) === 0;
       for (let place = 0; place < nonDefaultTerm.length; place++) {
         const bit = place === 0 ? 0 : 1 << (place - 1);
@@ -285,7 +285,7 @@ export class MatchIndex {
     return { offered, raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum, nonDefaultTerm };
   }
 
-  /** Drops all parts if the new one would exceed the limit. */
+  /** Counts the size of a new index part. Drops all other parts first if the limit would be exceeded. */
   #reserveBytes(bytes: number): void {
     if (this.#bytes + bytes > this.#bytesMax) {
       this.#bands.length = 0;
@@ -306,9 +306,9 @@ function allowedOffers(tables: LoanTables, field: number, value: number): OfferS
   return tables.choiceFilters.find((filter) => filter.field === field)?.allowed.get(value) ?? null;
 }
 
-/** Sorts offers by an integer key between -2^37 and 2^37, ascending; offers with equal keys keep their order. */
+/** Sorts offers by an integer key between -2^37 and 2^37, ascending. The sort is stable. */
 function sortByKey(offers: ArrayLike<number>, keyOf: (offer: number) => number): Uint16Array {
-  // Numbers sort many times faster than objects, and a double holds key and position exactly.
+  // Sorting numbers is many times faster than sorting objects, and a double stores key and position exactly.
   const packed = new Float64Array(offers.length);
   for (let place = 0; place < offers.length; place++) packed[place] = keyOf(offers[place]!) * 2 ** 15 + place;
   packed.sort();

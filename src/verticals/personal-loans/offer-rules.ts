@@ -3,14 +3,14 @@ import type { FieldRule } from '../../matching/match-tables.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
 import type { LoanBand, LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
 
-/** The payout model of an offer: its own or else that of its vertical (docs/contract.md#click-revenue). */
+/** Returns the payout model of an offer; the default is that of its vertical (docs/contract.md#click-revenue). */
 export function offerPayoutModel(offer: LoanOffer, vertical: Vertical): Vertical['revenueModel'] {
   return offer.payout_model ?? vertical.revenueModel;
 }
 
 /**
- * The share of a credit band's scores that an offer accepts: 1 without a minimum score, 0 if the whole band is below it. All scores of
- * a band count as equally likely.
+ * Returns the share of a credit band's scores that an offer accepts: 1 if the offer has no minimum score, 0 if the whole band is below
+ * the minimum. All scores of a band count as equally likely.
  */
 export function servedScoreShare(
   { min_credit_score: minScore }: LoanOffer,
@@ -23,14 +23,14 @@ export function servedScoreShare(
   return Math.max(0, max - Math.max(min, minScore) + 1) / (max - min + 1);
 }
 
-/** Note rates and origination fee of a band at one term, in percent: those of the term, or else of the band. */
+/** Returns the note rates and the origination fee of a band at one term, in percent. Prices of the term override those of the band. */
 export function termPrice(band: LoanBand, months: number): { min: number; max: number; feePercent: number } {
   const own = band.terms?.[months];
   const { min, max } = own?.note_rate_percent ?? band.note_rate_percent;
   return { min, max, feePercent: own?.origination_fee_percent ?? band.origination_fee_percent };
 }
 
-/** The rules of loans on choice fields, besides the criteria of their offers. */
+/** Creates the rules that loans have on choice fields, besides the criteria of each offer. */
 export function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): FieldRule<LoanOffer>[] {
   const { creditBand, coBorrower } = vertical.roles;
   const bandRule: FieldRule<LoanOffer> = {
@@ -46,23 +46,23 @@ function servesBand(offer: LoanOffer, band: string, field: PocketField, vertical
   return servedScoreShare(offer, vertical, field.values.indexOf(band)) > 0;
 }
 
-/** A borrower without a value applies alone. Only `true` admits to joint offers and excludes from single ones (docs/contract.md#eligibility). */
+/** Whether an offer accepts a borrower with this co-borrower value; absent means none (docs/contract.md#eligibility). */
 function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): boolean {
   if (joint_applications === 'required') return value === true;
   return joint_applications !== 'not_accepted' || value !== true;
 }
 
 /**
- * Rules by state. Many offers share the same rules, so each offer refers to a set of rules: set 0 has the rules of the catalog, the
- * others have those of the catalog, a lender and an offer combined.
+ * Rules by state. Many offers share the same rules, so each offer refers to a numbered set of rules. Set 0 has the rules of the
+ * catalog. Each other set combines the rules of the catalog, of a lender and of an offer.
  */
 export interface StateRuleTables {
   readonly stateCount: number;
-  /** By set and state: APR cap, in percent. */
+  /** APR cap by rule set and state, in percent. */
   readonly stateAprCap: Float64Array;
-  /** By set and state: minimum amount, in USD. */
+  /** Minimum amount by rule set and state, in USD. */
   readonly stateAmountMin: Float64Array;
-  /** By offer: number of its set. */
+  /** Number of the rule set of each offer. */
   readonly stateRuleSet: Uint16Array;
 }
 
@@ -87,7 +87,7 @@ export function compileStateRules(
   const perState = sets.flatMap((rules) => states.map((state) => rules.map((byState) => byState[state] ?? {})));
   return {
     stateCount: states.length,
-    // The strictest of several rules applies.
+    // If several rules apply to a state, the strictest one takes effect.
     stateAprCap: Float64Array.from(perState, (rules) =>
       Math.min(everywhere, ...rules.map(({ max_apr_percent }) => max_apr_percent ?? everywhere)),
     ),

@@ -9,7 +9,7 @@ import {
   strict,
 } from '../../catalogs/catalog-schema.ts';
 
-/** The members of catalog files that only loans have (docs/catalog.md). */
+/** Members of catalog files that exist only for loans (docs/catalog.md). */
 
 const percent = (maximum: number) => Type.Number({ minimum: 0, maximum });
 const probability = Type.Number({ minimum: 0, maximum: 1 });

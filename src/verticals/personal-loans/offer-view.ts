@@ -12,7 +12,7 @@ export interface OfferView {
   readonly lender_name: string;
   readonly logo_url: string;
   readonly apr_range: { readonly min: number; readonly max: number };
-  /** The term, in months, that the monthly payment is for. */
+  /** Term, in months, that `monthly_payment_estimate` is computed for. */
   readonly payment_term_months: number;
   readonly monthly_payment_estimate: number;
   readonly loan_amount_range: { readonly min: number; readonly max: number };
@@ -24,10 +24,10 @@ export interface OfferView {
   readonly position: number;
 }
 
-/** Members of an offer that depend only on the offer, its credit band and the quoted term. */
+/** Members of an offer that depend only on the offer, the credit band and the quoted term. */
 type OfferHead = Pick<OfferView, 'svc_offer_id' | 'lender_name' | 'logo_url' | 'apr_range' | 'payment_term_months'>;
 
-/** The part of a compiled catalog that responses, clicks and records need: plain values without URLs of this service. */
+/** Part of a compiled catalog that responses, clicks and ledger records need. Contains plain values and no URLs of this service. */
 export interface CompiledOffer {
   readonly id: string;
   readonly lenderName: string;
@@ -35,7 +35,7 @@ export interface CompiledOffer {
   readonly logo: string;
   /** The landing URL, split at the placeholder of the click_id. */
   readonly landingUrlParts: readonly string[];
-  /** Counted clicks in a UTC day (docs/contract.md#daily-caps), or null for no cap. */
+  /** Maximum number of counted clicks per UTC day (docs/contract.md#daily-caps); null if the offer has no cap. */
   readonly dailyCap: number | null;
   /** Members that are the same for every borrower. */
   readonly details: Pick<OfferView, 'svc_star_rating' | 'features' | 'prequalification'>;
@@ -57,14 +57,14 @@ export function compileOffer(lender: CatalogLender, offer: CatalogOffer): Compil
 export interface PricedOffer {
   /** Index of the offer in the catalog. */
   readonly index: number;
-  /** Index of its credit band and quoted term in the tables of the catalog. */
+  /** Index of the offer's credit band and quoted term in the tables of the catalog. */
   readonly slot: number;
-  /** Monthly payment. */
+  /** Monthly payment in cents. */
   readonly paymentCents: number;
   /** Amounts that the borrower can get, in USD. */
   readonly amountMin: number;
   readonly amountMax: number;
-  /** Terms open to the borrower, as bits in the order of the catalog's terms. */
+  /** Terms available to the borrower, as bits in the order of the catalog's terms. */
   readonly openTerms: number;
 }
 
@@ -74,8 +74,8 @@ const price = emptyOfferPrice();
 /**
  * Prices offers for a borrower.
  *
- * @param indexes of offers in the catalog, from a ranking of this catalog version for this borrower
- * @throws if an offer cannot be made to the borrower, which is a bug
+ * @param indexes in the catalog of the offers to price, from a ranking of this catalog version for this borrower
+ * @throws if the borrower cannot get an offer, which is a bug
  */
 export function priceRankedOffers(
   { tables, offers }: CompiledCatalog,
@@ -96,7 +96,7 @@ export function priceRankedOffers(
   return priced;
 }
 
-/** The priced offers of one response, and the parameters of their click URLs. */
+/** Priced offers of one response, and the parameters of their click URLs. */
 export interface OfferList {
   readonly catalog: CompiledCatalog;
   readonly offers: readonly PricedOffer[];
@@ -126,7 +126,7 @@ export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, 
   });
 }
 
-/** The parameters of a click URL between the sub_id and the click token. */
+/** Formats the parameters of a click URL between the sub_id and the click token. */
 function clickUrlParameters(offerId: string): string {
   return `&offer=${offerId}&v=`;
 }
@@ -165,24 +165,24 @@ export function renderOffersJson(
   return text;
 }
 
-/** JSON text after the whole dollars: empty, `.1`, `.01` and so on. Faster than printing a double. */
+/** JSON text of the cents after the whole dollars: empty, `.1`, `.01` and so on. Faster than formatting a double. */
 const centSuffixes = Array.from({ length: 100 }, (_, cents) => (cents === 0 ? '' : String(cents / 100).slice(1)));
 
-/** JSON text from the position to the end of an offer, for an offer before another one and for the last one. */
+/** JSON text that ends an offer, starting at its position. The text differs for the last offer of the list. */
 const positionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}},`);
 const lastPositionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}}]`);
 
 interface OfferTail {
-  /** From the end of the amounts to the opening quote of the click URL. */
+  /** JSON text from the end of the amounts to the opening quote of the click URL. */
   readonly detailsJson: string;
-  /** In the click URL, between the sub_id and the click token. */
+  /** Parameters of the click URL between the sub_id and the click token. */
   readonly urlParameters: string;
 }
 
 /**
- * The parts of a response that depend on the catalog but on no borrower: values, and their JSON text. Each text is built at its first
- * use, because a large catalog has a million slots and most are never shown. The fragments are long and few, because the cost of a
- * response is the number of strings that it concatenates, not their length. They are flat strings.
+ * Parts of a response that depend on the catalog but not on the borrower: values, and their JSON text. Each text is built at its first
+ * use, because a large catalog has a million slots and most are never shown. The fragments are long and few: the cost of a response
+ * depends on the number of concatenated strings, not on their length. All fragments are flat strings.
  */
 export class OfferFragments {
   /** The catalog's disclosure as a JSON string. */
@@ -221,7 +221,7 @@ export class OfferFragments {
       lender_name: lenderName,
       logo_url: `${this.#cdnUrl}/${logo}${hash === undefined ? '' : `?v=${hash}`}`,
       apr_range: { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 },
-      // The slots of an offer and credit band are in the order of the terms.
+      // The slots of a row are in the order of the terms.
       payment_term_months: this.#tables.termMonths[slot % this.#tables.termMonths.length]!,
     };
   }
@@ -230,7 +230,7 @@ export class OfferFragments {
     return this.#tables.termMonths.filter((_months, term) => (openTerms & (1 << term)) !== 0);
   }
 
-  /** From the opening brace of an offer to its monthly payment. */
+  /** JSON text from the opening brace of an offer to its monthly payment. */
   headJson(index: number, slot: number): string {
     let text = this.#headsBySlot[slot];
     if (text === undefined) {
@@ -253,7 +253,7 @@ export class OfferFragments {
     return tail;
   }
 
-  /** From the end of the click URL to the position. */
+  /** JSON text from the end of the click URL to the position of the offer. */
   termsJson(openTerms: number): string {
     let text = this.#termsByOpenTerms.get(openTerms);
     if (text === undefined) {

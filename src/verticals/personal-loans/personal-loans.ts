@@ -1,7 +1,7 @@
 import { usStateCodes } from '../us-states.ts';
 import type { Vertical } from '../vertical.ts';
 
-/** Personal loans: fields, classes and bounds of docs/contract.md#personal-loans-fields. */
+/** Personal loans: the fields, choices and limits of docs/contract.md#personal-loans-fields. */
 export const personalLoans: Vertical = {
   number: 1,
   segment: 'personal-loans',

@@ -2,37 +2,37 @@ import { roundHalfUp } from '../../domain/money.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 
-/** `debtToIncomeMax` of the tables is a share of income times this: four decimals of a percent. */
+/** Scale of `debtToIncomeMax` in the tables: share of income in millionths, that is, four decimals of a percent. */
 export const debtShareScale = 1_000_000;
 
-/** Units of a payment for each US dollar, chosen so that shares of a monthly income are integers. */
+/** Payment units per US dollar. With this value, a share of a monthly income is an integer number of units. */
 export const paymentUnitsPerUsd = 12 * debtShareScale;
 
 /**
  * Returns the largest monthly payment that a debt-to-income limit allows, in `paymentUnitsPerUsd`; negative if the debts alone exceed
  * the limit. `share` is in `debtShareScale`, `annualIncome` and `monthlyDebt` are in whole USD.
  *
- * All three are integers, so the limit is exact: 57 % of 60,000 USD a year is 2,850 USD a month. A payment, which is compared
- * unrounded, has rounding errors in the last bits of a double. The result is therefore raised by a few units in the last place (as in
- * `roundHalfUp`), so that a payment equal to the limit is allowed.
+ * All three parameters are integers, so the limit is exact: 57 % of 60,000 USD a year is 2,850 USD a month. The compared payment is
+ * unrounded and has rounding errors in the last bits of a double. Therefore the result is raised by a few units in the last place
+ * (as in `roundHalfUp`), so that a payment equal to the limit is allowed.
  */
 export function maxMonthlyPayment(share: number, annualIncome: number, monthlyDebt: number): number {
   return (share * annualIncome - paymentUnitsPerUsd * monthlyDebt) * (1 + 4 * Number.EPSILON);
 }
 
-/** All properties of a borrower that prices and ranks depend on (docs/contract.md#fairness). */
+/** Properties of a borrower that prices and rankings depend on (docs/contract.md#fairness). */
 export interface Applicant {
-  /** Requested amount, in USD. */
+  /** Requested amount in USD. */
   amount: number;
   /** Index of the credit band. */
   creditBand: number;
-  /** Index of the requested term in the terms of the catalog; -1 if none was requested or the catalog does not have it. */
+  /** Index of the requested term among the catalog's terms; -1 if no term was requested or the catalog does not have the term. */
   termIndex: number;
-  /** Requested term, in months; `absentValue` for none. */
+  /** Requested term in months; `absentValue` if no term was requested. */
   termMonths: number;
-  /** Gross, in whole USD a year; negative if not known. */
+  /** Gross annual income in whole USD; negative if unknown. */
   annualIncome: number;
-  /** Payments on existing debt, in whole USD a month; negative if not known. */
+  /** Monthly payments on existing debt in whole USD; negative if unknown. */
   monthlyDebt: number;
   /** Index of the state. */
   state: number;
@@ -40,12 +40,12 @@ export interface Applicant {
 
 /** Terms and amounts of one offer for one applicant. */
 export interface OfferPrice {
-  /** Terms open to the applicant for the requested amount, as bits in the order of the catalog's terms. */
+  /** Terms available to the applicant for the requested amount, as bits in the order of the catalog's terms. */
   openTerms: number;
-  /** Index of the quoted term, and its slot in the tables. */
+  /** Index of the quoted term, and the slot of that term in the tables. */
   termIndex: number;
   slot: number;
-  /** Amounts that the applicant can get at any open term, in USD. */
+  /** Smallest and largest amount that the applicant can get at any available term, in USD. */
   amountMin: number;
   amountMax: number;
 }
@@ -66,7 +66,7 @@ export function emptyOfferPrice(): OfferPrice {
   return { openTerms: 0, termIndex: 0, slot: 0, amountMin: 0, amountMax: 0 };
 }
 
-/** Reads a borrower into `applicant`. Returns false if amount, credit band or state is absent, so that nothing can be priced. */
+/** Reads a borrower into `applicant`. Returns false if the amount, the credit band or the state is absent: nothing can be priced. */
 export function readApplicant(tables: LoanTables, borrower: Readonly<FieldVector>, applicant: Applicant): boolean {
   const { roles } = tables;
   const amount = borrower[roles.amount]!;
@@ -84,11 +84,11 @@ export function readApplicant(tables: LoanTables, borrower: Readonly<FieldVector
 }
 
 /**
- * Prices an offer into `price`. Returns false if the applicant cannot get it.
+ * Prices an offer and writes the result into `price`. Returns false if the applicant cannot get the offer.
  *
- * A term is open if its highest APR is within the cap of the state and if, for an offer with a debt-to-income limit, the payment on
- * the requested amount and the existing debts are within that limit. An applicant with unknown income or debt cannot get an offer with
- * such a limit (docs/contract.md#eligibility).
+ * A term is available if its highest APR is within the cap of the state. If the offer has a debt-to-income limit, the payment on the
+ * requested amount plus the payments on existing debts must also be within that limit. An applicant with unknown income or debt
+ * cannot get an offer with such a limit (docs/contract.md#eligibility).
  */
 export function priceOffer(tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice): boolean {
   const { amount } = applicant;
@@ -121,7 +121,7 @@ export function priceOffer(tables: LoanTables, offer: number, applicant: Applica
   if (openTerms === 0) return false;
 
   if (paymentMax !== Number.POSITIVE_INFINITY) {
-    // The requested amount is within the limit, whatever the division rounds to.
+    // Rounding of the division must not reduce the maximum below the requested amount, which is within the limit.
     amountMax = Math.min(amountMax, Math.max(amount, Math.floor(paymentMax / (paymentUnitsPerUsd * minFactor))));
   }
   price.openTerms = openTerms;
@@ -132,12 +132,12 @@ export function priceOffer(tables: LoanTables, offer: number, applicant: Applica
   return true;
 }
 
-/** The monthly payment on `amount` USD at the midpoint note rate over the quoted term, in whole cents. */
+/** Returns the monthly payment in whole cents on `amount` USD at the midpoint note rate over the quoted term. */
 export function monthlyPaymentCents(tables: LoanTables, price: OfferPrice, amount: number): number {
   return roundHalfUp(amount * tables.paymentFactor[price.slot]! * 100, 0);
 }
 
-/** The requested term if it is open, else the open term nearest to 36 months. */
+/** Returns the requested term if it is available, otherwise the available term nearest to 36 months. */
 function quotedTerm(tables: LoanTables, openTerms: number, requested: number): number {
   if (requested >= 0 && (openTerms & (1 << requested)) !== 0) return requested;
   for (const term of tables.termPreference) if ((openTerms & (1 << term)) !== 0) return term;

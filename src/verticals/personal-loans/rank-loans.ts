@@ -29,38 +29,38 @@ export type RankLoans = (
   tables: LoanTables,
   borrower: Readonly<FieldVector>,
   today: number,
-  /** A bit for each offer that is at its daily cap (`UnavailableOffers`); null for none. */
+  /** Bit set of the offers that are at their daily cap (`UnavailableOffers`); null if there are none. */
   unavailable?: Int32Array | null,
 ) => RankedOffers;
 
-/** Ranks offers; `indexFor` returns the index of a catalog. */
+/** Function that ranks offers. Its method `indexFor` returns the index of a catalog. */
 type Ranker = RankLoans & { readonly indexFor: (tables: LoanTables) => MatchIndex };
 
-/** What a thread keeps for each catalog. */
+/** State of the ranker for one catalog. Each thread has its own. */
 interface RankerState {
   readonly index: MatchIndex;
   /** Offers that the current borrower can get. */
   readonly eligible: OfferSet;
-  /** Those of `eligible` that are quoted their default term, so that their places in the prebuilt orders are right. */
+  /** Eligible offers that are quoted their default term, so that the prebuilt sort orders apply to them. */
   readonly defaultTermOffers: OfferSet;
 }
 
 /**
  * Creates a function that finds the offers a borrower can get, and the best of them in four orders (docs/contract.md#sort-orders).
- * `priceOffer` defines which offers and prices a borrower gets. `MatchIndex` avoids a call of it for every offer
+ * `priceOffer` defines which offers and prices a borrower gets. `MatchIndex` avoids calling `priceOffer` for every offer
  * (docs/contributing/decisions/matching.md):
  *
  * 1. `selectEligible` applies all criteria and the rules of the state, to 32 offers at a time.
- * 2. `applyDebtLimits` applies the only rule that needs arithmetic for each offer. This gives the exact total. It also prices the
+ * 2. `applyDebtLimits` applies the only rule that needs arithmetic for each offer, which makes the total exact. It also prices the
  *    offers that are not quoted their default term.
- * 3. The other offers are taken from prebuilt orders, until no further offer can be among the best.
+ * 3. The other offers are taken from prebuilt sort orders, until no further offer can be among the best.
  *
- * Unavailable offers are ranked like all others and only excluded from the total, so that an offer can become available or
- * unavailable without a new ranking. Step 3 is repeated without them if too few available offers are among the best.
+ * Unavailable offers are ranked like all others and only excluded from the total. Therefore a ranking stays valid when an offer becomes
+ * available or unavailable. Step 3 is repeated without the unavailable offers if too few available offers are among the best.
  *
- * Set `ordered` only for a score that is a whole number below 2^31, depends on its arguments alone, is never lower for a higher
- * `price.amountMax` or a lower `applicant.amount`, and never higher for a term that no offer has than for none. `recommended` is then
- * taken from a prebuilt order too. Any other score is computed for every offer.
+ * Set `ordered` only for a score that is a whole number below 2^31, depends on its arguments alone, never decreases with a higher
+ * `price.amountMax` or a lower `applicant.amount`, and is never higher for a requested term that no offer has than for no requested
+ * term. With `ordered`, `recommended` is also taken from a prebuilt sort order. Any other score is computed for every offer.
  */
 export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranker {
   const states = new WeakMap<LoanTables, RankerState>();
@@ -70,7 +70,7 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
   const lowestApr = new TopOffers();
   const highestAmount = new TopOffers();
   const revenue = new TopOffers();
-  // In the order of `sortOrders`.
+  // The sort orders must be in the sequence of `sortOrders`.
   const best = [recommended, lowestApr, highestAmount, revenue];
 
   const rank: RankLoans = (tables, borrower, today, unavailable = null) => {
@@ -91,7 +91,7 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
   };
   return Object.assign(rank, { indexFor: (tables: LoanTables) => stateFor(tables).index });
 
-  /** Fills all orders with the best of the `count` eligible offers. Removes offers from `eligible` that debts rule out. */
+  /** Fills all sort orders with the best of the `count` eligible offers. Removes offers from `eligible` that debts exclude. */
   function rankEligible(tables: LoanTables, state: RankerState, borrower: Readonly<FieldVector>, count: number): void {
     const { index, eligible } = state;
     for (const list of best) list.reset(tables.orderLength);
@@ -129,7 +129,7 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     return state;
   }
 
-  /** Prices each of the offers and adds it to all orders. Removes offers without a price from `eligible`. */
+  /** Prices each of the offers and adds it to all sort orders. Removes offers without a price from `eligible`. */
   function priceAll(tables: LoanTables, offers: OfferSet, eligible: OfferSet): void {
     const { bandCount } = tables;
     for (let word = 0; word < offers.length; word++) {
@@ -141,7 +141,7 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     }
   }
 
-  /** As `priceAll` for one offer, except for the order `svc_revenue`, which does not depend on the price. */
+  /** Prices one offer and adds it to all sort orders except `svc_revenue`, which does not depend on the price. */
   function priceAlone(tables: LoanTables, offer: number, eligible: OfferSet): boolean {
     if (!priceOffer(tables, offer, applicant, price)) {
       removeOffer(eligible, offer);
@@ -163,8 +163,8 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
   }
 
   /**
-   * Removes offers that the borrower's debts rule out. Adds offers with a debt limit to `highest_amount`, because their amount
-   * depends on the borrower.
+   * Removes offers that the borrower's debts exclude. Adds offers with a debt-to-income limit to `highest_amount`, because their
+   * largest amount depends on the borrower.
    */
   function applyDebtLimits(tables: LoanTables, state: RankerState, bandIndex: BandIndex, termIndex: TermIndex): void {
     const { amount } = applicant;
@@ -176,7 +176,7 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     const debtsKnown = annualIncome >= 0 && monthlyDebt >= 0;
     const { debtToIncomeMax } = tables;
     const amountUnits = amount * paymentUnitsPerUsd;
-    // An offer with a smaller amount cannot be among the best.
+    // An offer whose largest amount is smaller cannot be among the best of `highest_amount`.
     let amountNeeded = maxAmountFromKey(highestAmount.keyLimit);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~defaultTermOffers[word]!; bits !== 0; bits &= bits - 1) {
@@ -190,7 +190,7 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
           if (amountUnits * minPaymentFactor[offer]! > room) removeOffer(eligible, offer);
           else priceAlone(tables, offer, eligible);
         } else if (amountMax[offer]! >= amountNeeded) {
-          // The factor allows for the rounding of the division in `priceOffer`.
+          // The factor compensates the rounding of the division in `priceOffer`.
           const payable =
             amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * paymentUnitsPerUsd * minPaymentFactor[offer]!;
           if (!payable || !priceOffer(tables, offer, applicant, price)) continue;
@@ -201,7 +201,7 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     }
   }
 
-  /** `byAmount` has only offers without a debt limit. */
+  /** Takes the best offers for `highest_amount` from `byAmount`, which contains only offers without a debt-to-income limit. */
   function takeTopByAmount(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
@@ -230,7 +230,7 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     }
   }
 
-  /** Stops where even the best score that any borrower can get is too low. */
+  /** Takes the best offers by score. Stops where even the best score that any borrower can get is too low. */
   function takeTopByScore(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
@@ -264,7 +264,7 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
   }
 }
 
-/** Ranks `recommended` by the documented weights. */
+/** Ranks loans; `recommended` uses the documented weights. */
 export const rankLoans = createRanker(recommendedScore, { ordered: true });
 
 /** Builds the indexes that take longest, so that the first borrowers need not wait for them. */
@@ -274,7 +274,7 @@ export function prepareRanking(tables: LoanTables): void {
 
 const emptyRanking: RankedOffers = { total: 0, availableOnly: false, orders: new Uint16Array(0) };
 
-/** Whether each order has as many of the `count` available offers as the largest response shows. */
+/** Whether each sort order contains as many of the `count` available offers as the largest response shows. */
 function hasEnoughAvailable(orders: Uint16Array, available: OfferSet, count: number): boolean {
   const wanted = Math.min(count, bounds.offersShownMax);
   const places = orders.length / sortOrders.length;
@@ -286,7 +286,7 @@ function hasEnoughAvailable(orders: Uint16Array, available: OfferSet, count: num
   return true;
 }
 
-/** Whether pricing all `count` eligible offers is faster than a search of the orders, where one in `offerCount / count` is eligible. */
+/** Whether pricing all `count` eligible offers is faster than searching the sort orders, in which most offers are not eligible. */
 function shouldPriceAll({ offerCount, orderLength }: LoanTables, count: number): boolean {
   return count <= orderLength || count ** 2 <= offerCount;
 }

@@ -6,22 +6,22 @@ import type { Applicant, OfferPrice } from './price-offer.ts';
 /** Returns the score of a priced offer for an applicant; higher is better. */
 export type ScoreOffer = (tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice) => number;
 
-/** Weights of the parts of `recommended`, in percent (docs/contract.md#sort-orders). The payout must never be one of them. */
+/** Weights of the score parts of `recommended`, in percent (docs/contract.md#sort-orders). The payout must never be a part. */
 export const recommendedWeights = {
-  /** The middle of the APR range: 1 at 0 %, 0 at `aprPercentMax`. */
+  /** Weight of the cost score: 1 if the middle of the APR range is 0 %, 0 if it is `aprPercentMax`. */
   cost: 45,
   approval: 30,
-  /** 1 if the requested amount is at most 80 % of the largest available one, 0 if it is all of it. */
+  /** Weight of the amount score: 1 if the requested amount is at most 80 % of the offer's largest amount, 0 if it equals that amount. */
   amountFit: 8,
-  /** The shorter of the requested and the quoted term divided by the longer; 1 if none was requested. */
+  /** Weight of the term score: the shorter of requested and quoted term divided by the longer; 1 if no term was requested. */
   termFit: 7,
-  /** 1 at five stars, 0 at one. */
+  /** Weight of the star rating: the score is 1 at five stars, 0 at one star. */
   stars: 10,
 } as const;
 
 /**
- * The score of `recommended`, in millionths. Each part is the quotient of two exact numbers, rounded to millionths, and the rest is
- * integer arithmetic. The order therefore never depends on rounding errors of a floating-point sum.
+ * Computes the score of `recommended`, in millionths. Each part is the quotient of two exact numbers, rounded to millionths. The rest
+ * is integer arithmetic, so the order never depends on rounding errors of a floating-point sum.
  */
 export const recommendedScore: ScoreOffer = (tables, offer, applicant, price) => {
   const row = offer * tables.bandCount + applicant.creditBand;
@@ -45,24 +45,24 @@ function ratioMillionths(part: number, whole: number): number {
   return Math.round((1_000_000 * part) / whole);
 }
 
-/** Keys of docs/contract.md#sort-orders: exact numbers, lower is better. The number of the offer breaks ties. */
+/** Sort keys of docs/contract.md#sort-orders. Keys are exact numbers; a lower key is better. The offer number breaks ties. */
 
-/** `lowest_apr`: the lower end of the APR range as shown, then the upper end; below 2^24. */
+/** Sort key of `lowest_apr`: the lower end of the shown APR range, then the upper end. The key is below 2^24. */
 export function aprKey(tables: LoanTables, slot: number): number {
   return tables.aprMin[slot]! * 4_096 + tables.aprMax[slot]!;
 }
 
-/** `highest_amount`: the largest amount the borrower can get, then `lowest_apr`. */
+/** Sort key of `highest_amount`: the largest amount that the borrower can get, then the key of `lowest_apr`. */
 export function amountKey(tables: LoanTables, slot: number, amountMax: number): number {
   return aprKey(tables, slot) - amountMax * 2 ** 24;
 }
 
-/** The largest amount of offers whose `amountKey` is at least `key`; negative for an infinite key. */
+/** Returns the largest amount of an offer whose `amountKey` is at least `key`; negative for an infinite key. */
 export function maxAmountFromKey(key: number): number {
   return Math.ceil(-key / 2 ** 24);
 }
 
-/** `svc_revenue`. */
+/** Sort key of `svc_revenue`: the expected revenue of a click. */
 export function revenueKey(tables: LoanTables, row: number): number {
   return -tables.expectedRevenueMicros[row]!;
 }

@@ -5,7 +5,7 @@ import type { Vertical } from '../vertical.ts';
 import { offerPayoutModel, servedScoreShare } from './offer-rules.ts';
 import type { LoanBand, LoanOffer } from './offer-schema.ts';
 
-/** Reports limits and prices of a loan that contradict each other or do not suit the vertical. */
+/** Reports limits and prices of a loan that contradict each other or are not valid in the vertical. */
 export function validateLoanOffer(
   offer: LoanOffer,
   path: CatalogPath,
@@ -33,7 +33,7 @@ export function validateLoanOffer(
   }
 }
 
-/** Sets of terms are kept as bits of one number, which limits the different terms of a catalog. */
+/** Reports too many different terms in a catalog. A set of terms is stored as the bits of one number, which limits their count. */
 export function validateTerms(offers: readonly LoanOffer[], errors: CatalogErrors): void {
   const terms = new Set(offers.flatMap(({ term_months }) => term_months));
   if (terms.size > bounds.catalogTermsMax) {
