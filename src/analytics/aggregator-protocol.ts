@@ -50,7 +50,7 @@ export type MessageToAggregator =
   /** Sent when the ledger grows while the aggregator thread sleeps. */
   | { readonly kind: 'wake' }
   /** A query whose result must include every record up to `position`, which is durable. */
-  | { readonly kind: 'query'; readonly id: number; readonly position: number; readonly query: PackedQuery }
+  | { readonly kind: 'query'; readonly id: number; readonly position: number; readonly query: Query }
   | { readonly kind: 'close' };
 
 export type MessageFromAggregator =
@@ -61,52 +61,19 @@ export type MessageFromAggregator =
   | { readonly kind: 'rebuilt' }
   | { readonly kind: 'result'; readonly id: number; readonly result: QueryResults[QueryName] };
 
-type WithPackedSubs<Parameter extends CohortQuery> = Omit<Parameter, 'subs'> & { readonly subs: Uint8Array | null };
-
-/** A query whose listed sub_ids are in one byte array, because transferring hundreds of small arrays between threads is slow. */
-export type PackedQuery =
-  | Exclude<Query, { readonly parameter: CohortQuery }>
-  | { readonly name: 'getSummary' | 'listDays'; readonly parameter: WithPackedSubs<SummaryQuery> }
-  | { readonly name: 'listRows'; readonly parameter: WithPackedSubs<RowsQuery> };
-
-export function packQuery(query: Query): PackedQuery {
-  switch (query.name) {
-    case 'getSummary':
-    case 'listDays':
-      return { name: query.name, parameter: { ...query.parameter, subs: packSubs(query.parameter.subs) } };
-    case 'listRows':
-      return { name: query.name, parameter: { ...query.parameter, subs: packSubs(query.parameter.subs) } };
-    default:
-      return query;
-  }
-}
-
-export function unpackQuery(query: PackedQuery): Query {
-  switch (query.name) {
-    case 'getSummary':
-    case 'listDays':
-      return { name: query.name, parameter: { ...query.parameter, subs: unpackSubs(query.parameter.subs) } };
-    case 'listRows':
-      return { name: query.name, parameter: { ...query.parameter, subs: unpackSubs(query.parameter.subs) } };
-    default:
-      return query;
-  }
-}
-
-function packSubs(subs: readonly Uint8Array[] | null): Uint8Array | null {
-  if (subs === null) return null;
+/**
+ * Checks the filter and copies the listed sub_ids to one array, which `SessionReader.findListed` accepts too. Measured for 500
+ * sub_ids: a message with one array takes 12 µs, with 500 arrays 300 µs.
+ */
+export function packQuery<Parameter extends CohortQuery>(query: Parameter): Parameter {
+  const { referrerTag, subs } = query;
+  if (referrerTag === null && subs === null) throw new TypeError('query needs referrerTag, subs or both');
+  if (subs === null) return query;
   const packed = new Uint8Array(subs.length * subIdByteLength);
   subs.forEach((sub, index) => {
     packed.set(sub, index * subIdByteLength);
   });
-  return packed;
-}
-
-function unpackSubs(packed: Uint8Array | null): Uint8Array[] | null {
-  if (packed === null) return null;
-  return Array.from({ length: packed.length / subIdByteLength }, (_, index) =>
-    packed.subarray(index * subIdByteLength, (index + 1) * subIdByteLength),
-  );
+  return { ...query, subs: [packed] };
 }
 
 /** Validates the worker data. Throws a `TypeError` if a member is missing. */

@@ -207,6 +207,11 @@ export class RowWriter {
   }
 }
 
+/** Returns assignments for an `ON CONFLICT` clause that adds new values to stored ones. */
+export function addExcluded(columns: readonly string[]): string {
+  return columns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ');
+}
+
 /** Encodes numbers as LEB128 varints, in which small numbers take one or two bytes. Returns null for an empty list. */
 export function encodeVarints(numbers: readonly number[]): Uint8Array | null {
   if (numbers.length === 0) return null;

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-reader.ts';
-import { encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
+import { addExcluded, encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
 import { totalsColumns } from './projection-state.ts';
@@ -63,20 +63,10 @@ export class BatchWriter {
       `ON CONFLICT DO UPDATE SET views = excluded.views, clicks = excluded.clicks, shown = excluded.shown,
         last_event_ms = excluded.last_event_ms, widget_events = excluded.widget_events`,
     );
-    this.#cohortPieceWriter = new RowWriter(database, 'cohort_piece', [
-      'experiment',
-      'day',
-      'last_position',
-      'first_position',
-      'subs',
-    ]);
-    this.#clickWriter = new RowWriter(database, 'click', [
-      'session',
-      'offer',
-      'lender',
-      'clicked_ms',
-      'attributed_micros',
-    ]);
+    const pieceColumns = ['experiment', 'day', 'last_position', 'first_position', 'subs'];
+    this.#cohortPieceWriter = new RowWriter(database, 'cohort_piece', pieceColumns);
+    const clickColumns = ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros'];
+    this.#clickWriter = new RowWriter(database, 'click', clickColumns);
     this.#payoutWriter = new RowWriter(
       database,
       'payout',
@@ -91,7 +81,7 @@ export class BatchWriter {
       INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${totals.map(() => '?').join(', ')})
       ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
         crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms),
-        ${totals.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`);
+        ${addExcluded(totals)}`);
   }
 
   write(projection: LedgerProjection, cursor: LogCursor): void {

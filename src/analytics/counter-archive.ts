@@ -17,7 +17,6 @@ export type ArchiveRecord = ArchiveHeader | ArchivedExperiment | ArchivedDay | A
 
 export const archiveRecordKind = { header: 11, experiment: 12, day: 13, lender: 14, footer: 15 } as const;
 
-/** `[11, wallMs, fromDay, untilDay, ledgerFromPosition]` */
 type ArchiveHeader = readonly [
   kind: 11,
   wallMs: number,
@@ -28,16 +27,12 @@ type ArchiveHeader = readonly [
   ledgerFromPosition: number,
 ];
 
-/** `[12, [account, vertical, test, tag]]`: the experiment that the following counters belong to. */
+/** The experiment of the counters that follow. */
 export type ArchivedExperiment = readonly [
   kind: 12,
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
 ];
 
-/**
- * `[13, [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared], widgetEvents]`; the
- * last member is absent if there were no widget events.
- */
 export type ArchivedDay = readonly [
   kind: 13,
   counter: readonly [
@@ -51,17 +46,16 @@ export type ArchivedDay = readonly [
     /** Sum of squares as decimal digits, because it may exceed the exact integers of a double. */
     confirmedCentsSquared: string,
   ],
-  /** Widget events as in `WidgetCounts`, with the event types of the release that wrote the record. */
+  /** Widget events as in `WidgetCounts`, with the event types of the release that wrote the record; absent for none. */
   widgetEvents?: readonly number[],
 ];
 
-/** `[14, [day, lenderName, clicks, confirmedMicros]]` */
 export type ArchivedLender = readonly [
   kind: 14,
   counter: readonly [day: number, lenderName: string, clicks: number, confirmedMicros: number],
 ];
 
-/** `[15]`: the segment is complete. */
+/** Shows that the segment is complete. */
 type ArchiveFooter = readonly [kind: 15];
 
 /** Validates a decoded value. Returns the record, or null if the value is not a valid record. */

@@ -16,7 +16,6 @@ import {
 import {
   type Analytics,
   AnalyticsUnavailableError,
-  type CohortQuery,
   type DailyResult,
   type RowsPage,
   type RowsQuery,
@@ -134,18 +133,15 @@ class AggregatorThread implements ThreadAnalytics {
   }
 
   async getSummary(query: SummaryQuery, signal: CancelSignal | null = null): Promise<SummaryResult> {
-    assertFilter(query);
-    return this.#query({ name: 'getSummary', parameter: query }, { signal });
+    return this.#query({ name: 'getSummary', parameter: packQuery(query) }, { signal });
   }
 
   async listDays(query: SummaryQuery, signal: CancelSignal | null = null): Promise<DailyResult> {
-    assertFilter(query);
-    return this.#query({ name: 'listDays', parameter: query }, { signal });
+    return this.#query({ name: 'listDays', parameter: packQuery(query) }, { signal });
   }
 
   async listRows(query: RowsQuery, signal: CancelSignal | null = null): Promise<RowsPage> {
-    assertFilter(query);
-    return this.#query({ name: 'listRows', parameter: query }, { signal });
+    return this.#query({ name: 'listRows', parameter: packQuery(query) }, { signal });
   }
 
   findPayoutStates(
@@ -236,7 +232,7 @@ class AggregatorThread implements ThreadAnalytics {
 
   #send(id: number, pending: PendingQuery): void {
     this.#sentQueries.set(id, pending);
-    this.#post({ kind: 'query', id, position: pending.position, query: packQuery(pending.query) });
+    this.#post({ kind: 'query', id, position: pending.position, query: pending.query });
   }
 
   #post(message: MessageToAggregator): void {
@@ -324,8 +320,4 @@ class AggregatorThread implements ThreadAnalytics {
     await this.#exited;
     clearTimeout(closeTimer);
   }
-}
-
-function assertFilter({ referrerTag, subs }: CohortQuery): void {
-  if (referrerTag === null && subs === null) throw new TypeError('query needs referrerTag, subs or both');
 }

@@ -157,33 +157,6 @@ describe('thread analytics', () => {
     }
   });
 
-  it('passes sub_ids to the thread', async () => {
-    await writeLedger([
-      createdRecord(subs[0]!),
-      createdRecord(subs[1]!),
-      createdRecord(subs[2]!),
-      viewedRecord(subs[1]!, ['a']),
-    ]);
-    const analytics = await start(logAt(4));
-    const bySubs = { ...byTag, referrerTag: null, subs: [subs[2]!, subs[1]!, subs[9]!] };
-    const { sessions, views } = await analytics.getSummary(bySubs);
-    assert.deepEqual([sessions, views], [2, 1]);
-    assert.equal((await analytics.getSummary({ ...bySubs, subs: [] })).sessions, 0);
-  });
-
-  it('ignores malformed records', async () => {
-    await writeLedger([
-      createdRecord(subs[0]!),
-      [],
-      [1, 'x'],
-      [2, noon, subs[0]!, 'catalog-1', [1]],
-      viewedRecord(subs[0]!, ['a']),
-    ]);
-    const analytics = await start(logAt(5));
-    assert.equal((await analytics.getSummary(byTag)).views, 1);
-    assert.equal((await analytics.getTotals()).malformed, 3);
-  });
-
   it('returns current totals without waiting', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(5, 10));
