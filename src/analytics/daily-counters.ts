@@ -11,7 +11,7 @@ import {
   archiveRecordKind,
 } from './counter-archive.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
-import type { ProjectionState } from './projection-state.ts';
+import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 type ExperimentRow = [number: number, ...experiment: ArchivedExperiment[1]];
 /** Row of one day: the archived members, then the widget counts, which are null if there were no widget events. */
@@ -92,7 +92,7 @@ export class DailyCounters {
   replaceBefore(
     untilDay: number,
     archived: Iterable<ArchiveRecord>,
-    numbers: Pick<ProjectionState, 'assignExperimentNumber' | 'assignLenderNumber'>,
+    numbers: Pick<SqliteProjectionState, 'assignExperimentNumber' | 'lenders'>,
   ): void {
     this.#deleteDays.run(untilDay);
     this.#deleteWidgets.run(untilDay);
@@ -116,7 +116,7 @@ export class DailyCounters {
         }
         case archiveRecordKind.lender: {
           const [day, name, clicks, confirmedMicros] = record[1];
-          this.#lenderWriter.add([experiment, day, numbers.assignLenderNumber(name), clicks, confirmedMicros]);
+          this.#lenderWriter.add([experiment, day, numbers.lenders.assign(name), clicks, confirmedMicros]);
           break;
         }
       }

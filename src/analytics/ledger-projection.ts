@@ -1,6 +1,6 @@
 import { classifyClick } from '../clicks/click-rules.ts';
 import type { Confirmation } from '../confirmations/confirmation.ts';
-import { checkConfirmation } from '../confirmations/confirmation-rules.ts';
+import { checkConfirmation } from '../confirmations/confirmation.ts';
 import { dayOf } from '../domain/calendar.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type {
@@ -20,12 +20,12 @@ import {
   type DayCounterDelta,
   type LenderCounterDelta,
   type ProjectedSession,
-  type ProjectionState,
   type ProjectionTotals,
   type SubIdKey,
   zeroTotals,
 } from './projection-state.ts';
 import { RevenueProjection } from './revenue-projection.ts';
+import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
  * Applies ledger records in ledger order by the rules of docs/contract.md#counting-clicks and docs/contract.md#cohorts. Collects the
@@ -34,7 +34,7 @@ import { RevenueProjection } from './revenue-projection.ts';
  * Every figure belongs to the session's cohort: the UTC day of the creation time in its sub_id.
  */
 export class LedgerProjection {
-  readonly #state: ProjectionState;
+  readonly #state: SqliteProjectionState;
   /** Sessions that this batch changes or creates, by key. */
   readonly changedSessions = new Map<SubIdKey, ProjectedSession>();
   /** New sessions by experiment and day, in ledger order. */
@@ -52,9 +52,9 @@ export class LedgerProjection {
   /** Wall time of the last record with a time, in Unix milliseconds. */
   lastWallMs: number | null = null;
 
-  constructor(state: ProjectionState) {
+  constructor(state: SqliteProjectionState) {
     this.#state = state;
-    this.revenue = new RevenueProjection(state);
+    this.revenue = new RevenueProjection(state.revenue);
   }
 
   /**
@@ -135,7 +135,7 @@ export class LedgerProjection {
     }
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     for (const offerId of offerIds) {
-      const offer = this.#state.assignOfferNumber(offerId);
+      const offer = this.#state.offers.assign(offerId);
       if (!session.shownOffers.includes(offer)) session.shownOffers.push(offer);
     }
     this.changedSessions.set(session.key, session);
@@ -170,7 +170,7 @@ export class LedgerProjection {
     }
     const { createdMs } = decodeSubId(sub);
     // The number -1 stands for an unknown offer.
-    const offer = this.#state.findOfferNumber(offerId) ?? -1;
+    const offer = this.#state.offers.find(offerId) ?? -1;
     const wasShown = session.shownOffers.includes(offer);
     const wasClicked = session.clickedOffers.includes(offer);
     const clickClass = classifyClick({ wasShown, wasClicked, createdMs }, wallMs);
@@ -191,7 +191,7 @@ export class LedgerProjection {
       this.totals.unknownSession++;
       return;
     }
-    const offer = this.#state.findOfferNumber(offerId);
+    const offer = this.#state.offers.find(offerId);
     if (offer === null) {
       this.totals.unsoundConfirmations++;
       return;
@@ -239,7 +239,7 @@ export class LedgerProjection {
     const { createdMs, mode } = decodeSubId(sub);
     // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox), even if its record has a value.
     const attributedMicros = mode === 'test' ? 0 : valueMicros;
-    const lender = this.#state.assignLenderNumber(lenderName);
+    const lender = this.#state.lenders.assign(lenderName);
     const day = dayOf(createdMs);
     session.clickedOffers.push(offer);
     this.newClicks.push({ session: session.position, offer, lender, clickedMs, attributedMicros });
@@ -256,7 +256,7 @@ export class LedgerProjection {
       const click = this.newClicks[this.#indexedClicks]!;
       this.#clickIndex.set(`${click.session} ${click.offer}`, click);
     }
-    return this.#clickIndex.get(`${session} ${offer}`) ?? this.#state.findClick(session, offer);
+    return this.#clickIndex.get(`${session} ${offer}`) ?? this.#state.revenue.findClick(session, offer);
   }
 
   #findSession(key: SubIdKey): ProjectedSession | null {

@@ -126,8 +126,9 @@ export class SessionReader {
     this.#selectLenderName = database.prepare<[number], string>('SELECT name FROM lender WHERE number = ?').pluck();
   }
 
-  /** Returns the number of the tag's experiment; undefined for a tag without sessions. */
-  findExperiment({ account, vertical, mode }: CohortQuery, referrerTag: string): number | undefined {
+  /** Returns the number of the experiment of the query's tag; undefined without a tag and for a tag without sessions. */
+  findExperiment({ account, vertical, mode, referrerTag }: CohortQuery): number | undefined {
+    if (referrerTag === null) return undefined;
     return this.#selectExperimentNumber.get(account, vertical, mode === 'test' ? 1 : 0, referrerTag);
   }
 

@@ -1,6 +1,6 @@
 import type { CancelSignal } from '../domain/async.ts';
 import type { Confirmation, Payout } from './confirmation.ts';
-import { applyToPayout, type PayoutState, revenueDeltaMicros } from './confirmation-rules.ts';
+import { applyToPayout, type PayoutState, revenueDeltaMicros } from './confirmation.ts';
 
 /** Key of a payout: the session, the offer and the txid of a confirmation. */
 export interface PayoutKey {

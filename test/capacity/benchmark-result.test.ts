@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BenchResult } from '../../bench/result/bench-result.ts';
 import { readMeasurements, trimBenchmarkResult } from '../../src/capacity/benchmark-result.ts';
-import { CapacityError } from '../../src/capacity/capacity-error.ts';
 import {
+  CapacityError,
   defaultTrafficMixFile,
   routeNames,
   type TrafficMixFile,

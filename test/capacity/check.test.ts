@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readMeasurements } from '../../src/capacity/benchmark-result.ts';
-import { type CheckMeasurements, compareWithPlan } from '../../src/capacity/check.ts';
-import { planCapacity } from '../../src/capacity/plan.ts';
+import { type CheckMeasurements, compareWithPlan, planCapacity } from '../../src/capacity/plan.ts';
 import { defaultTrafficMixFile, toTrafficMix } from '../../src/capacity/traffic-mix.ts';
 import { sampleResult } from './sample-result.ts';
 

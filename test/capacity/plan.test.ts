@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { readMeasurements } from '../../src/capacity/benchmark-result.ts';
-import { CapacityError } from '../../src/capacity/capacity-error.ts';
 import type { Measurements } from '../../src/capacity/measurements.ts';
 import { type CapacityPlan, type PlanRequest, planCapacity, type Resource } from '../../src/capacity/plan.ts';
-import { defaultTrafficMixFile, type TrafficMixFile, toTrafficMix } from '../../src/capacity/traffic-mix.ts';
+import {
+  CapacityError,
+  defaultTrafficMixFile,
+  type TrafficMixFile,
+  toTrafficMix,
+} from '../../src/capacity/traffic-mix.ts';
 import { sampleResult } from './sample-result.ts';
 
 const mix = (changes: Partial<TrafficMixFile> = {}) => toTrafficMix({ ...defaultTrafficMixFile, ...changes });

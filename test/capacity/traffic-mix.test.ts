@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { lifecycleMix } from '../../bench/scenarios/lifecycle-scenario.ts';
-import { CapacityError } from '../../src/capacity/capacity-error.ts';
 import {
+  CapacityError,
   computeKeyLoad,
   defaultTrafficMixFile,
   parseTrafficMix,

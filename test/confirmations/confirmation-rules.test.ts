@@ -8,7 +8,7 @@ import {
   checkConfirmation,
   type PayoutState,
   revenueDeltaMicros,
-} from '../../src/confirmations/confirmation-rules.ts';
+} from '../../src/confirmations/confirmation.ts';
 import { subOf } from '../support/ledger-records.ts';
 
 const { confirmationClockSkewMs: skewMs } = bounds;
