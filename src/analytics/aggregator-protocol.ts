@@ -75,17 +75,3 @@ export function packQuery<Parameter extends CohortQuery>(query: Parameter): Para
   });
   return { ...query, subs: [packed] };
 }
-
-/** Validates the worker data. Throws a `TypeError` if a member is missing. */
-export function parseWorkerData(value: unknown): AggregatorWorkerData {
-  const { files, progress } = (value ?? {}) as Partial<AggregatorWorkerData>;
-  const paths = [files?.ledgerFolder, files?.archiveFolder, files?.analyticsStoreFile];
-  if (
-    files === undefined ||
-    !paths.every((path) => typeof path === 'string') ||
-    !(progress instanceof SharedArrayBuffer)
-  ) {
-    throw new TypeError('invalid workerData: expected files and progress');
-  }
-  return { files, progress };
-}

@@ -75,22 +75,29 @@ export class LedgerProjection {
       this.totals.sealedSession++;
       return;
     }
+    const session = this.#findSession(key);
+    if (record[0] === ledgerRecordKind.sessionCreated) {
+      if (session === null) this.#applySessionCreated(position, segment, key, record);
+      else this.totals.repeatedSession++;
+      return;
+    }
+    if (session === null) {
+      this.totals.unknownSession++;
+      return;
+    }
     switch (record[0]) {
-      case ledgerRecordKind.sessionCreated:
-        this.#applySessionCreated(position, segment, key, record);
-        break;
       case ledgerRecordKind.offersViewed:
-        this.#applyOffersViewed(key, record);
+        this.#applyOffersViewed(session, record);
         break;
       case ledgerRecordKind.offerClicked:
-        this.#applyOfferClicked(key, record);
+        this.#applyOfferClicked(session, record);
         break;
       case ledgerRecordKind.revenueConfirmed:
       case ledgerRecordKind.revenueReversed:
-        this.#applyConfirmation(key, record);
+        this.#applyConfirmation(session, record);
         break;
       case ledgerRecordKind.widgetEventsReported:
-        this.#applyWidgetEvents(key, record);
+        this.#applyWidgetEvents(session, record);
         break;
     }
   }
@@ -101,10 +108,6 @@ export class LedgerProjection {
     key: SubIdKey,
     [, wallMs, sub, tag, , device, metadata]: SessionCreated,
   ): void {
-    if (this.#findSession(key) !== null) {
-      this.totals.repeatedSession++;
-      return;
-    }
     const { account, vertical, mode, createdMs } = decodeSubId(sub);
     const experiment = this.#state.assignExperimentNumber(account, vertical, mode === 'test', tag);
     const session: ProjectedSession = {
@@ -127,12 +130,7 @@ export class LedgerProjection {
     this.#createdSessionsOf(delta).push(session);
   }
 
-  #applyOffersViewed(key: SubIdKey, [, wallMs, sub, , offerIds, , isRefresh]: OffersViewed): void {
-    const session = this.#findSession(key);
-    if (session === null) {
-      this.totals.unknownSession++;
-      return;
-    }
+  #applyOffersViewed(session: ProjectedSession, [, wallMs, sub, , offerIds, , isRefresh]: OffersViewed): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     for (const offerId of offerIds) {
       const offer = this.#state.offers.assign(offerId);
@@ -146,12 +144,7 @@ export class LedgerProjection {
   }
 
   /** Counts widget events. Repeats need not be detected, because the front end drops repeated events before it appends the record. */
-  #applyWidgetEvents(key: SubIdKey, [, wallMs, sub, , , types]: WidgetEventsReported): void {
-    const session = this.#findSession(key);
-    if (session === null) {
-      this.totals.unknownSession++;
-      return;
-    }
+  #applyWidgetEvents(session: ProjectedSession, [, wallMs, sub, , , types]: WidgetEventsReported): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);
     const delta = this.#dayDelta(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device);
@@ -162,12 +155,10 @@ export class LedgerProjection {
     }
   }
 
-  #applyOfferClicked(key: SubIdKey, [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClicked): void {
-    const session = this.#findSession(key);
-    if (session === null) {
-      this.totals.unknownSession++;
-      return;
-    }
+  #applyOfferClicked(
+    session: ProjectedSession,
+    [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClicked,
+  ): void {
     const { createdMs } = decodeSubId(sub);
     // The number -1 stands for an unknown offer.
     const offer = this.#state.offers.find(offerId) ?? -1;
@@ -183,14 +174,9 @@ export class LedgerProjection {
   }
 
   /** Applies a confirmation or a reversal (docs/contract.md#confirmation-rules). A confirmation may restore a click without a record. */
-  #applyConfirmation(key: SubIdKey, record: RevenueConfirmed | RevenueReversed): void {
+  #applyConfirmation(session: ProjectedSession, record: RevenueConfirmed | RevenueReversed): void {
     const confirmation = toConfirmation(record);
     const { sub, offerId, txid } = confirmation;
-    const session = this.#findSession(key);
-    if (session === null) {
-      this.totals.unknownSession++;
-      return;
-    }
     const offer = this.#state.offers.find(offerId);
     if (offer === null) {
       this.totals.unsoundConfirmations++;

@@ -48,10 +48,8 @@ export interface ThreadAnalytics extends Analytics, PayoutStateReader {
   onLedgerDurable(position: number): void;
   /** Time in milliseconds since the oldest record that is not projected became durable; 0 if all records are projected. */
   readonly lagMs: number;
-  /** Returns the totals of the projection. Rejects as `getSummary` does. */
+  /** Returns the totals of the projection without waiting for records that are not projected yet. Rejects as `getSummary` does. */
   getTotals(): Promise<ProjectionTotals>;
-  /** Returns the totals without waiting for records that are not projected yet. */
-  getCurrentTotals(): Promise<ProjectionTotals>;
   /** Returns a page of experiments, see `ExperimentsReader.listAfter`. Rejects as `getSummary` does. */
   listExperiments(afterNumber: number): Promise<readonly ExperimentRow[]>;
   /**
@@ -158,10 +156,6 @@ class AggregatorThread implements ThreadAnalytics {
   }
 
   getTotals(): Promise<ProjectionTotals> {
-    return this.#query({ name: 'getTotals', parameter: undefined });
-  }
-
-  getCurrentTotals(): Promise<ProjectionTotals> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 

@@ -10,8 +10,9 @@ import {
 } from './measurements.ts';
 import {
   CapacityError,
-  computeKeyLoad,
+  calculateLoadPerKey,
   type KeyLoad,
+  mapRoutes,
   type RouteName,
   routeNames,
   type TrafficMix,
@@ -81,7 +82,7 @@ interface Prediction {
 
 /** Computes how many servers the requested API keys need, and the bottleneck. Throws `CapacityError` if no number is sufficient. */
 export function planCapacity(measurements: Measurements, mix: TrafficMix, request: PlanRequest): CapacityPlan {
-  const key = computeKeyLoad(mix);
+  const key = calculateLoadPerKey(mix);
   const cost = computeMixCost(measurements, key);
   const sustained = findSustainedRate(measurements.curve, request.sloP99Ms);
   assertSustainable(measurements, request, sustained);
@@ -165,10 +166,7 @@ function computeBoxLoad(key: KeyLoad, keys: number): BoxLoad {
   return {
     keys,
     requestsPerSecond: keys * key.requestsPerSecond,
-    ratesPerSecond: Object.fromEntries(routeNames.map((name) => [name, keys * key.ratesPerSecond[name]])) as Record<
-      RouteName,
-      number
-    >,
+    ratesPerSecond: mapRoutes((name) => keys * key.ratesPerSecond[name]),
     sessionsPerDay: keys * key.sessionsPerDay,
     liveSessions: keys * key.liveSessions,
   };
@@ -238,7 +236,7 @@ function listCaveats(
 
 /** Returns the number of API keys per server if all sessions of a day are live at the same time. */
 function keysIfAllSessionsOverlap(mix: TrafficMix, resources: readonly Resource[], { headroom }: PlanRequest): number {
-  const { liveSessions } = computeKeyLoad({ ...mix, livePeakFactor: 24 / mix.sessionHours });
+  const { liveSessions } = calculateLoadPerKey({ ...mix, livePeakFactor: 24 / mix.sessionHours });
   const sessionCapacities = resources.filter(({ unit }) => unit === 'live sessions').map(({ capacity }) => capacity);
   return Math.floor((Math.min(...sessionCapacities) * (1 - headroom)) / liveSessions);
 }

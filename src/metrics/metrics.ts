@@ -1,11 +1,4 @@
-import {
-  type GaugeSources,
-  type LogIncidentKind,
-  type LogName,
-  logIncidentKinds,
-  logNames,
-  registerGauges,
-} from './gauges.ts';
+import { type LogIncidentKind, type LogName, logIncidentKinds, logNames } from './gauges.ts';
 import {
   BucketHistogram,
   batchRequestsBuckets,
@@ -64,7 +57,7 @@ type AuthRefusal = (typeof rateLimitKinds)[number] | (typeof unauthorizedKinds)[
  */
 export class Metrics {
   readonly requests: RequestCounter;
-  readonly #registry = new MetricRegistry();
+  readonly registry = new MetricRegistry();
   readonly #authRefusals: Record<AuthRefusal, number> = {
     minute: 0,
     analytics: 0,
@@ -76,12 +69,12 @@ export class Metrics {
   readonly #groupBytes = new BucketHistogram(groupBytesBuckets, logNames.length);
   readonly #logWriteDurations = new BucketHistogram(logWriteDurationBuckets, logNames.length);
   readonly #batchRequests = new BucketHistogram(batchRequestsBuckets);
-  readonly #widgetEvents = this.#registry.counter(
+  readonly #widgetEvents = this.registry.counter(
     'marketplace_widget_events_total',
     'Recorded widget events, by type.',
     ['type'],
   );
-  readonly #logIncidents = this.#registry.counter('marketplace_log_incidents_total', 'Log incidents by log and kind.', [
+  readonly #logIncidents = this.registry.counter('marketplace_log_incidents_total', 'Log incidents by log and kind.', [
     'log',
     'kind',
   ]);
@@ -120,17 +113,12 @@ export class Metrics {
     this.requests = new RequestCounter(routes);
     this.#registerRequestMetrics(routes);
     this.#registerLogMetrics();
-    this.#registry.histogramFrom(
+    this.registry.histogramFrom(
       'marketplace_match_batch_requests',
       'Requests sent to a matching thread in one batch.',
       this.#batchRequests,
     );
-    registerProcessMetrics(this.#registry);
-  }
-
-  /** Registers the metrics that are read at each scrape. Call this method once. */
-  registerGauges(sources: GaugeSources): void {
-    registerGauges(this.#registry, sources);
+    registerProcessMetrics(this.registry);
   }
 
   readonly countWidgetEvents = (types: readonly string[]): void => {
@@ -155,39 +143,39 @@ export class Metrics {
     };
   }
 
-  readonly contentType = this.#registry.contentType;
+  readonly contentType = this.registry.contentType;
 
   /** Returns all metrics in the Prometheus text format. */
   render(): Promise<string> {
-    return this.#registry.render();
+    return this.registry.render();
   }
 
   #eventCounter(name: string, help: string): () => void {
-    const counter = this.#registry.counter(name, help);
+    const counter = this.registry.counter(name, help);
     return () => counter.inc();
   }
 
   #registerRequestMetrics(routes: readonly string[]): void {
     const { requests } = this;
-    this.#registry.counterFrom(
+    this.registry.counterFrom(
       'marketplace_requests_total',
       'Requests answered on the public listener, by route and status.',
       ['route', 'status'],
       () => [...requests.counts()].map(({ route, status, count }) => ({ labels: { route, status }, value: count })),
     );
-    this.#registry.histogramFrom(
+    this.registry.histogramFrom(
       'marketplace_request_duration_seconds',
       'Time from the request head to the reply on the public listener, by route.',
       requests.durations,
       { label: 'route', values: routes },
     );
-    this.#registry.counterFrom(
+    this.registry.counterFrom(
       'marketplace_rate_limited_requests_total',
       'Requests rejected by a rate limit: per minute, analytics queries per minute, or sessions per day.',
       ['limit'],
       () => rateLimitKinds.map((limit) => ({ labels: { limit }, value: this.#authRefusals[limit] })),
     );
-    this.#registry.counterFrom(
+    this.registry.counterFrom(
       'marketplace_unauthorized_requests_total',
       "Requests rejected for a missing, invalid or other vertical's API key.",
       ['reason'],
@@ -202,7 +190,7 @@ export class Metrics {
       ['marketplace_log_group_bytes', 'Bytes written together, by log.', this.#groupBytes],
       ['marketplace_log_write_duration_seconds', 'Time to write and sync one group, by log.', this.#logWriteDurations],
     ] as const) {
-      this.#registry.histogramFrom(name, help, histogram, series);
+      this.registry.histogramFrom(name, help, histogram, series);
     }
     // Every counter starts at 0, because Prometheus detects no increase if a counter first appears with its first event.
     for (const log of logNames) for (const kind of logIncidentKinds) this.#logIncidents.inc({ log, kind }, 0);
