@@ -1,11 +1,8 @@
-import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import type { DataFiles } from '../files/data-files.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
-import type { CohortQuery, DailyResult, RowsPage, RowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
-import type { RetentionOutcome } from './ledger-follower.ts';
-import type { ProjectionTotals } from './projection-state.ts';
-import type { ExperimentRow } from './session-reader.ts';
-import type { RetentionRequest } from './store-retention.ts';
+import type { CohortQuery } from './analytics.ts';
+import type { AnalyticsStore } from './analytics-store.ts';
+import type { LedgerFollower } from './ledger-follower.ts';
 
 export interface AggregatorWorkerData {
   readonly files: DataFiles;
@@ -13,36 +10,27 @@ export interface AggregatorWorkerData {
   readonly progress: SharedArrayBuffer;
 }
 
-/** Parameter of each query, by query name. All names except `applyRetention` are methods of `AnalyticsStore`. */
-export interface QueryParameters {
-  readonly getSummary: SummaryQuery;
-  readonly listDays: SummaryQuery;
-  readonly listRows: RowsQuery;
-  readonly findPayoutStates: readonly PayoutKey[];
-  readonly listExperiments: number;
-  readonly getTotals: undefined;
-  readonly applyRetention: RetentionRequest;
-}
-
-export interface QueryResults {
-  readonly getSummary: SummaryResult;
-  readonly listDays: DailyResult;
-  readonly listRows: RowsPage;
-  readonly findPayoutStates: readonly PayoutStateWithLender[];
-  readonly listExperiments: readonly ExperimentRow[];
-  readonly getTotals: ProjectionTotals;
-  readonly applyRetention: RetentionOutcome;
-}
-
-export type QueryName = keyof QueryParameters;
 /** Names of the queries that only read the store. */
-export type StoreQueryName = Exclude<QueryName, 'applyRetention'>;
+export type StoreQueryName =
+  | 'getSummary'
+  | 'listDays'
+  | 'listRows'
+  | 'findPayoutStates'
+  | 'listExperiments'
+  | 'getTotals';
+
+type QueryMethods = Pick<AnalyticsStore, StoreQueryName> & Pick<LedgerFollower, 'applyRetention'>;
+export type QueryName = keyof QueryMethods;
+
+/** Parameter and result of each query, by query name. */
+export type QueryParameters = { readonly [Name in QueryName]: Parameters<QueryMethods[Name]>[0] };
+export type QueryResults = { readonly [Name in QueryName]: ReturnType<QueryMethods[Name]> };
 
 export type Query<Name extends QueryName = QueryName> = {
   [Each in Name]: { readonly name: Each; readonly parameter: QueryParameters[Each] };
 }[Name];
 
-export type QueryMethods<Name extends QueryName> = {
+export type QueryExecutors<Name extends QueryName> = {
   readonly [Each in Name]: (parameter: QueryParameters[Each]) => QueryResults[Each];
 };
 

@@ -108,8 +108,7 @@ export class StoreVersionMismatchError extends Error {
 /** Opens the file for writing and creates the tables in a new one. Throws `StoreVersionMismatchError`. */
 export function openAnalyticsDatabase(file: string): Database.Database {
   createPrivateFile(file);
-  const database = new Database(file);
-  try {
+  return closeOnError(new Database(file), (database) => {
     database.pragma('journal_mode = WAL');
     // A power cut may lose the last commits but does not corrupt the file. The follower then applies the lost records again.
     database.pragma('synchronous = NORMAL');
@@ -117,24 +116,22 @@ export function openAnalyticsDatabase(file: string): Database.Database {
     database.pragma(`wal_autocheckpoint = ${bounds.analyticsStoreCheckpointPages}`);
     database.pragma(`cache_size = -${bounds.analyticsStoreCacheKibibytes}`);
     const empty = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
-    if (empty) {
-      database.transaction(() => {
-        database.exec(createTablesSql);
-        database.pragma(`user_version = ${schemaVersion}`);
-      })();
-    } else assertSchemaVersion(database);
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+    if (!empty) return assertSchemaVersion(database);
+    database.transaction(() => {
+      database.exec(createTablesSql);
+      database.pragma(`user_version = ${schemaVersion}`);
+    })();
+  });
 }
 
 /** Opens an existing store read-only. Another process may be writing the store. Throws `StoreVersionMismatchError`. */
 export function openAnalyticsDatabaseReadOnly(file: string): Database.Database {
-  const database = new Database(file, { readonly: true, fileMustExist: true });
+  return closeOnError(new Database(file, { readonly: true, fileMustExist: true }), assertSchemaVersion);
+}
+
+function closeOnError(database: Database.Database, setUp: (database: Database.Database) => void): Database.Database {
   try {
-    assertSchemaVersion(database);
+    setUp(database);
     return database;
   } catch (error) {
     database.close();

@@ -1,7 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import type { LogCursor } from '../event-log/log-reader.ts';
-import type { QueryMethods, StoreQueryName } from './aggregator-protocol.ts';
 import type { DailyResult, RowsPage, RowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
 import { openAnalyticsDatabase } from './analytics-database.ts';
 import { BatchWriter, LedgerSegmentIndex } from './batch-writer.ts';
@@ -21,7 +20,7 @@ import { RetainedSessions, type RetentionRequest, SessionPruner, StoreRetention 
  *
  * If a batch throws, the file is unchanged but the caches of this object are invalid: close the object and create another.
  */
-export class AnalyticsStore implements QueryMethods<StoreQueryName> {
+export class AnalyticsStore {
   readonly #database: Database;
   readonly #retainedSessions: RetainedSessions;
   readonly #pruner: SessionPruner;

@@ -23,11 +23,7 @@ export interface PayoutStateReader {
   findPayoutStates(keys: readonly PayoutKey[], signal?: CancelSignal | null): Promise<readonly PayoutStateWithLender[]>;
 }
 
-interface PendingClick {
-  readonly offerShown: boolean;
-  readonly clickedMs: number | null;
-  readonly lenderName: string | null;
-}
+type PendingClick = Pick<PayoutStateWithLender, 'offerShown' | 'clickedMs' | 'lenderName'>;
 
 /** Payout states of the rows of one batch. They include the effect of rows of the same batch that were already accepted. */
 export class PendingPayoutStates {

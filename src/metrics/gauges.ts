@@ -201,13 +201,12 @@ function registerSkippedRecords(registry: MetricRegistry, read: GaugeSources['an
 
 function registerEventLoopMetrics(registry: MetricRegistry, delays: BucketHistogram): void {
   registry.histogramFrom('marketplace_event_loop_delay_seconds', 'Timer delay of the main thread.', delays);
-  for (const state of ['active', 'idle'] as const) {
-    registry.counterFrom(
-      `marketplace_event_loop_${state}_seconds_total`,
-      `Time in which the main thread was ${state}.`,
-      [],
-      () => [{ labels: {}, value: performance.eventLoopUtilization()[state] / 1000 }],
-    );
+  for (const [name, help, state] of [
+    ['marketplace_event_loop_active_seconds_total', 'Time in which the main thread was active.', 'active'],
+    ['marketplace_event_loop_idle_seconds_total', 'Time in which the main thread was idle.', 'idle'],
+  ] as const) {
+    const read = () => [{ labels: {}, value: performance.eventLoopUtilization()[state] / 1000 }];
+    registry.counterFrom(name, help, [], read);
   }
 }
 

@@ -76,27 +76,6 @@ describe('summary', () => {
     return projected.store.getSummary({ ...tagOne, referrerTag, fromDay: today - 30, toDay: today, ...filter });
   }
 
-  it('contains the same figures for a tag and for its sub_ids', () => {
-    const subs: Buffer[] = [];
-    for (let serial = 0; serial < 40; serial++) {
-      const sub = subOf({ createdMs: noon - serial * dayMs, serial });
-      subs.push(sub);
-      apply(createdRecord(sub, { device: (serial % 5) as 0 }), viewedRecord(sub, ['a', 'b', 'c']));
-      if (serial % 2 === 0) apply(clickedRecord(sub, 'a', { valueMicros: 1_000 + serial }));
-      if (serial % 4 === 0) apply(reportedRecord(sub, ['widget_loaded', 'offer_impression', 'offer_impression']));
-      if (serial % 3 === 0) apply(clickedRecord(sub, 'b', { lender: 'Lender of a', valueMicros: 7 }));
-    }
-    const window = { fromDay: today - 35, toDay: today - 3, today: today + 30 };
-    const byTag = query(window);
-    const bySubs = query({ ...window, subs });
-    assert.equal(byTag.sessions, 33);
-    assert.equal(byTag.byDevice.length, 5);
-    assert.equal(byTag.matured.sessions, 20);
-    assert.deepEqual(byTag.widgetEvents, [8, 0, 16, 0, 0, 0, 0]);
-    assert.equal(bySubs.subsOutsideDates, 7);
-    assert.deepEqual({ ...bySubs, subsOutsideDates: 0 }, byTag);
-  });
-
   it('includes the first and the last day of the window', () => {
     const subs = [-1, 0, 1, 2, 3].map((day) => subOf({ createdMs: (today + day) * dayMs, serial: day + 1 }));
     apply(...subs.map((sub) => createdRecord(sub)));

@@ -10,16 +10,14 @@ import { LedgerFollower, type RetentionOutcome } from '../../src/analytics/ledge
 import type { RetentionRequest } from '../../src/analytics/store-retention.ts';
 import { dayOf } from '../../src/domain/calendar.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
-import type { FileEventLog } from '../../src/event-log/file-event-log.ts';
-import { openEventLog } from '../../src/event-log/file-event-log.ts';
+import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dropSegments } from '../../src/event-log/segment-files.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { dataFiles } from '../../src/files/data-files.ts';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { plain } from '../event-log/log-fixture.ts';
-import type { Fate } from '../event-log/simulated-disk.ts';
-import { SimulatedDisk } from '../event-log/simulated-disk.ts';
+import { type Fate, SimulatedDisk } from '../event-log/simulated-disk.ts';
 import { SimulatedLogFiles } from '../event-log/simulated-log-files.ts';
 import { AnalyticsModel } from '../support/analytics-model.ts';
 import { arbitraryRecords, arbitraryToday, everyQuery } from '../support/arbitrary-ledger.ts';
@@ -283,11 +281,7 @@ function assertFigures(real: SimulatedFollower, model: Model): void {
 }
 
 const append = fc
-  .record({
-    records: arbitraryRecords,
-    isAwaited: fc.boolean(),
-    isSettled: fc.boolean(),
-  })
+  .record({ records: arbitraryRecords, isAwaited: fc.boolean(), isSettled: fc.boolean() })
   .map(({ records, isAwaited, isSettled }) =>
     command(
       `append ${records.length}, ${isAwaited ? 'awaited' : 'not awaited'}, ${isSettled ? 'settled' : 'pending'}`,

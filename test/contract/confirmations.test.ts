@@ -5,11 +5,10 @@ import type { ConfirmationsView } from '../../src/index.ts';
 import { assertOk, assertRefused } from '../support/answers.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { clickIdOf } from '../support/click-id-of.ts';
-import { atEveryDoor, onEveryEngine } from '../support/doors.ts';
+import { onPersonalLoans } from '../support/doors.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 import type { RunningMarketplace } from '../support/running-marketplace.ts';
 import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
-import { allFixtures } from '../support/vertical-fixtures.ts';
 
 function post(
   market: RunningMarketplace,
@@ -35,7 +34,7 @@ async function outcomes(market: RunningMarketplace, body: unknown): Promise<stri
   return results.map(({ outcome, reason }) => reason ?? outcome);
 }
 
-atEveryDoor('confirmed revenue', (door) => {
+onPersonalLoans('POST /confirmations', (door) => {
   /** Creates a session, requests offers and clicks the first ones. */
   async function createClicks(caller: ApiCaller, tag: string, clicks = 1) {
     const subId = await caller.sessionWith(tag, door.fixture.complete);
@@ -118,13 +117,11 @@ atEveryDoor('confirmed revenue', (door) => {
     const summary = await caller.summary({ referrer_tag: 'never-counted' });
     assert.deepEqual([summary.offer_clicks, summary.rev_confirmed], [1, 80]);
   });
-});
 
-onEveryEngine('POST /confirmations', ({ running }) => {
   test('requires the operator token for confirmations', async () => {
-    const market = running();
+    const { market } = door;
     const { operatorToken: token } = market;
-    const { key } = market.issueKey(allFixtures[0]!);
+    const { key } = market.issueKey(door.fixture);
     const invalidHeaders = [
       '',
       token,
@@ -145,7 +142,7 @@ onEveryEngine('POST /confirmations', ({ running }) => {
   });
 
   test('accepts only JSON bodies up to the maximum size', async () => {
-    const market = running();
+    const { market } = door;
     assertRefused(await post(market, '[]', { 'Content-Type': 'text/csv' }), 'UNSUPPORTED_MEDIA_TYPE');
     for (const body of ['', '{', `[${marker}]`, Buffer.from([0x22, 0xff, 0x22])]) {
       assertRefused(await post(market, body), 'INVALID_REQUEST', 'body');
@@ -161,7 +158,7 @@ onEveryEngine('POST /confirmations', ({ running }) => {
       JSON.stringify({ click_id: marker, sub_id: marker, svc_offer_id: marker, txid: marker, status: marker }),
       JSON.stringify({ txid: 'tx', status: 'funded', amount: marker }),
     ];
-    const answer = await post(running(), `[${rows.join(',')}]`);
+    const answer = await post(door.market, `[${rows.join(',')}]`);
     const { results, ...counts } = assertOk<ConfirmationsView>(answer);
     assert.deepEqual(counts, { accepted: 0, repeated: 0, rejected: 4, unknown: 0 });
     assert.deepEqual(
@@ -169,6 +166,6 @@ onEveryEngine('POST /confirmations', ({ running }) => {
       ['status_repeated', 'amount_repeated', 'status_invalid', 'amount_invalid'],
     );
     assert.ok(!answer.text.includes(marker));
-    assert.deepEqual(await outcomes(running(), '{"click_id":null,"click_id":"x"}'), ['click_id_repeated']);
+    assert.deepEqual(await outcomes(door.market, '{"click_id":null,"click_id":"x"}'), ['click_id_repeated']);
   });
 });
