@@ -19,8 +19,8 @@ import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { plain } from '../event-log/log-fixture.ts';
 import { type Fate, SimulatedDisk } from '../event-log/simulated-disk.ts';
 import { SimulatedLogFiles } from '../event-log/simulated-log-files.ts';
-import { AnalyticsModel } from '../support/analytics-model.ts';
-import { arbitraryRecords, arbitraryToday, everyQuery } from '../support/arbitrary-ledger.ts';
+import { AnalyticsModel } from './analytics-model.ts';
+import { arbitraryRecords, arbitraryToday, everyQuery } from './arbitrary-ledger.ts';
 
 const ledgerPath = '/ledger';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RowsView, SummaryView } from '../../src/index.ts';
-import { assertOk, assertRefused, assertTimestamp } from '../support/answers.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { assertOk, assertRefused, assertTimestamp } from '../support/api-caller.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
 import { worthMicros, worthUsd } from '../support/vertical-fixture.ts';
 
@@ -20,7 +20,7 @@ const userAgents = {
 };
 
 /** Other tests check members, filters, dates, pages and totals: test/operations/query-analytics.test.ts and test/analytics. */
-onPersonalLoans('GET /analytics', (door) => {
+describePersonalLoans('GET /analytics', (door) => {
   test('returns a summary, and the figures of each day, of the sessions of a tag', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);

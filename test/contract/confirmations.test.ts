@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { ConfirmationsView } from '../../src/index.ts';
-import { assertOk, assertRefused } from '../support/answers.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { clickIdOf } from '../support/click-id-of.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { type ApiCaller, assertOk, assertRefused } from '../support/api-caller.ts';
+import { clickIdOf } from '../support/click-ids.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 import type { RunningMarketplace } from '../support/running-marketplace.ts';
 import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
@@ -34,7 +33,7 @@ async function outcomes(market: RunningMarketplace, body: unknown): Promise<stri
   return results.map(({ outcome, reason }) => reason ?? outcome);
 }
 
-onPersonalLoans('POST /confirmations', (door) => {
+describePersonalLoans('POST /confirmations', (door) => {
   /** Creates a session, requests offers and clicks the first ones. */
   async function createClicks(caller: ApiCaller, tag: string, clicks = 1) {
     const subId = await caller.sessionWith(tag, door.fixture.complete);

@@ -10,9 +10,7 @@ import { parse } from 'yaml';
 import { publicRouteNames } from '../../src/http/routes/route-names.ts';
 import { logNames } from '../../src/metrics/gauges.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
-import { Scrape } from '../support/scrape.ts';
-import { scrapeOverTls } from '../support/scrape-over-tls.ts';
-import { visitEverything } from '../support/visit-everything.ts';
+import { requestEveryRoute, Scrape, scrapeOverTls } from '../support/scrape.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const operationsPage = read('docs/operations-api.md');
@@ -153,7 +151,7 @@ describe('alerts, dashboard and documented metrics', () => {
   let scrape: Scrape;
   before(async () => {
     market = await RunningMarketplace.start('uws');
-    await visitEverything(market);
+    await requestEveryRoute(market);
     scrape = (await Scrape.of(market.operations)).joinedBy(await scrapeOverTls());
   });
   after(() => market?.close());
