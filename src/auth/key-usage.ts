@@ -6,8 +6,8 @@ import {
   type KeyPolicies,
   type LimitPolicy,
   type LimitStatus,
+  SlidingWindow,
 } from './rate-limits.ts';
-import { SlidingWindow } from './sliding-window.ts';
 
 /** The tenant and key of an authenticated request. */
 export interface Caller extends Tenant {

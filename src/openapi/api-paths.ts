@@ -2,13 +2,26 @@ import Type, { type TSchema } from 'typebox';
 import type { Vertical } from '../verticals/vertical.ts';
 import { dailySchema, rowsSchema, summarySchema } from './analytics-schemas.ts';
 import { marketplaceSchema, widgetEmbedSchema } from './marketplace-schemas.ts';
-import type { Content, Examples, Headers, MediaType, PathItem, Response } from './openapi-types.ts';
 import { analyticsParameters, idempotencyKeyParameter, marketplaceParameters } from './parameters.ts';
 import type { RecordedExamples } from './recorded-examples.ts';
 import { errorResponses, limitHeaders, noStoreHeader, replayedHeader, requestIdHeader } from './responses.ts';
+import type { Content, Examples, Headers, MediaType, PathItem, Response } from './schema-parts.ts';
 import { inputsRequestSchema, inputsSchema, sessionRequestSchema, sessionSchema } from './session-schemas.ts';
 
 type Samples = RecordedExamples | null;
+
+/** Errors of every operation that needs a key. */
+const keyErrors = [
+  'INVALID_REQUEST',
+  'UNAUTHORIZED',
+  'VERTICAL_MISMATCH',
+  'METHOD_NOT_ALLOWED',
+  'RATE_LIMIT_EXCEEDED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const;
+/** Errors of every operation that has a request body. */
+const bodyErrors = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
 /** Returns the operations of the API by their path below `/v1/<vertical>`. */
 export function apiPaths(vertical: Vertical, samples: Samples): Readonly<Record<string, PathItem>> {
@@ -37,20 +50,7 @@ function createSession(samples: Samples): PathItem {
           replayedHeader,
         ),
         ...errorResponses(
-          [
-            'INVALID_REFERRER_TAG',
-            'INVALID_REQUEST',
-            'UNAUTHORIZED',
-            'VERTICAL_MISMATCH',
-            'TAG_LIMIT_EXCEEDED',
-            'METHOD_NOT_ALLOWED',
-            'PAYLOAD_TOO_LARGE',
-            'UNSUPPORTED_MEDIA_TYPE',
-            'IDEMPOTENCY_MISMATCH',
-            'RATE_LIMIT_EXCEEDED',
-            'INTERNAL_ERROR',
-            'SERVICE_UNAVAILABLE',
-          ],
+          ['INVALID_REFERRER_TAG', ...keyErrors, 'TAG_LIMIT_EXCEEDED', ...bodyErrors, 'IDEMPOTENCY_MISMATCH'],
           { invalidParam: 'user_agent' },
         ),
       },
@@ -75,23 +75,10 @@ function submitInputs(vertical: Vertical, samples: Samples): PathItem {
           'Accepted and missing fields.',
           jsonContent(inputsSchema, samples && { inputs: { value: samples.inputs } }),
         ),
-        ...errorResponses(
-          [
-            'INVALID_REQUEST',
-            'INVALID_FIELD_VALUE',
-            'SUB_ID_EXPIRED',
-            'UNAUTHORIZED',
-            'VERTICAL_MISMATCH',
-            'SUB_ID_NOT_FOUND',
-            'METHOD_NOT_ALLOWED',
-            'PAYLOAD_TOO_LARGE',
-            'UNSUPPORTED_MEDIA_TYPE',
-            'RATE_LIMIT_EXCEEDED',
-            'INTERNAL_ERROR',
-            'SERVICE_UNAVAILABLE',
-          ],
-          { invalidParam: 'fields', invalidFields: samples?.invalidFields },
-        ),
+        ...errorResponses([...keyErrors, ...bodyErrors, 'INVALID_FIELD_VALUE', 'SUB_ID_EXPIRED', 'SUB_ID_NOT_FOUND'], {
+          invalidParam: 'fields',
+          invalidFields: samples?.invalidFields,
+        }),
       },
     },
   };
@@ -126,21 +113,10 @@ function getMarketplace({ required }: Vertical, samples: Samples): PathItem {
             ...(samples && { examples: { iframe: { summary: 'format=iframe', value: samples.iframeHtml } } }),
           },
         }),
-        ...errorResponses(
-          [
-            'INVALID_REQUEST',
-            'SUB_ID_EXPIRED',
-            'INSUFFICIENT_INPUTS',
-            'UNAUTHORIZED',
-            'VERTICAL_MISMATCH',
-            'SUB_ID_NOT_FOUND',
-            'METHOD_NOT_ALLOWED',
-            'RATE_LIMIT_EXCEEDED',
-            'INTERNAL_ERROR',
-            'SERVICE_UNAVAILABLE',
-          ],
-          { invalidParam: 'format', missingRequired: required.slice(-1) },
-        ),
+        ...errorResponses([...keyErrors, 'SUB_ID_EXPIRED', 'INSUFFICIENT_INPUTS', 'SUB_ID_NOT_FOUND'], {
+          invalidParam: 'format',
+          missingRequired: required.slice(-1),
+        }),
       },
     },
   };
@@ -167,19 +143,7 @@ function queryAnalytics(samples: Samples): PathItem {
             },
           ),
         ),
-        ...errorResponses(
-          [
-            'INVALID_REFERRER_TAG',
-            'INVALID_REQUEST',
-            'UNAUTHORIZED',
-            'VERTICAL_MISMATCH',
-            'METHOD_NOT_ALLOWED',
-            'RATE_LIMIT_EXCEEDED',
-            'INTERNAL_ERROR',
-            'SERVICE_UNAVAILABLE',
-          ],
-          { invalidParam: 'date_from' },
-        ),
+        ...errorResponses(['INVALID_REFERRER_TAG', ...keyErrors], { invalidParam: 'date_from' }),
       },
     },
   };

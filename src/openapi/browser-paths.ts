@@ -4,7 +4,6 @@ import type { PublicUrls } from '../config/config.ts';
 import type { RequestParam } from '../domain/errors.ts';
 import { clickPath } from '../operations/click-url.ts';
 import { widgetBeaconSchema, widgetOffersSchema } from './marketplace-schemas.ts';
-import type { Content, Headers, MediaType, PathItem, Response, Responses, Server } from './openapi-types.ts';
 import {
   clickParameters,
   contentVersionParameter,
@@ -24,6 +23,7 @@ import {
   retryAfterHeader,
   type StatusDescriptions,
 } from './responses.ts';
+import type { Content, Headers, MediaType, PathItem, Response, Responses, Server } from './schema-parts.ts';
 import { urlSchema } from './schema-parts.ts';
 
 /** Returns the host of the widget URL as a server of the OpenAPI document, and the path of the widget URL. */
@@ -189,18 +189,7 @@ function getWidgetOffers(samples: RecordedExamples | null): PathItem {
           headers: { ...requestIdHeader, ...noStoreHeader, ...allowOriginHeader },
           content: { 'application/json': jsonMediaType(widgetOffersSchema, samples?.widgetOffers) },
         },
-        ...widgetErrorResponses(
-          [
-            'INVALID_REQUEST',
-            'SUB_ID_EXPIRED',
-            'INSUFFICIENT_INPUTS',
-            'ORIGIN_NOT_ALLOWED',
-            'SUB_ID_NOT_FOUND',
-            'RATE_LIMIT_EXCEEDED',
-            'INTERNAL_ERROR',
-          ],
-          'load',
-        ),
+        ...widgetErrorResponses(['INVALID_REQUEST', 'SUB_ID_EXPIRED', 'INSUFFICIENT_INPUTS'], 'load'),
         503: unavailableResponse,
       },
     },
@@ -239,16 +228,7 @@ function reportWidgetEvents(samples: RecordedExamples | null): PathItem {
       responses: {
         204: { description: 'The events are stored.', headers: { ...requestIdHeader, ...allowOriginHeader } },
         ...widgetErrorResponses(
-          [
-            'INVALID_REQUEST',
-            'SUB_ID_EXPIRED',
-            'ORIGIN_NOT_ALLOWED',
-            'SUB_ID_NOT_FOUND',
-            'PAYLOAD_TOO_LARGE',
-            'RATE_LIMIT_EXCEEDED',
-            'INTERNAL_ERROR',
-            'SERVICE_UNAVAILABLE',
-          ],
+          ['INVALID_REQUEST', 'SUB_ID_EXPIRED', 'PAYLOAD_TOO_LARGE', 'SERVICE_UNAVAILABLE'],
           'events',
         ),
       },
@@ -260,8 +240,9 @@ function widgetErrorResponses(
   codes: Parameters<typeof customErrorResponses>[1],
   invalidParam: RequestParam,
 ): Responses {
+  const commonErrors = ['ORIGIN_NOT_ALLOWED', 'SUB_ID_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'INTERNAL_ERROR'] as const;
   return {
-    ...customErrorResponses(widgetStatuses, codes, { invalidParam }),
+    ...customErrorResponses(widgetStatuses, [...codes, ...commonErrors], { invalidParam }),
     ...errorResponses(['METHOD_NOT_ALLOWED']),
   };
 }

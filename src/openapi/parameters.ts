@@ -4,7 +4,7 @@ import type { WidgetLinkParameters } from '../http/routes/widget-routes.ts';
 import { sortOrders } from '../matching/matcher.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import type { AnalyticsRequest } from '../operations/query-analytics.ts';
-import type { Parameter } from './openapi-types.ts';
+import type { Parameter } from './schema-parts.ts';
 import { isoDateSchema, referrerTagSchema, stringEnum, subIdSchema, widgetLoadIdSchema } from './schema-parts.ts';
 
 type ParameterDescription = Omit<Parameter, 'name' | 'in'>;

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import { type ErrorBody, errorBody } from '../domain/error-body.ts';
 import { type ErrorCode, errorTable, type RequestParam } from '../domain/errors.ts';
 import { type ApiError, type InvalidField, invalidRequest } from '../domain/outcome.ts';
-import type { Examples, Header, Headers, Response, Responses } from './openapi-types.ts';
+import type { Examples, Header, Headers, Response, Responses } from './schema-parts.ts';
 import { schemaFor, stringEnum } from './schema-parts.ts';
 
 function requiredHeader(description: string, schema: TSchema): Header {

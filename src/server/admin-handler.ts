@@ -3,9 +3,14 @@ import { isKeyFileBusy, isKeyFileUnwritable } from '../auth/key-file.ts';
 import { bounds } from '../bounds.ts';
 import { invalidRequest, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
 import type { Handler } from '../http/engines/listener.ts';
-import { keyRoutes, originRoutes } from '../http/routes/admin-account-routes.ts';
-import { adminRoutes, confirmationsRoute } from '../http/routes/admin-routes.ts';
-import { createHostCheck, type IsOperator } from '../http/routes/operator-access.ts';
+import {
+  adminRoutes,
+  confirmationsRoute,
+  createHostCheck,
+  type IsOperator,
+  keyRoutes,
+  originRoutes,
+} from '../http/routes/admin-routes.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type Service, type ServiceOptions, servedVerticals } from './service.ts';
 

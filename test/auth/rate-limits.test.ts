@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { DailyCounter } from '../../src/auth/key-usage.ts';
-import { createKeyPolicies, createLimitStatus, rateLimitHeaders } from '../../src/auth/rate-limits.ts';
-import { SlidingWindow } from '../../src/auth/sliding-window.ts';
+import { createKeyPolicies, createLimitStatus, rateLimitHeaders, SlidingWindow } from '../../src/auth/rate-limits.ts';
 
 describe('rateLimitHeaders', () => {
   const policies = createKeyPolicies({ requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 });

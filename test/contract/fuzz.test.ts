@@ -9,7 +9,7 @@ import { personalLoansFixture as fixture } from '../support/personal-loans-fixtu
 import { ServiceConnection } from '../support/service-connection.ts';
 
 const seed = 20_260_520;
-const runs = 300;
+const runs = 150;
 
 const successes = [100, 200, 204, 302];
 /** Statuses of the responses that an HTTP engine generates for invalid HTTP. */

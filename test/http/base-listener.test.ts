@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
+import {
+  type DeadlineEntry,
+  DeadlineQueue,
+  InFlightRequests,
+  unqueuedEntry,
+} from '../../src/http/engines/base-listener.ts';
 import { nextRequestId } from '../../src/http/engines/base-request-context.ts';
-import { type DeadlineEntry, DeadlineQueue, unqueuedEntry } from '../../src/http/engines/deadline-queue.ts';
-import { InFlightRequests } from '../../src/http/engines/in-flight-requests.ts';
 
 function entry(onDeadline: () => void = () => {}): DeadlineEntry {
   return { ...unqueuedEntry, onDeadline };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { publicRouteNames } from '../../src/http/routes/route-names.ts';
+import { publicRouteNames } from '../../src/http/routes/routing.ts';
 import { logNames } from '../../src/metrics/gauges.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { Scrape } from '../support/scrape.ts';

@@ -10,7 +10,7 @@ import type {
   PathItem,
   Reference,
   Response,
-} from '../../src/openapi/openapi-types.ts';
+} from '../../src/openapi/schema-parts.ts';
 import type { ErrorBody } from './answers.ts';
 import type { Answer, Asked } from './http-client.ts';
 
