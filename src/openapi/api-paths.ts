@@ -39,8 +39,7 @@ function createSession(samples: Samples): PathItem {
       operationId: 'createSession',
       tags: ['API'],
       summary: 'Create a session',
-      description:
-        'Create one for each page load. All views, clicks and revenue of the session count for the experiment of its tag.',
+      description: 'Create one for each page load. Its views, clicks and revenue count for the experiment of its tag.',
       parameters: [idempotencyKeyParameter],
       requestBody: jsonRequestBody(sessionRequestSchema, samples && { session: { value: samples.sessionRequest } }),
       responses: {
@@ -64,8 +63,7 @@ function submitInputs(vertical: Vertical, samples: Samples): PathItem {
       operationId: 'submitInputs',
       tags: ['API'],
       summary: 'Submit pocket fields',
-      description:
-        'The answers of the visitor, in one or several calls, which are merged. The response lists missing fields and says whether there are enough for offers.',
+      description: 'The answers of the visitor, in one or several calls, which are merged.',
       requestBody: jsonRequestBody(
         inputsRequestSchema(vertical),
         samples && { inputs: { value: samples.inputsRequest } },
@@ -91,7 +89,7 @@ function getMarketplace({ required }: Vertical, samples: Samples): PathItem {
       tags: ['API'],
       summary: 'Get offers',
       description:
-        'The offers that match the fields of the session, ranked: as JSON for your own offer cards, or as the embed code of a widget. With `json` each response counts as a view; a widget counts a view when it loads. `HEAD` counts none.',
+        'The ranked offers, or the embed code of a widget. With `json` each response counts as a view; `HEAD` does not.',
       parameters: marketplaceParameters,
       responses: {
         200: successResponse('The offers, or the embed code.', {
@@ -107,9 +105,7 @@ function getMarketplace({ required }: Vertical, samples: Samples): PathItem {
             }),
           },
           'text/html': {
-            schema: Type.String({
-              description: 'With `iframe` and `js`, unless the client prefers JSON: the embed code alone.',
-            }),
+            schema: Type.String({ description: 'The embed code alone, unless the client prefers JSON.' }),
             ...(samples && { examples: { iframe: { summary: 'format=iframe', value: samples.iframeHtml } } }),
           },
         }),
@@ -129,7 +125,7 @@ function queryAnalytics(samples: Samples): PathItem {
       tags: ['API'],
       summary: 'Query analytics',
       description:
-        'Sessions, views, clicks and revenue of an experiment or of a list of sessions. Includes everything that was answered before the query was received. Days and sessions are paginated.',
+        'Sessions, views, clicks and revenue of an experiment or of a list of sessions, including every earlier response.',
       parameters: analyticsParameters,
       responses: {
         200: successResponse(
