@@ -81,7 +81,7 @@ export class ClickIds {
   verify(text: string): ClickIdPayload | null {
     const token = decodeCanonicalBase64url(text);
     if (token === null) return null;
-    if (token[0] !== encryptedLayout) return this.#verifySigned(token);
+    if (token[0] !== encryptedLayout) return this.#verifySignedLayout(token);
     const plaintextEnd = this.#cipher.decrypt(token.subarray(1));
     if (plaintextEnd === null) return null;
     const { buffer, plaintextOffset } = this.#cipher;
@@ -94,7 +94,7 @@ export class ClickIds {
     };
   }
 
-  #verifySigned(token: Buffer): ClickIdPayload | null {
+  #verifySignedLayout(token: Buffer): ClickIdPayload | null {
     const macOffset = token.length - signedMacBytes;
     if (macOffset <= signedOfferIdOffset || macOffset > signedBytesMax) return null;
     if (!this.#signer.verify(token, macOffset)) return null;

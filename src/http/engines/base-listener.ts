@@ -3,11 +3,11 @@ import { type Certificate, InvalidCertificateError, type TlsVersion } from '../.
 import type { Listener, ListenerOptions } from './listener.ts';
 
 /**
- * Waits for `delayMs`, and at least until the event loop has polled for new connections once more. Closing the listening socket earlier
+ * Accepts connections for `acceptMs`, and at least until the event loop has polled for new connections once more. Closing the listening socket earlier
  * would reset connections that the operating system has established but the process has not accepted yet.
  */
-async function keepAcceptingConnections(delayMs: number): Promise<void> {
-  if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+async function keepAcceptingConnections(acceptMs: number): Promise<void> {
+  if (acceptMs > 0) await new Promise((resolve) => setTimeout(resolve, acceptMs));
   // The first wait ends the current turn of the event loop. The second wait ends a turn in which the sockets were polled.
   await new Promise(setImmediate);
   await new Promise(setImmediate);
@@ -211,8 +211,8 @@ export abstract class BaseListener implements Listener {
     }
   }
 
-  close(graceMs: number, delayMs = 0): Promise<number> {
-    this.drainResult ??= this.drain(graceMs, delayMs);
+  close(graceMs: number, acceptMs = 0): Promise<number> {
+    this.drainResult ??= this.drain(graceMs, acceptMs);
     return this.drainResult;
   }
 
@@ -222,9 +222,9 @@ export abstract class BaseListener implements Listener {
     this.deadlineTimer = setInterval(() => this.deadlines.expire(performance.now()), bounds.deadlineCheckIntervalMs);
   }
 
-  private async drain(graceMs: number, delayMs: number): Promise<number> {
+  private async drain(graceMs: number, acceptMs: number): Promise<number> {
     this.isDraining = true;
-    await keepAcceptingConnections(delayMs);
+    await keepAcceptingConnections(acceptMs);
     this.stopAccepting();
     const unanswered = await this.inFlightRequests.waitUntilEmpty(graceMs);
     await this.closeConnections();

@@ -44,7 +44,7 @@ export type IsOperator = (authorization: string) => boolean;
 type AdminMethod = 'GET' | 'POST' | 'DELETE';
 
 /** Creates the handler of a path for operators. It checks the method first and then the operator token. */
-export function operatorOnly(isOperator: IsOperator, handlers: { readonly [Name in AdminMethod]?: Handler }): Handler {
+function operatorOnly(isOperator: IsOperator, handlers: { readonly [Name in AdminMethod]?: Handler }): Handler {
   const handle: Handler = (context) => {
     if (!isOperator(context.header('authorization'))) return context.reply(operatorTokenRequiredReply());
     return handlers[context.method === 'HEAD' ? 'GET' : (context.method as AdminMethod)]!(context);
@@ -53,7 +53,7 @@ export function operatorOnly(isOperator: IsOperator, handlers: { readonly [Name 
 }
 
 /** Reads a JSON body and replies with the outcome of `handle`, which receives the parsed body and its JSON text. */
-export function replyToJsonBody(
+function replyToJsonBody(
   context: RequestContext,
   handle: (body: unknown, text: string) => Outcome<unknown> | Promise<Outcome<unknown>>,
   status = 200,
@@ -65,7 +65,7 @@ export function replyToJsonBody(
   });
 }
 
-export function sendOutcome(context: RequestContext, outcome: Outcome<unknown>, status = 200): void {
+function sendOutcome(context: RequestContext, outcome: Outcome<unknown>, status = 200): void {
   context.reply(
     outcome.ok
       ? { status, headers: jsonHeaders, body: `${JSON.stringify(outcome.value)}\n` }
@@ -73,7 +73,7 @@ export function sendOutcome(context: RequestContext, outcome: Outcome<unknown>, 
   );
 }
 
-export const keysPath = '/keys';
+const keysPath = '/keys';
 
 interface KeyAdmin {
   create(newKey: NewKey, nowMs: number): Outcome<{ readonly key: string; readonly issued: IssuedKey }>;
@@ -82,19 +82,11 @@ interface KeyAdmin {
   revoke(id: string, nowMs: number): Outcome<RevokeResult>;
 }
 
-interface KeyRoutesDeps {
-  readonly isOperator: IsOperator;
-  readonly keys: KeyAdmin;
-  readonly clock: Clock;
-  /** The verticals of this service. */
-  readonly verticals: readonly KeyVertical[];
-}
-
 /**
  * Creates the handler of API keys. `GET /keys` lists all keys, `POST /keys` creates a key, `GET /keys/<id>` shows a key and
  * `DELETE /keys/<id>` revokes it. Only the response to POST contains the key itself. No response contains the hash of a key.
  */
-export function keyRoutes({ isOperator, keys, clock, verticals }: KeyRoutesDeps): Handler {
+function keyRoutes({ isOperator, keys, clock, verticals }: AdminRoutesDeps): Handler {
   const toJson = (key: IssuedKey) => toIssuedKeyJson(key, clock.wallMs());
   const all = operatorOnly(isOperator, {
     GET: (context) => sendOutcome(context, succeeded(keys.list().map(toJson))),
@@ -127,17 +119,10 @@ function keyIdOf(path: string): string {
   return path.slice(keysPath.length + 1);
 }
 
-export const originsPath = '/origins';
-
 interface EmbedOriginAdmin {
   allow(account: string, origins: readonly string[]): Outcome<readonly AllowResult[]>;
   list(account?: string): Outcome<readonly AllowedOrigin[]>;
   remove(account: string, origins: readonly string[]): Outcome<readonly RemoveResult[]>;
-}
-
-interface OriginRoutesDeps {
-  readonly isOperator: IsOperator;
-  readonly embedOrigins: EmbedOriginAdmin;
 }
 
 const originParameters = ['account', 'origin'] as const;
@@ -146,7 +131,7 @@ const originParameters = ['account', 'origin'] as const;
  * Creates the handler of the web origins that may embed the widgets of an account. `GET /origins` lists the origins of all accounts, or
  * of the account in `?account=`. `POST /origins` allows origins, and `DELETE /origins?account=&origin=` removes an origin.
  */
-export function originRoutes({ isOperator, embedOrigins }: OriginRoutesDeps): Handler {
+function originRoutes({ isOperator, embedOrigins }: AdminRoutesDeps): Handler {
   return operatorOnly(isOperator, {
     GET: (context) => {
       const query = parseQueryParameters(context.query, originParameters);
@@ -194,31 +179,20 @@ function mapOutcome<From, To>(
   return outcome.ok ? succeeded(outcome.value.map(map)) : outcome;
 }
 
-const confirmationsPath = '/confirmations';
-
-interface ConfirmationsRouteDeps {
-  readonly isOperator: IsOperator;
-  /** Records confirmations. `text` is the JSON text of `body`. */
-  readonly confirm: (body: unknown, text: string, signal: CancelSignal) => Promise<Outcome<ConfirmationsView>>;
-}
-
-/** Creates the handler of `POST /confirmations` (docs/contract.md#confirmations). */
-export function confirmationsRoute({ isOperator, confirm }: ConfirmationsRouteDeps): Handler {
-  return operatorOnly(isOperator, {
-    POST: (context) => replyToJsonBody(context, (body, text) => confirm(body, text, context)),
-  });
-}
-
 interface AdminRoutesDeps {
   /** Whether the host of a `Host` header is allowed. */
   readonly isKnownHost: (host: string) => boolean;
   /** Returns the reasons why the service is not ready; empty when the service is ready. */
   readonly notReadyReasons: () => readonly string[];
   readonly metrics: Metrics;
-  readonly confirmations: Handler;
-  /** Handles `/keys` and the paths below it. */
-  readonly keys: Handler;
-  readonly origins: Handler;
+  readonly isOperator: IsOperator;
+  readonly clock: Clock;
+  /** The verticals of this service. */
+  readonly verticals: readonly KeyVertical[];
+  readonly keys: KeyAdmin;
+  readonly embedOrigins: EmbedOriginAdmin;
+  /** Records confirmations (docs/contract.md#confirmations). `text` is the JSON text of `body`. */
+  readonly confirm: (body: unknown, text: string, signal: CancelSignal) => Promise<Outcome<ConfirmationsView>>;
 }
 
 const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
@@ -229,7 +203,7 @@ const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
  * refused on every path.
  */
 export function adminRoutes(deps: AdminRoutesDeps): Handler {
-  const { isKnownHost, notReadyReasons, metrics, confirmations, keys, origins } = deps;
+  const { isKnownHost, notReadyReasons, metrics, isOperator, confirm } = deps;
   const pages: Readonly<Record<string, Handler>> = {
     '/healthz': (context) => sendJson(context, 200, { status: 'ok' }),
     '/readyz': (context) => {
@@ -248,9 +222,14 @@ export function adminRoutes(deps: AdminRoutesDeps): Handler {
   };
   const handlers = new Map<string, Handler>([
     ...Object.entries(pages).map(([path, page]): [string, Handler] => [path, readOnly(page)]),
-    [confirmationsPath, confirmations],
-    [keysPath, keys],
-    [originsPath, origins],
+    [
+      '/confirmations',
+      operatorOnly(isOperator, {
+        POST: (context) => replyToJsonBody(context, (body, text) => confirm(body, text, context)),
+      }),
+    ],
+    [keysPath, keyRoutes(deps)],
+    ['/origins', originRoutes(deps)],
   ]);
   return (context) => {
     if (!isKnownHost(context.header('host'))) {
