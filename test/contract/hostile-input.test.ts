@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertOk, assertRefused } from '../support/answers.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { assertOk, assertRefused } from '../support/api-caller.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 
-onPersonalLoans('hostile JSON:', (door) => {
+describePersonalLoans('hostile JSON:', (door) => {
   /** Runs an attack, then checks that the process still responds and that the key has the expected number of sessions. */
   const attacking = async (attack: (caller: ApiCaller) => Promise<void>, sessionsTotal = 0): Promise<void> => {
     const caller = door.market.caller(door.fixture, { limits: { analyticsPerMinute: 1_000 } });
@@ -114,7 +114,7 @@ onPersonalLoans('hostile JSON:', (door) => {
 });
 
 /** Sends the marker in every part of a request. The HTTP client fails the test if an error contains the marker. */
-onPersonalLoans('error messages', (door) => {
+describePersonalLoans('error messages', (door) => {
   const requests: Readonly<Record<string, (caller: ApiCaller, subId: string) => Promise<Answer>>> = {
     path: ({ http, basePath }) => http.send({ path: `${basePath}/${marker}` }),
     'path outside the API': ({ http }) => http.send({ path: `/${marker}?${marker}=${marker}` }),
@@ -164,7 +164,7 @@ onPersonalLoans('error messages', (door) => {
   });
 });
 
-onPersonalLoans('response headers', (door) => {
+describePersonalLoans('response headers', (door) => {
   test('contain no line breaks from parameters', async () => {
     const caller = door.market.caller(door.fixture);
     const { offers } = await caller.offers(await caller.sessionWith('injecting', door.fixture.complete));

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
-import { assertRefused } from '../support/answers.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { onEveryEngine, onPersonalLoans } from '../support/doors.ts';
+import { assertRefused } from '../support/api-caller.ts';
+import { describePersonalLoans, describeService } from '../support/contract-suite.ts';
 import type { Answer } from '../support/http-client.ts';
 import type { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -24,7 +24,7 @@ function advanceToMidnight(clock: ManualClock, msBefore: number): number {
   return clock.wallMs() + msBefore;
 }
 
-onPersonalLoans('limits per minute', (door) => {
+describePersonalLoans('limits per minute', (door) => {
   test('counts every request against the limits per minute, whatever its response', async () => {
     const caller = door.market.caller(door.fixture, { limits: { requestsPerMinute: 8 } });
     const answers = [
@@ -73,7 +73,7 @@ onPersonalLoans('limits per minute', (door) => {
   });
 });
 
-onPersonalLoans('limits per day', (door) => {
+describePersonalLoans('limits per day', (door) => {
   test('does not count a rejected session against the daily limit', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
@@ -147,7 +147,7 @@ onPersonalLoans('limits per day', (door) => {
 
 const maxSessions = 4;
 
-onEveryEngine(
+describeService(
   'limits of referrer tags and live sessions',
   ({ running }) => {
     test('rejects only new tags at the limit, and does not count a rejected session', async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { assertRefused } from '../support/answers.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { assertRefused } from '../support/api-caller.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
 
 /** The operations with a sub_id parameter. */
@@ -12,7 +12,7 @@ const operations = [
   (caller: ApiCaller, subId: string) => caller.get('marketplace', { sub_id: subId, format: 'json' }),
 ];
 
-onPersonalLoans('sub_id', (door) => {
+describePersonalLoans('sub_id', (door) => {
   test('expires at the millisecond of expires_at, however often the session is used', async () => {
     const { clock } = door.market;
     const caller = door.market.caller(door.fixture);
@@ -22,12 +22,10 @@ onPersonalLoans('sub_id', (door) => {
       for (const operation of operations) assert.equal((await operation(caller, subId)).status, 200);
     }
     const forged = `${subId.slice(0, -1)}${subId.endsWith('0') ? '1' : '0'}`;
-    for (const ms of [1, 365 * 24 * 60 * 60 * 1000]) {
-      clock.advance(ms);
-      for (const operation of operations) {
-        assertRefused(await operation(caller, subId), 'SUB_ID_EXPIRED');
-        assertRefused(await operation(caller, forged), 'SUB_ID_NOT_FOUND');
-      }
+    clock.advance(1);
+    for (const operation of operations) {
+      assertRefused(await operation(caller, subId), 'SUB_ID_EXPIRED');
+      assertRefused(await operation(caller, forged), 'SUB_ID_NOT_FOUND');
     }
     await caller.sessionWith('expiring', door.fixture.complete);
     assert.equal((await caller.summary({ referrer_tag: 'expiring' })).sessions_total, 2);

@@ -18,11 +18,11 @@ import {
 } from '../../src/operations/confirm-revenue.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { ringOf } from '../support/identities.ts';
 import { clickedRecord, createdRecord, viewedRecord } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { ringOf } from '../support/secrets.ts';
-import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-ledger.ts';
+import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 

@@ -11,10 +11,9 @@ import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
+import { liveTenant, ringOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ringOf } from '../support/secrets.ts';
-import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-ledger.ts';
-import { liveTenant, testTenant } from '../support/tenants.ts';
+import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
 const keyNumber = 17;

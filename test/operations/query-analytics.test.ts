@@ -17,9 +17,8 @@ import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/quer
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { CannedAnalytics, noFigures, noWidgetEvents } from '../support/canned-analytics.ts';
+import { liveTenant, ringOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ringOf } from '../support/secrets.ts';
-import { liveTenant, testTenant } from '../support/tenants.ts';
 
 const referrer_tag = 'experiment-1';
 const day = (text: string): number => parseIsoDate(text)!;

@@ -9,10 +9,9 @@ import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { InternTable } from '../../src/sessions/intern-table.ts';
 import { RankingArena } from '../../src/sessions/ranking-arena.ts';
 import { SessionShard } from '../../src/sessions/session-shard.ts';
+import { loadId } from '../support/api-caller.ts';
+import { liveTenant, ringOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ringOf } from '../support/secrets.ts';
-import { liveTenant } from '../support/tenants.ts';
-import { loadId } from '../support/widget-caller.ts';
 
 /** A log that fails as it is told to: no disk fails on demand, and here only the outcome matters. */
 class TroubledLog implements Pick<Ledger, 'append' | 'durablePosition'> {

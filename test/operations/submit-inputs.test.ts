@@ -9,10 +9,9 @@ import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { CachedRanking } from '../../src/sessions/session-store.ts';
 import { emptyFieldVector, fieldIndex } from '../../src/verticals/field-vector.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
+import { liveTenant, ringOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ringOf } from '../support/secrets.ts';
-import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-journal.ts';
-import { liveTenant, testTenant } from '../support/tenants.ts';
+import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-logs.ts';
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
 const { vertical } = liveTenant;
