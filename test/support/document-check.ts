@@ -74,7 +74,7 @@ const ordinaryHeaders = new Set([
  * Checks requests and responses against the OpenAPI document of a vertical. Reports responses that the document does not
  * describe and accepted requests that the document does not allow.
  */
-export class DocumentCheck {
+class DocumentCheck {
   readonly document: OpenApiDocument;
   readonly #base: string;
   readonly #seen = new Set<string>();

@@ -70,7 +70,7 @@ export interface UnsentReply {
  * Replies of a listener whose clients have not read all bytes, with a limit on the total size. If the limit is exceeded, the connection
  * that has made no progress for the longest time is closed.
  */
-export class UnsentReplies {
+class UnsentReplies {
   /** Size in bytes of each reply. The reply without progress for the longest time comes first. */
   private readonly bytesByReply = new Map<UnsentReply, number>();
   private bytes = 0;

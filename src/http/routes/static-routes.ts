@@ -31,7 +31,7 @@ const shortCacheHeaders = formatHeaders({ 'Cache-Control': `public, max-age=${bo
  * @param version the query parameter `v`
  * @param ifNoneMatch the request header `If-None-Match`; empty if absent
  */
-export function sendStaticFile(
+function sendStaticFile(
   context: RequestContext,
   file: StaticFile,
   version: string | undefined,
