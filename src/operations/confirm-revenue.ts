@@ -10,7 +10,7 @@ import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import { invalidRequest, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
 import type { AppendedRecord } from '../event-log/event-log.ts';
-import type { ClickIds } from '../ids/click-id.ts';
+import type { ClickIds } from '../ids/click-tokens.ts';
 import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type RevenueConfirmed, type RevenueReversed } from '../ledger/ledger-record.ts';

@@ -6,7 +6,7 @@ import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import { dayOf, toCompactDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
-import type { ClickTokenCipher } from '../ids/click-token-cipher.ts';
+import type { ClickTokenCipher } from '../ids/click-tokens.ts';
 import type { SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type OffersViewed } from '../ledger/ledger-record.ts';

@@ -3,7 +3,7 @@ import { unavailable } from '../domain/outcome.ts';
 import type { Handler, Listener, ListenerOptions } from '../http/engines/listener.ts';
 import { startListener } from '../http/engines/start-listener.ts';
 import { errorReply } from '../http/routes/replies.ts';
-import { allRouteNames } from '../http/routes/route-names.ts';
+import { allRouteNames } from '../http/routes/routing.ts';
 import { RequestLogger, type RequestLoggerOptions } from '../logging/request-logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { CertificateStore } from '../tls/certificate.ts';

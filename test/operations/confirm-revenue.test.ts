@@ -8,7 +8,7 @@ import type { PayoutStateReader } from '../../src/confirmations/payout-state.ts'
 import { SerialQueue } from '../../src/domain/async.ts';
 import { invalidRequest, unavailable } from '../../src/domain/outcome.ts';
 import { dataFiles } from '../../src/files/data-files.ts';
-import { ClickIds } from '../../src/ids/click-id.ts';
+import { ClickIds } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';

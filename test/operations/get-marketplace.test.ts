@@ -9,7 +9,7 @@ import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { type CancelSignal, SerialQueue } from '../../src/domain/async.ts';
 import { type Outcome, unavailable } from '../../src/domain/outcome.ts';
 import { renderMarketplaceJson } from '../../src/http/routes/offers-json.ts';
-import { ClickTokenCipher } from '../../src/ids/click-token-cipher.ts';
+import { ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import {
   type Matcher,

@@ -18,12 +18,18 @@ import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import { varyHeaders, widgetCors } from './cors.ts';
 import { widgetExpiredPage, widgetLinkInvalidPage } from './html-pages.ts';
-import { type AllowedMethods, allowMethods, checkMethod, readOnly, replyMethodNotAllowed } from './methods.ts';
 import { renderWidgetOffersJson } from './offers-json.ts';
 import { errorReply, jsonHeaders } from './replies.ts';
 import { isPrefetch, parseJsonBody, retryLaterHeaders } from './request-parsing.ts';
-import { routeIndexOf } from './route-names.ts';
-import { createFileSender, readFileRequest } from './static-files.ts';
+import {
+  type AllowedMethods,
+  allowMethods,
+  checkMethod,
+  readOnly,
+  replyMethodNotAllowed,
+  routeIndexOf,
+} from './routing.ts';
+import { createFileSender, readFileRequest } from './static-routes.ts';
 
 /** Query parameters of the widget page and of the requests of the widget script (docs/contract.md#embed-code). */
 const widgetLinkParameters = ['sub', 'token', 'sort', 'max_offers', 'load'] as const;
