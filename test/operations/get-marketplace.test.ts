@@ -224,6 +224,22 @@ describe('getMarketplace, with changing availability of offers', () => {
     assert.equal((await shown([...best, ...others.slice(0, bounds.offersRecountedMax)], '1')).rankings, 4);
   });
 
+  it('returns match_quality high only with at least three offers', async (t) => {
+    const { catalog, state, ask } = await setUpLarge(t);
+    const { offers } = viewOf(await ask({}));
+    for (const [count, quality] of [
+      [1, 'partial'],
+      [2, 'partial'],
+      [3, 'high'],
+    ] as const) {
+      const kept = new Set(offers.slice(0, count).map(({ svc_offer_id: id }) => catalog.offerIndex(id)));
+      const others = catalog.offers.map((_, offer) => offer).filter((offer) => !kept.has(offer));
+      state.unavailable = unavailableFrom(others, catalog);
+      const view = viewOf(await ask({}));
+      assert.deepEqual([view.total_offers, view.match_quality], [count, quality]);
+    }
+  });
+
   it('the updated ranking equals a new ranking after random availability changes, in every sort order', async (t) => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     const random = seededRandom(1);
@@ -264,6 +280,14 @@ describe('getMarketplace, with changing availability of offers', () => {
     assert.equal(after.total_offers, before.total_offers - 1);
     assert.equal(state.rankings, 2);
   });
+});
+
+it('rejects an explanation above the queue limit, and counts no view for it', async (t) => {
+  const { ledger, show } = await setUp(t, 0);
+  const [first, second, third] = await Promise.all([show(true), show(true), show(true)]);
+  assert.ok(first.ok && second.ok);
+  assert.deepEqual(third, unavailable(1));
+  assert.equal((await ledger.records()).length, 2);
 });
 
 it('ranks offers again on the next day, because eligibility depends on age', async (t) => {
