@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import Database from 'better-sqlite3';
+import { pino } from 'pino';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
 import { assertOk, assertRefused } from '../support/answers.ts';
 import { onEveryEngine } from '../support/doors.ts';
 import { type Answer, type Asked, marker } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
-import type { RunningMarketplace } from '../support/running-marketplace.ts';
+import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 interface ShownKey {
@@ -316,4 +317,52 @@ onEveryEngine('the operations listener', ({ running }) => {
       }
     });
   });
+});
+
+test('logs each request with the names of its key and account, and changes through the operations API', async (t) => {
+  const lines: { readonly msg: string; readonly [member: string]: unknown }[] = [];
+  const logger = pino({ level: 'debug', base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
+  const market = await RunningMarketplace.start('uws', { logger });
+  t.after(() => market.close());
+  const issued = await ask(market, { method: 'POST', path: '/keys', json: wish });
+  const { id, key } = jsonOf<ShownKey & { readonly key: string }>(issued);
+  const caller = market.callerWith(fixture, key);
+  const answered = await caller.post('session', { referrer_tag: 'logged' });
+  const refused = await caller.post('session', { referrer_tag: '!' });
+  const origin = 'https://acme.example';
+  await ask(market, { method: 'POST', path: '/origins', json: { account: 'acme', origins: [origin] } });
+  await ask(market, { method: 'DELETE', path: `/origins?account=acme&origin=${encodeURIComponent(origin)}` });
+  await ask(market, { method: 'DELETE', path: `/keys/${id}` });
+
+  const common = { route: 'session', method: 'POST', keyId: id, account: 'acme' };
+  const requestIds = [answered, refused].map(({ headers }) => headers.get('x-request-id'));
+  const ofSessions = lines.filter(({ route }) => route === 'session');
+  for (const { time, durationMs } of ofSessions) {
+    assert.deepEqual([typeof time, typeof durationMs], ['number', 'number']);
+  }
+  assert.deepEqual(
+    ofSessions.map(({ time: _time, durationMs: _durationMs, ...line }) => line),
+    [
+      { level: 20, requestId: requestIds[0], ...common, status: 200, msg: 'request answered' },
+      {
+        level: 30,
+        requestId: requestIds[1],
+        ...common,
+        status: 400,
+        code: 'INVALID_REFERRER_TAG',
+        msg: 'request rejected: invalid referrer_tag',
+      },
+    ],
+  );
+  assert.deepEqual(
+    lines
+      .filter(({ msg }) => msg.endsWith('through the operations API'))
+      .map(({ level: _level, time: _time, ...line }) => line),
+    [
+      { keyId: id, account: 'acme', msg: 'API key created through the operations API' },
+      { account: 'acme', origins: 1, msg: 'embedding origins allowed through the operations API' },
+      { account: 'acme', origins: 1, msg: 'embedding origins removed through the operations API' },
+      { keyId: id, account: 'acme', msg: 'API key revoked through the operations API' },
+    ],
+  );
 });

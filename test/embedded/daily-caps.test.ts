@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import {
   createMarketplace,
   type Marketplace,
@@ -12,7 +12,6 @@ import {
 import type { LoanCatalog as CatalogFile } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { withDailyCap } from '../support/capped-catalogs.ts';
-import { withoutOffers } from '../support/changeable-catalogs.ts';
 import { enlargedCatalog } from '../support/enlarged-catalog.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
@@ -25,8 +24,8 @@ const tag = 'daily-caps';
 const [id, other] = ['cobalt-prime', 'northfield-personal'] as const;
 const worth = worthMicros(fixture, [id]);
 
-/** Daily cap of each offer by id, or `gone` for an offer that is not in the catalog. */
-type Caps = Readonly<Record<string, number | 'gone'>>;
+/** Daily cap of each offer by id. */
+type Caps = Readonly<Record<string, number>>;
 
 function ok<Value>(result: Result<Value>): Value {
   assert.ok(result.ok, JSON.stringify(result));
@@ -85,9 +84,7 @@ class Bench {
 
   write(caps: Caps): void {
     let catalog = this.#catalog;
-    for (const [id, cap] of Object.entries(caps)) {
-      catalog = cap === 'gone' ? withoutOffers(catalog, [id]) : withDailyCap(catalog, cap, [id]);
-    }
+    for (const [id, cap] of Object.entries(caps)) catalog = withDailyCap(catalog, cap, [id]);
     writeFileSync(this.#file, JSON.stringify(catalog));
   }
 
@@ -140,100 +137,54 @@ test('removes an offer that reaches its cap during a ranking', async (t) => {
   assert.equal(await bench.booked(), worth);
 });
 
-for (const threads of [0, 1]) {
-  describe(`daily caps with ${threads === 0 ? 'the matcher in the calling thread' : 'a pool'}`, () => {
-    test('retains the daily counts after a restart until UTC midnight', async (t) => {
-      const bench = await Bench.open(t, threads, { [id]: 3 });
-      const [early, late] = [await bench.session(), await bench.session()];
-      const lateLink = await bench.link(id, late);
-      await bench.click(await bench.link(id, early));
-      await bench.clicks(id, 1);
-      await bench.restart();
-      assert.ok(await bench.link(id, early));
-      await bench.click(await bench.link(id, early));
-      await bench.clicks(id, 1);
-      assert.equal(await bench.link(id, early), undefined);
-      await bench.restart();
-      assert.equal(await bench.link(id), undefined);
-      await bench.click(lateLink);
-      assert.equal(await bench.booked(), 3 * worth);
-      bench.clock.advance(12 * hourMs - 1);
-      await bench.restart();
-      assert.equal(await bench.link(id), undefined);
-      bench.clock.advance(1);
-      assert.ok(await bench.link(id));
-      await bench.click(lateLink);
-      await bench.restart();
-      await bench.clicks(id, 3);
-      assert.equal(await bench.link(id), undefined);
-      assert.equal(await bench.booked(), 6 * worth);
-    });
+test('retains the daily counts after a restart until UTC midnight', async (t) => {
+  const bench = await Bench.open(t, 0, { [id]: 3 });
+  const [early, late] = [await bench.session(), await bench.session()];
+  const lateLink = await bench.link(id, late);
+  await bench.click(await bench.link(id, early));
+  await bench.clicks(id, 1);
+  await bench.restart();
+  assert.ok(await bench.link(id, early));
+  await bench.click(await bench.link(id, early));
+  await bench.clicks(id, 1);
+  assert.equal(await bench.link(id, early), undefined);
+  await bench.restart();
+  assert.equal(await bench.link(id), undefined);
+  await bench.click(lateLink);
+  assert.equal(await bench.booked(), 3 * worth);
+  bench.clock.advance(12 * hourMs - 1);
+  await bench.restart();
+  assert.equal(await bench.link(id), undefined);
+  bench.clock.advance(1);
+  assert.ok(await bench.link(id));
+  await bench.click(lateLink);
+  await bench.restart();
+  await bench.clicks(id, 3);
+  assert.equal(await bench.link(id), undefined);
+  assert.equal(await bench.booked(), 6 * worth);
+});
 
-    test('applies the cap of a new catalog to the clicks of the current day', async (t) => {
-      const bench = await Bench.open(t, threads, {});
-      const seen = await bench.session();
-      const before = await bench.view(seen);
-      await bench.clicks(id, 3);
-      await bench.reload({ [id]: 4 });
-      await bench.clicks(id, 1);
-      assert.equal(await bench.link(id, seen), undefined);
-      await bench.reload({ [id]: 5, [other]: 1 });
-      assert.ok(await bench.link(id, seen));
-      await bench.clicks(other, 1);
-      assert.equal((await bench.view(seen)).total_offers, before.total_offers - 1);
-      await bench.reload({ [id]: 3 });
-      assert.equal(await bench.link(id, seen), undefined);
-      assert.ok(await bench.link(other, seen));
-      await bench.reload({});
-      await bench.clicks(id, 1);
-      // A lower cap does not remove counted clicks. The cap can also change while the service is down.
-      bench.write({ [id]: 6 });
-      await bench.restart();
-      await bench.clicks(id, 1);
-      assert.equal(await bench.link(id), undefined);
-      assert.equal(await bench.booked(), 6 * worth + worthMicros(fixture, [other]));
-    });
-  });
-}
-
-// The checks for links of a removed offer do not use a matcher.
-for (const [how, leave] of [
-  ['while the service ran', (bench: Bench) => bench.reload({ [id]: 'gone' })],
-  [
-    'while it was down',
-    async (bench: Bench) => {
-      bench.write({ [id]: 'gone' });
-      await bench.restart();
-    },
-  ],
-  [
-    'two changes and restarts ago',
-    async (bench: Bench) => {
-      await bench.reload({ [id]: 'gone' });
-      await bench.restart();
-      bench.clock.advance(1);
-      await bench.reload({ [id]: 'gone', [other]: 1 });
-      await bench.restart();
-    },
-  ],
-] as const) {
-  test(`limits clicks on earlier links to the last cap if an offer was removed from the catalog ${how}`, async (t) => {
-    const bench = await Bench.open(t, 0, { [id]: 9 });
-    await bench.clicks(id, 3);
-    const links: (string | undefined)[] = [];
-    for (let at = 0; at < 5; at++) links.push(await bench.link(id));
-    bench.clock.advance(1);
-    await bench.reload({ [id]: 4 });
-    bench.clock.advance(1);
-    await leave(bench);
-    assert.equal(await bench.link(id), undefined);
-    for (const link of links) await bench.click(link);
-    assert.equal(await bench.booked(), 4 * worth);
-    // The offer returns as unavailable, and becomes available at midnight.
-    bench.clock.advance(1);
-    await bench.reload({ [id]: 4 });
-    assert.equal(await bench.link(id), undefined);
-    bench.clock.advance(12 * hourMs);
-    assert.ok(await bench.link(id));
-  });
-}
+test('applies the cap of a new catalog to the clicks of the current day', async (t) => {
+  const bench = await Bench.open(t, 0, {});
+  const seen = await bench.session();
+  const before = await bench.view(seen);
+  await bench.clicks(id, 3);
+  await bench.reload({ [id]: 4 });
+  await bench.clicks(id, 1);
+  assert.equal(await bench.link(id, seen), undefined);
+  await bench.reload({ [id]: 5, [other]: 1 });
+  assert.ok(await bench.link(id, seen));
+  await bench.clicks(other, 1);
+  assert.equal((await bench.view(seen)).total_offers, before.total_offers - 1);
+  await bench.reload({ [id]: 3 });
+  assert.equal(await bench.link(id, seen), undefined);
+  assert.ok(await bench.link(other, seen));
+  await bench.reload({});
+  await bench.clicks(id, 1);
+  // A lower cap does not remove counted clicks. The cap can also change while the service is down.
+  bench.write({ [id]: 6 });
+  await bench.restart();
+  await bench.clicks(id, 1);
+  assert.equal(await bench.link(id), undefined);
+  assert.equal(await bench.booked(), 6 * worth + worthMicros(fixture, [other]));
+});
