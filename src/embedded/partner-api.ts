@@ -13,7 +13,12 @@ import { clickUrlPrefix } from '../operations/click-url.ts';
 import type { SessionView } from '../operations/create-session.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
-import { collectIgnoredNames, knownRequestNames, withIgnoredNames } from '../operations/ignored-names.ts';
+import {
+  collectIgnoredNames,
+  type IgnoredNames,
+  knownRequestNames,
+  withIgnoredNames,
+} from '../operations/ignored-names.ts';
 import { type MarketplaceView, toMarketplaceView } from '../operations/marketplace-view.ts';
 import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analytics.ts';
 import type { InputsView } from '../operations/submit-inputs.ts';
@@ -117,62 +122,63 @@ export class PartnerApi {
     }
     const outcome = await operations.createSession(admission, pickKnownSessionMembers(body), idempotencyKey);
     if (!outcome.ok) return toErrorResult(outcome.refusal);
-    return {
-      ok: true,
-      value: withIgnoredNames(outcome.value.session, ignoredMembers(admission, 'create_session', body)),
-    };
+    const ignored = ignoredMembers(admission, 'create_session', body);
+    return { ok: true, value: withIgnoredNames(outcome.value.session, ignored) };
   }
 
   /** POST /inputs (docs/contract.md#submitting-fields). */
-  async submitInputs(body: {
+  submitInputs(body: {
     readonly sub_id: string;
     readonly fields: Readonly<Record<string, unknown>>;
   }): Promise<Result<InputsView>> {
-    const admission = this.#admit('submit_inputs');
-    if (!admission.ok) return toErrorResult(admission.refusal);
-    const outcome = await this.#deps.operations.submitInputs(admission, body);
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
-    return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, 'submit_inputs', body)) };
+    return this.#run('submit_inputs', body, (admission) => this.#deps.operations.submitInputs(admission, body));
   }
 
   /** GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Each response counts as a view. */
-  async getMarketplace(query: MarketplaceQuery): Promise<Result<MarketplaceView>> {
-    const admission = this.#admit('get_marketplace');
-    if (!admission.ok) return toErrorResult(admission.refusal);
-    const request = toMarketplaceRequest(query, 'json');
-    if (!request.ok) return toErrorResult(request.refusal);
-    const outcome = await this.#deps.operations.getMarketplace(admission, request.value, true, null);
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
-    const view = toMarketplaceView(outcome.value, clickUrlPrefix(this.#deps.urls.click));
-    return { ok: true, value: withIgnoredNames(view, ignoredMembers(admission, 'get_marketplace', query)) };
+  getMarketplace(query: MarketplaceQuery): Promise<Result<MarketplaceView>> {
+    const { operations, urls } = this.#deps;
+    return this.#run('get_marketplace', query, async (admission) => {
+      const request = toMarketplaceRequest(query, 'json');
+      if (!request.ok) return request;
+      const outcome = await operations.getMarketplace(admission, request.value, true, null);
+      return outcome.ok ? succeeded(toMarketplaceView(outcome.value, clickUrlPrefix(urls.click))) : outcome;
+    });
   }
 
   /**
    * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code). Returns the HTML that shows the offers of this
    * session on a page. The widget loads its offers from the public listener at `urls.widget`. That request counts the view.
    */
-  async getWidget(query: WidgetQuery): Promise<Result<WidgetEmbedView>> {
-    const admission = this.#admit('get_marketplace');
-    if (!admission.ok) return toErrorResult(admission.refusal);
-    const { format } = (query ?? {}) as { readonly format?: unknown };
-    const request = toMarketplaceRequest(query, typeof format === 'string' ? format : undefined);
-    const outcome = request.ok ? this.#deps.operations.embedWidget(admission, request.value) : request;
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
-    return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, 'get_marketplace', query)) };
+  getWidget(query: WidgetQuery): Promise<Result<WidgetEmbedView>> {
+    return this.#run('get_marketplace', query, (admission) => {
+      const { format } = (query ?? {}) as { readonly format?: unknown };
+      const request = toMarketplaceRequest(query, typeof format === 'string' ? format : undefined);
+      return request.ok ? this.#deps.operations.embedWidget(admission, request.value) : request;
+    });
   }
 
   /** GET /analytics (docs/contract.md#analytics). The granularity determines the type of the result. Default: `summary`. */
-  async queryAnalytics(query: AnalyticsQuery): Promise<Result<SummaryView>>;
-  async queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<Result<DailyView>>;
-  async queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<Result<RowsView>>;
-  async queryAnalytics(query: AnalyticsQuery | AnalyticsPageQuery<'daily' | 'row'>): Promise<Result<AnalyticsView>> {
-    const admission = this.#admit('query_analytics');
+  queryAnalytics(query: AnalyticsQuery): Promise<Result<SummaryView>>;
+  queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<Result<DailyView>>;
+  queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<Result<RowsView>>;
+  queryAnalytics(query: AnalyticsQuery | AnalyticsPageQuery<'daily' | 'row'>): Promise<Result<AnalyticsView>> {
+    return this.#run('query_analytics', query, (admission) => {
+      const request = toAnalyticsRequest(query);
+      return request.ok ? this.#deps.operations.queryAnalytics(admission, request.value, null) : request;
+    });
+  }
+
+  /** Admits the caller and runs an operation. `argument` is the object whose unknown members the result lists for a test key. */
+  async #run<View extends object>(
+    operation: Operation,
+    argument: object,
+    run: (admission: Admission) => Outcome<View> | Promise<Outcome<View>>,
+  ): Promise<Result<View & IgnoredNames>> {
+    const admission = this.#admit(operation);
     if (!admission.ok) return toErrorResult(admission.refusal);
-    const request = toAnalyticsRequest(query);
-    if (!request.ok) return toErrorResult(request.refusal);
-    const outcome = await this.#deps.operations.queryAnalytics(admission, request.value, null);
+    const outcome = await run(admission);
     if (!outcome.ok) return toErrorResult(outcome.refusal);
-    return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, 'query_analytics', query)) };
+    return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, operation, argument)) };
   }
 
   #admit(operation: Operation, isRepeat?: (caller: Caller) => boolean) {

@@ -1,7 +1,7 @@
 import { isoTimestamp } from '../domain/calendar.ts';
 import type { Explanation } from '../matching/explain-offers.ts';
 import type { SortOrder } from '../matching/matcher.ts';
-import { type OfferView, toOfferViews } from '../verticals/personal-loans/offer-view.ts';
+import { type OfferView, productOf } from '../verticals/products.ts';
 import type { IgnoredNames } from './ignored-names.ts';
 import type { OffersResult } from './show-offers.ts';
 
@@ -29,7 +29,7 @@ export function toMarketplaceView(result: OffersResult, clickUrlPrefix: string):
   return {
     sub_id: result.subId,
     match_quality: result.matchQuality,
-    offers: toOfferViews(result, clickUrlPrefix),
+    offers: productOf(catalog.vertical).toOfferViews(result, clickUrlPrefix),
     total_offers: result.totalOffers,
     generated_at: isoTimestamp(result.generatedMs),
     sort: result.sort,

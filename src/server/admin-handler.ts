@@ -22,6 +22,13 @@ export function createAdminHandler(
   { isOperator, hostNames, metrics, notReadyReasons, confirmRevenue, keys, embedOrigins }: AdminHandlerDeps,
 ): Handler {
   const { logger, clock } = options;
+  /** Changes origins, and logs the number of origins with this result. */
+  const logChanges = <Result extends string>(account: string, result: Result, change: () => Result[]) => {
+    const outcome = toOutcome(change);
+    const count = outcome.ok ? outcome.value.filter((each) => each === result).length : 0;
+    if (count > 0) logger.info({ account, origins: count }, `embedding origins ${result} through the operations API`);
+    return outcome;
+  };
   return adminRoutes({
     isKnownHost: createHostCheck(hostNames),
     notReadyReasons,
@@ -55,21 +62,9 @@ export function createAdminHandler(
     origins: originRoutes({
       isOperator,
       embedOrigins: {
-        allow: (account, origins) => {
-          const outcome = toOutcome(() => embedOrigins.allow(account, origins));
-          const count = outcome.ok ? outcome.value.filter((result) => result === 'allowed').length : 0;
-          if (count > 0)
-            logger.info({ account, origins: count }, 'embedding origins allowed through the operations API');
-          return outcome;
-        },
+        allow: (account, origins) => logChanges(account, 'allowed', () => embedOrigins.allow(account, origins)),
         list: (account) => toOutcome(() => embedOrigins.list(account)),
-        remove: (account, origins) => {
-          const outcome = toOutcome(() => embedOrigins.remove(account, origins));
-          const count = outcome.ok ? outcome.value.filter((result) => result === 'removed').length : 0;
-          if (count > 0)
-            logger.info({ account, origins: count }, 'embedding origins removed through the operations API');
-          return outcome;
-        },
+        remove: (account, origins) => logChanges(account, 'removed', () => embedOrigins.remove(account, origins)),
       },
     }),
   });

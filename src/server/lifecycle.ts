@@ -28,8 +28,9 @@ export class CleanupStack {
   }
 }
 
-export interface DrainTimes {
-  /** Time in which a stopping service still accepts connections, so that load balancers can notice the stop. */
+/** How a stopping service drains its listeners. */
+export interface DrainSettings {
+  /** Time in which the service still accepts connections, so that load balancers can notice the stop. */
   readonly delayMs: number;
   /** Time after the delay in which pending requests may complete. Then the connections of pending requests are closed. */
   readonly deadlineMs: number;
@@ -38,12 +39,12 @@ export interface DrainTimes {
 /** Drain deadline of a stopping service, shared by all of its listeners. */
 export class DrainTimer {
   readonly #clock: Clock;
-  #times: DrainTimes;
+  #settings: DrainSettings;
   #startedMs: number;
 
-  constructor(clock: Clock, times: DrainTimes) {
+  constructor(clock: Clock, settings: DrainSettings) {
     this.#clock = clock;
-    this.#times = times;
+    this.#settings = settings;
     this.#startedMs = clock.monotonicMs();
   }
 
@@ -53,16 +54,16 @@ export class DrainTimer {
 
   /** Ends the drain immediately: sets the delay and the remaining time to zero. */
   expire(): void {
-    this.#times = { delayMs: 0, deadlineMs: 0 };
+    this.#settings = { delayMs: 0, deadlineMs: 0 };
   }
 
   get delayMs(): number {
-    return this.#times.delayMs;
+    return this.#settings.delayMs;
   }
 
   /** Time until the drain deadline, in milliseconds. */
   get remainingMs(): number {
-    const { delayMs, deadlineMs } = this.#times;
+    const { delayMs, deadlineMs } = this.#settings;
     const elapsedMs = Math.max(0, this.#clock.monotonicMs() - this.#startedMs - delayMs);
     return Math.max(0, deadlineMs - elapsedMs);
   }
@@ -73,13 +74,10 @@ interface HealthSource {
   readonly healthy: boolean;
 }
 
-interface LifecycleOptions {
+interface LifecycleOptions extends Readonly<Record<'ledger' | 'journal' | 'analytics', HealthSource>> {
   readonly clock: Clock;
-  readonly drain: DrainTimes;
+  readonly drain: DrainSettings;
   readonly cleanup: CleanupStack;
-  readonly ledger: HealthSource;
-  readonly journal: HealthSource;
-  readonly analytics: HealthSource;
 }
 
 /**

@@ -20,7 +20,7 @@ import { WidgetTokens } from '../ids/widget-token.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { EventLoopMonitor } from '../metrics/process-metrics.ts';
 import { docsFiles } from '../openapi/docs-files.ts';
-import { ApiOperations } from '../operations/api-operations.ts';
+import { createApiOperations } from '../operations/api-operations.ts';
 import { clickUrlPrefix } from '../operations/click-url.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
@@ -33,7 +33,6 @@ import { openAuth } from './open-auth.ts';
 import {
   CatalogStatusTracker,
   connectDailyCaps,
-  DeferredUrls,
   openCatalogs,
   openDailyCaps,
   openLogos,
@@ -69,20 +68,19 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   const secrets = openDataFolder(options, cleanup);
   const metrics = new Metrics(publicRouteNames);
   const { authenticator, keyDirectory, keys, embedOrigins } = openAuth(options, cleanup, metrics);
-  const publicUrls = new DeferredUrls();
-  const catalogs = openCatalogs(options, publicUrls);
+  // The URLs contain the port of the public listener, which is bound below.
+  const catalogs = openCatalogs(options, () => urls.cdn);
   const caps = openDailyCaps(options, catalogs);
   const clickLimiter = new ClickRecordLimiter();
   const certificate = openCertificate(options, cleanup);
-  const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics } = await openStorage(
-    options,
+  const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics } = await openStorage(options, {
     cleanup,
     secrets,
     authenticator,
     caps,
     clickLimiter,
     metrics,
-  );
+  });
   startAbortSignal?.throwIfAborted();
 
   // Offers
@@ -110,7 +108,6 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       callerNames: (caller) => keyDirectory.callerNames(caller),
     }));
   const urls = options.resolveUrls(listeners?.public.port ?? 0);
-  publicUrls.set(urls);
 
   // Operations
   const random = new RandomPool();
@@ -122,7 +119,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     devices: new DeviceClassifier(bounds.userAgentCacheEntriesMax),
     catalogs,
     caps,
-    seal: new ClickTokenCipher(secrets, random),
+    clickTokens: new ClickTokenCipher(secrets, random),
   };
   const offerDeps = {
     ...commonDeps,
@@ -135,7 +132,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     random,
     widgetScriptUrl: `${urls.widget}/widget.js?v=${widgetScript.hash}`,
   };
-  const operations = new ApiOperations({
+  const operations = createApiOperations({
     ...offerDeps,
     idempotencyKeys,
     referrerTags,
@@ -148,15 +145,15 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   const clickDeps = {
     ...commonDeps,
     clickIds,
-    budget: clickLimiter,
-    patience: clickTimeout,
+    clickLimiter,
+    clickTimeout,
     sandboxLandingUrl: urls.click + sandboxLandingPath,
     onUnrecorded: metrics.countUnrecordedClick,
   };
   const confirmationDeps = {
     ...commonDeps,
     clickIds,
-    history: analytics,
+    analytics,
     queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
   };
   const confirm: Service['confirmRevenue'] = (rows, text, signal) =>

@@ -7,9 +7,9 @@ const never = (): Promise<string> => new Promise(() => {});
 /** Creates a timeout of 500 ms with ticks of 20 ms. The test controls the time. */
 function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const patience = new SharedTimeout(500, 20);
-  t.after(() => patience.close());
-  return { patience, pass: (ms: number) => t.mock.timers.tick(ms) };
+  const timeout = new SharedTimeout(500, 20);
+  t.after(() => timeout.close());
+  return { timeout, pass: (ms: number) => t.mock.timers.tick(ms) };
 }
 
 /** Returns the value of a promise, or `waiting` if the promise is pending. */
@@ -20,74 +20,47 @@ async function stateOf<Value>(promise: Promise<Value>): Promise<Value | 'waiting
 }
 
 describe('SharedTimeout', () => {
-  it('resolves with the value of a promise that resolves in time', async (t) => {
-    const { patience } = setUp(t);
-    assert.equal(await patience.wait(Promise.resolve('done')), 'done');
+  it('settles as a promise that settles in time does', async (t) => {
+    const { timeout } = setUp(t);
+    assert.equal(await timeout.wait(Promise.resolve('done')), 'done');
+    await assert.rejects(timeout.wait(Promise.reject(new Error('broken'))), /broken/);
   });
 
-  it('rejects with the error of a promise that rejects in time', async (t) => {
-    const { patience } = setUp(t);
-    await assert.rejects(patience.wait(Promise.reject(new Error('broken'))), /broken/);
-  });
-
-  it('waits at most one tick longer than the timeout', async (t) => {
-    const { patience, pass } = setUp(t);
-    const waited = patience.wait(never());
-    pass(499);
-    assert.equal(await stateOf(waited), 'waiting');
-    pass(21);
-    assert.equal(await stateOf(waited), 'timeout');
-  });
-
-  it('applies the same timeout to calls in the same tick', async (t) => {
-    const { patience, pass } = setUp(t);
-    patience.wait(never());
+  it('waits at most one tick longer than the timeout, with one timer for the calls of a tick', async (t) => {
+    const { timeout, pass } = setUp(t);
+    const first = timeout.wait(never());
     pass(19);
-    const joined = patience.wait(never());
-    pass(499);
-    assert.equal(await stateOf(joined), 'waiting');
+    const joined = timeout.wait(never());
+    pass(1);
+    const later = timeout.wait(never());
+    pass(479);
+    assert.deepEqual(await Promise.all([first, joined].map(stateOf)), ['waiting', 'waiting']);
     pass(21);
-    assert.equal(await stateOf(joined), 'timeout');
-  });
-
-  it('starts a new timer for a call after the tick', async (t) => {
-    const { patience, pass } = setUp(t);
-    const first = patience.wait(never());
-    pass(400);
-    const second = patience.wait(never());
-    pass(120);
-    assert.equal(await stateOf(first), 'timeout');
-    assert.equal(await stateOf(second), 'waiting');
-    pass(400);
-    assert.equal(await stateOf(second), 'timeout');
+    assert.deepEqual(await Promise.all([first, joined, later].map(stateOf)), ['timeout', 'timeout', 'waiting']);
+    pass(20);
+    assert.equal(await stateOf(later), 'timeout');
   });
 
   it('handles a rejection after the timeout', async (t) => {
-    const { patience, pass } = setUp(t);
+    const { timeout, pass } = setUp(t);
     const { promise, reject } = Promise.withResolvers<void>();
-    const waited = patience.wait(promise);
+    const waited = timeout.wait(promise);
     pass(520);
     assert.equal(await waited, 'timeout');
-    reject(new Error('nobody waits any more')); // The test runner fails this test if the rejection is unhandled.
+    reject(new Error('too late')); // The test runner fails this test if the rejection is unhandled.
     await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('clears all timers on close, and accepts a second close', () => {
+  it('clears all timers on close, accepts a second close, and still settles with the promise', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();
-    const patience = new SharedTimeout(60_000, 1_000);
-    patience.wait(never());
-    assert(timers() > before);
-    patience.close();
-    patience.close();
-    assert.equal(timers(), before);
-  });
-
-  it('still settles with the promise after close', async () => {
-    const patience = new SharedTimeout(60_000, 1_000);
+    const timeout = new SharedTimeout(60_000, 1_000);
     const { promise, resolve } = Promise.withResolvers<string>();
-    const waited = patience.wait(promise);
-    patience.close();
+    const waited = timeout.wait(promise);
+    assert(timers() > before);
+    timeout.close();
+    timeout.close();
+    assert.equal(timers(), before);
     resolve('done');
     assert.equal(await waited, 'done');
   });

@@ -175,86 +175,49 @@ type Call = (partner: PartnerApi, subId: string) => Promise<Result<unknown>>;
 const none = undefined as never;
 const nothing = null as never;
 
-const wrongArguments: readonly (readonly [what: string, param: string, call: Call])[] = [
-  ['no session', 'body', (partner) => partner.createSession(none)],
-  ['null for a session', 'body', (partner) => partner.createSession(nothing)],
-  ['a text for a session', 'body', (partner) => partner.createSession('visits' as never)],
+const wrongArguments: readonly (readonly [param: string, call: Call])[] = [
+  ['body', (partner) => partner.createSession(none)],
+  ['body', (partner) => partner.createSession(nothing)],
+  ['body', (partner) => partner.createSession('visits' as never)],
+  ['user_agent', (partner) => partner.createSession({ referrer_tag: 'abc', user_agent: 5 as never })],
+  ['metadata', (partner) => partner.createSession({ referrer_tag: 'abc', metadata: { big: 1n as never } })],
+  ['Idempotency-Key', (partner) => partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 5 as never })],
   [
-    'a user agent that is a number',
-    'user_agent',
-    (partner) => partner.createSession({ referrer_tag: 'abc', user_agent: 5 as never }),
-  ],
-  [
-    'metadata without a JSON text',
-    'metadata',
-    (partner) => partner.createSession({ referrer_tag: 'abc', metadata: { big: 1n as never } }),
-  ],
-  [
-    'an idempotency key that is a number',
-    'Idempotency-Key',
-    (partner) => partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 5 as never }),
-  ],
-  [
-    'an idempotency key that is a list',
     'Idempotency-Key',
     (partner) => partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: ['abc'] as never }),
   ],
-  ['no inputs', 'body', (partner) => partner.submitInputs(none)],
-  ['null for inputs', 'body', (partner) => partner.submitInputs(nothing)],
-  ['inputs of a number', 'sub_id', (partner) => partner.submitInputs({ sub_id: 5 as never, fields: {} })],
-  ['inputs without fields', 'fields', (partner, sub_id) => partner.submitInputs({ sub_id, fields: nothing })],
-  ['no query', 'sub_id', (partner) => partner.getMarketplace(none)],
-  ['null for a query', 'sub_id', (partner) => partner.getMarketplace(nothing)],
-  ['offers for a number', 'sub_id', (partner) => partner.getMarketplace({ sub_id: 5 as never })],
-  ['offers for an object', 'sub_id', (partner) => partner.getMarketplace({ sub_id: {} as never })],
-  [
-    'a symbol of offers',
-    'max_offers',
-    (partner, sub_id) => partner.getMarketplace({ sub_id, max_offers: Symbol('3') as never }),
-  ],
-  [
-    'offers as many as an object',
-    'max_offers',
-    (partner, sub_id) => partner.getMarketplace({ sub_id, max_offers: Object.create(null) as never }),
-  ],
-  ['a sort that is null', 'sort', (partner, sub_id) => partner.getMarketplace({ sub_id, sort: nothing })],
-  ['a text for a flag', 'explain', (partner, sub_id) => partner.getMarketplace({ sub_id, explain: 'true' as never })],
-  ['no question', 'referrer_tag', (partner) => partner.queryAnalytics(none)],
-  ['null for a question', 'referrer_tag', (partner) => partner.queryAnalytics(nothing)],
-  ['a text for a list', 'sub_id_list', (partner, id) => partner.queryAnalytics({ sub_id_list: id as never })],
-  ['a list of symbols', 'sub_id_list', (partner) => partner.queryAnalytics({ sub_id_list: [Symbol('a') as never] })],
-  [
-    'a date object',
-    'date_from',
-    (partner) => partner.queryAnalytics({ referrer_tag: 'abc', date_from: new Date(0) as never }),
-  ],
-  [
-    'a date that is a number',
-    'date_to',
-    (partner) => partner.queryAnalytics({ referrer_tag: 'abc', date_to: 5 as never }),
-  ],
-  [
-    'a limit that is a text',
-    'limit',
-    (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'row', limit: '5' as never }),
-  ],
-  ['half a row', 'limit', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'row', limit: 0.5 })],
-  [
-    'a cursor that is null',
-    'cursor',
-    (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'daily', cursor: nothing }),
-  ],
+  ['body', (partner) => partner.submitInputs(none)],
+  ['body', (partner) => partner.submitInputs(nothing)],
+  ['sub_id', (partner) => partner.submitInputs({ sub_id: 5 as never, fields: {} })],
+  ['fields', (partner, sub_id) => partner.submitInputs({ sub_id, fields: nothing })],
+  ['sub_id', (partner) => partner.getMarketplace(none)],
+  ['sub_id', (partner) => partner.getMarketplace(nothing)],
+  ['sub_id', (partner) => partner.getMarketplace({ sub_id: 5 as never })],
+  ['sub_id', (partner) => partner.getMarketplace({ sub_id: {} as never })],
+  ['max_offers', (partner, sub_id) => partner.getMarketplace({ sub_id, max_offers: Symbol('3') as never })],
+  ['max_offers', (partner, sub_id) => partner.getMarketplace({ sub_id, max_offers: Object.create(null) as never })],
+  ['sort', (partner, sub_id) => partner.getMarketplace({ sub_id, sort: nothing })],
+  ['explain', (partner, sub_id) => partner.getMarketplace({ sub_id, explain: 'true' as never })],
+  ['referrer_tag', (partner) => partner.queryAnalytics(none)],
+  ['referrer_tag', (partner) => partner.queryAnalytics(nothing)],
+  ['sub_id_list', (partner, id) => partner.queryAnalytics({ sub_id_list: id as never })],
+  ['sub_id_list', (partner) => partner.queryAnalytics({ sub_id_list: [Symbol('a') as never] })],
+  ['date_from', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', date_from: new Date(0) as never })],
+  ['date_to', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', date_to: 5 as never })],
+  ['limit', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'row', limit: '5' as never })],
+  ['limit', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'row', limit: 0.5 })],
+  ['cursor', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'daily', cursor: nothing })],
 ];
 
 test('returns an error that names an argument of the wrong type, without throwing', async () => {
   const partner = partnerWith();
   const session = await partner.createSession({ referrer_tag: 'arguments' });
   assert.ok(session.ok);
-  for (const [what, param, call] of wrongArguments) {
+  for (const [param, call] of wrongArguments) {
     const answer = await call(partner, session.value.sub_id);
-    assert.ok(!answer.ok, what);
+    assert.ok(!answer.ok, String(call));
     const { status, error, param: named } = answer.error;
-    assert.deepEqual([status, error, named], [400, 'INVALID_REQUEST', param], what);
+    assert.deepEqual([status, error, named], [400, 'INVALID_REQUEST', param], String(call));
   }
   const answer = await partner.queryAnalytics({ referrer_tag: 5 as never });
   assert.ok(!answer.ok && answer.error.error === 'INVALID_REFERRER_TAG');

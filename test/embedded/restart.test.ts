@@ -15,6 +15,8 @@ import {
 import { addSecret } from '../../src/secrets/secret-file.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
+import { withDailyCap } from '../support/capped-catalogs.ts';
+import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
@@ -191,4 +193,45 @@ test('keeps a widget working without double counting', async (t) => {
   assert.equal((await after.report({ load: loadId(1), events: more })).status, 204);
   const summary = await new ApiCaller(second.http, 'personal-loans', key).summary({ referrer_tag: 'widget' });
   assert.deepEqual([summary.marketplace_views, summary.widget_events!.offers_rendered], [2, 3]);
+});
+
+test('retains the daily counts of a capped offer, also for a new cap, until UTC midnight', async (t) => {
+  const dataDir = temporaryFolder();
+  afterwards(t, () => rmSync(dataDir, { recursive: true }));
+  const catalogs = new ChangeableCatalogs(fixture);
+  afterwards(t, () => catalogs.remove());
+  const clock = new ManualClock();
+  const urls = { click: 'https://go.example' };
+  const start = () => createMarketplace({ dataDir, clock, urls, durability: 'write', catalogs: catalogs.sources });
+  const first = await start();
+  const { key } = first.keys.create({ account: 'caps', vertical: 'personal-loans', mode: 'live' });
+  /** Returns the click URL of the offer for a new session; undefined if the offer is at its cap. */
+  const link = async (marketplace: Marketplace): Promise<string | undefined> => {
+    const partner = marketplace.partner(key);
+    const { sub_id } = ok(await partner.createSession({ referrer_tag: 'caps' }));
+    ok(await partner.submitInputs({ sub_id, fields: fixture.complete }));
+    const { offers } = ok(await partner.getMarketplace({ sub_id, max_offers: 20 }));
+    return offers.find(({ svc_offer_id: id }) => id === 'cobalt-prime')?.click_url;
+  };
+  const setCap = (cap: number) => catalogs.write(withDailyCap(catalogs.first, cap, ['cobalt-prime']));
+  for (let click = 0; click < 2; click++) await first.followClick((await link(first))!);
+  // The clicks were recorded before the offer had a cap.
+  setCap(3);
+  assert.ok((await first.reloadCatalogs())[0]?.ok);
+  await first.followClick((await link(first))!);
+  assert.equal(await link(first), undefined);
+  await first.close();
+
+  setCap(4);
+  const second = await start();
+  await second.followClick((await link(second))!);
+  assert.equal(await link(second), undefined);
+  await second.close();
+
+  clock.advance(12 * hourMs - 1);
+  const third = await start();
+  afterwards(t, () => third.close());
+  assert.equal(await link(third), undefined);
+  clock.advance(1);
+  assert.ok(await link(third));
 });

@@ -85,7 +85,7 @@ async function setUp(
   });
   const deps: GetMarketplaceDeps = {
     ...{ clock, catalogs, matcher: counting, sessions, subIds, sessionTtlMs, ledger: ledger.log },
-    seal: new ClickTokenCipher(ringOf('ours'), new RandomPool()),
+    clickTokens: new ClickTokenCipher(ringOf('ours'), new RandomPool()),
     caps: { unavailableOffers: () => state.unavailable },
     explanations: new SerialQueue(1),
     onViewLost: () => assert.fail('unexpected lost view'),
