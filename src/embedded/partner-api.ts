@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
 import { assertKnownNames } from '../domain/assert-options.ts';
 import { type ErrorBody, errorBody } from '../domain/error-body.ts';
-import { errorTable } from '../domain/errors.ts';
+import { errorTable, type RequestParam } from '../domain/errors.ts';
 import { invalidRequest, type Outcome, type Refusal, refusedWith, succeeded, unavailable } from '../domain/outcome.ts';
 import type { SortOrder } from '../matching/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
@@ -13,13 +13,13 @@ import { clickUrlPrefix } from '../operations/click-url.ts';
 import type { SessionView } from '../operations/create-session.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
+import { type MarketplaceView, toMarketplaceView } from '../operations/get-marketplace.ts';
 import {
   collectIgnoredNames,
   type IgnoredNames,
   knownRequestNames,
   withIgnoredNames,
 } from '../operations/ignored-names.ts';
-import { type MarketplaceView, toMarketplaceView } from '../operations/marketplace-view.ts';
 import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analytics.ts';
 import type { InputsView } from '../operations/submit-inputs.ts';
 import type { Vertical } from '../verticals/vertical.ts';
@@ -218,47 +218,43 @@ function pickKnownSessionMembers(body: unknown): unknown {
   );
 }
 
-/** Checks the types of the arguments and converts their values to text, as in a query string. */
 function toMarketplaceRequest(query: unknown, format: string | undefined): Outcome<MarketplaceRequest> {
-  const { sub_id, max_offers, sort, explain } = (query ?? {}) as Record<keyof MarketplaceQuery, unknown>;
-  if (typeof sub_id !== 'string') return invalidRequest('sub_id');
-  if (max_offers !== undefined && typeof max_offers !== 'number') return invalidRequest('max_offers');
-  if (!isOptionalString(sort)) return invalidRequest('sort');
-  if (explain !== undefined && typeof explain !== 'boolean') return invalidRequest('explain');
-  return succeeded({
-    sub_id,
-    format,
-    max_offers: max_offers === undefined ? undefined : String(max_offers),
-    sort,
-    explain: explain === undefined ? undefined : String(explain),
-  });
+  const subId: unknown = (query as Partial<MarketplaceQuery> | null | undefined)?.sub_id;
+  if (typeof subId !== 'string') return invalidRequest('sub_id');
+  const request = toQueryText(query, { sub_id: 'string', max_offers: 'number', sort: 'string', explain: 'boolean' });
+  return request.ok ? succeeded({ ...request.value, format }) : request;
 }
 
 function toAnalyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
-  const parameters = (query ?? {}) as Record<keyof AnalyticsRequest, unknown>;
-  const { referrer_tag, sub_id_list, date_from, date_to, granularity, limit, cursor } = parameters;
-  if (!isOptionalString(referrer_tag)) return refusedWith('INVALID_REFERRER_TAG');
-  if (!isOptionalStringArray(sub_id_list)) return invalidRequest('sub_id_list');
-  if (!isOptionalString(granularity)) return invalidRequest('granularity');
-  if (!isOptionalString(date_to)) return invalidRequest('date_to');
-  if (!isOptionalString(date_from)) return invalidRequest('date_from');
-  if (limit !== undefined && typeof limit !== 'number') return invalidRequest('limit');
-  if (!isOptionalString(cursor)) return invalidRequest('cursor');
-  return succeeded({
-    referrer_tag,
-    sub_id_list: sub_id_list?.join(','),
-    date_from,
-    date_to,
-    granularity,
-    limit: limit === undefined ? undefined : String(limit),
-    cursor,
+  const tag: unknown = (query as Partial<AnalyticsQuery> | null | undefined)?.referrer_tag;
+  if (tag !== undefined && typeof tag !== 'string') return refusedWith('INVALID_REFERRER_TAG');
+  return toQueryText(query, {
+    referrer_tag: 'string',
+    sub_id_list: 'strings',
+    granularity: 'string',
+    date_to: 'string',
+    date_from: 'string',
+    limit: 'number',
+    cursor: 'string',
   });
 }
 
-function isOptionalString(value: unknown): value is string | undefined {
-  return value === undefined || typeof value === 'string';
+/** Checks the types of the members and converts their values to text, as in a query string. Absent members stay undefined. */
+function toQueryText<Name extends RequestParam>(
+  query: unknown,
+  types: Readonly<Record<Name, 'string' | 'number' | 'boolean' | 'strings'>>,
+): Outcome<Readonly<Record<Name, string | undefined>>> {
+  const text: Partial<Record<Name, string>> = {};
+  for (const name of Object.keys(types) as Name[]) {
+    const value: unknown = (query as Partial<Record<Name, unknown>> | null | undefined)?.[name];
+    if (value === undefined) continue;
+    const isTyped = types[name] === 'strings' ? isStringArray(value) : typeof value === types[name];
+    if (!isTyped) return invalidRequest(name);
+    text[name] = String(value);
+  }
+  return succeeded(text as Record<Name, string | undefined>);
 }
 
-function isOptionalStringArray(value: unknown): value is readonly string[] | undefined {
-  return value === undefined || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
+function isStringArray(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }

@@ -64,22 +64,11 @@ export interface CreatedSession {
   readonly replayed: boolean;
 }
 
-/** A session whose record may not be durable yet. */
-interface PendingSession {
-  readonly view: SessionView;
-  readonly record: AppendedRecord;
-}
-
-/** Reservation of one session in the daily quota of a key (docs/contract.md#sessions-per-day). */
-interface SessionQuotaReservation {
-  release(): void;
-}
-
 /**
  * POST /session. A request that repeats an Idempotency-Key (docs/contract.md#idempotency) creates no session and returns the
  * session of the first request, unless the first request was refused.
  *
- * @param quota reservation that is released before the response if no session was created; null if `isIdempotentRepeat` returned true
+ * @param quota reservation of one session in the daily quota of the key. It is released before the response if no session was created. Null if `isIdempotentRepeat` returned true
  */
 export async function createSession(
   deps: CreateSessionDeps,
@@ -87,7 +76,7 @@ export async function createSession(
   keyNumber: number,
   body: unknown,
   idempotencyKey: string | null,
-  quota: SessionQuotaReservation | null,
+  quota: { release(): void } | null,
 ): Promise<Outcome<CreatedSession>> {
   let isRecorded = false;
   let digests: IdempotencyDigests | null = null;
@@ -199,7 +188,7 @@ function addSession(
   keyNumber: number,
   { referrerTag, userAgent, metadata }: SessionRequest,
   digests: IdempotencyDigests | null,
-): PendingSession | null {
+): { readonly view: SessionView; readonly record: AppendedRecord } | null {
   const createdMs = clock.wallMs();
   const subId = subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
   if (!sessions.add(subId, tenant)) return null;

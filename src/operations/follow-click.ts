@@ -2,7 +2,7 @@ import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
-import type { SharedTimeout } from '../clicks/shared-timeout.ts';
+import type { SharedTimeout } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
 import type { ClickIds } from '../ids/click-id.ts';

@@ -127,8 +127,8 @@ function selectOffers(
   const orderLength = orders.length / sortOrders.length;
   const start = sortOrders.indexOf(sort) * orderLength;
   const indexes: number[] = [];
-  for (let place = start; place < start + orderLength && indexes.length < count; place++) {
-    const offer = packedOfferAt(orders, place);
+  for (let rank = start; rank < start + orderLength && indexes.length < count; rank++) {
+    const offer = packedOfferAt(orders, rank);
     if (bits === null || !hasOffer(bits, offer)) indexes.push(offer);
   }
   return indexes.length === count ? indexes : null;
@@ -180,24 +180,18 @@ function rankAndAnswer(
   session: Session,
   context: RankingContext,
 ): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
-  return request.explain
-    ? explainRankAndAnswer(deps, request, session, context)
-    : requestRanking(deps, request, session, context, null);
-}
-
-async function explainRankAndAnswer(
-  deps: ShowOffersDeps,
-  request: ShowOffersRequest,
-  session: Session,
-  context: RankingContext,
-): Promise<Outcome<OffersResult>> {
+  if (!request.explain) return requestRanking(deps, request, session, context, null);
   const { catalog, today, unavailableOffers } = context;
-  const explanation = await deps.explanations.run(
+  const explaining = deps.explanations.run(
     () => explainOffers(catalog.tables, session.tenant.vertical, request.borrower, today, unavailableOffers.bits),
     request.signal,
   );
-  if (explanation === null) return unavailable(bounds.retryAfterSeconds);
-  return requestRanking(deps, request, session, context, explanation);
+  if (explaining === null) return unavailable(bounds.retryAfterSeconds);
+  return explaining.then((explanation) =>
+    explanation === null
+      ? unavailable(bounds.retryAfterSeconds)
+      : requestRanking(deps, request, session, context, explanation),
+  );
 }
 
 function requestRanking(

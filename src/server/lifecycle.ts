@@ -36,39 +36,6 @@ export interface DrainSettings {
   readonly deadlineMs: number;
 }
 
-/** Drain deadline of a stopping service, shared by all of its listeners. */
-export class DrainTimer {
-  readonly #clock: Clock;
-  #settings: DrainSettings;
-  #startedMs: number;
-
-  constructor(clock: Clock, settings: DrainSettings) {
-    this.#clock = clock;
-    this.#settings = settings;
-    this.#startedMs = clock.monotonicMs();
-  }
-
-  start(): void {
-    this.#startedMs = this.#clock.monotonicMs();
-  }
-
-  /** Ends the drain immediately: sets the delay and the remaining time to zero. */
-  expire(): void {
-    this.#settings = { delayMs: 0, deadlineMs: 0 };
-  }
-
-  get delayMs(): number {
-    return this.#settings.delayMs;
-  }
-
-  /** Time until the drain deadline, in milliseconds. */
-  get remainingMs(): number {
-    const { delayMs, deadlineMs } = this.#settings;
-    const elapsedMs = Math.max(0, this.#clock.monotonicMs() - this.#startedMs - delayMs);
-    return Math.max(0, deadlineMs - elapsedMs);
-  }
-}
-
 /** A part of the service that can become unavailable while the service runs. */
 interface HealthSource {
   readonly healthy: boolean;
@@ -85,13 +52,26 @@ interface LifecycleOptions extends Readonly<Record<'ledger' | 'journal' | 'analy
  * runs its cleanup callbacks in the state `starting`, without a call of `stop`.
  */
 export class ServiceLifecycle {
-  readonly drain: DrainTimer;
   readonly #options: LifecycleOptions;
   #state: 'starting' | 'serving' | 'stopping' = 'starting';
+  #drain: DrainSettings;
+  #drainStartedMs: number;
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
-    this.drain = new DrainTimer(options.clock, options.drain);
+    this.#drain = options.drain;
+    this.#drainStartedMs = options.clock.monotonicMs();
+  }
+
+  get drainDelayMs(): number {
+    return this.#drain.delayMs;
+  }
+
+  /** Time until the drain deadline, in milliseconds. */
+  get drainRemainingMs(): number {
+    const { delayMs, deadlineMs } = this.#drain;
+    const elapsedMs = Math.max(0, this.#options.clock.monotonicMs() - this.#drainStartedMs - delayMs);
+    return Math.max(0, deadlineMs - elapsedMs);
   }
 
   get isStopping(): boolean {
@@ -115,14 +95,14 @@ export class ServiceLifecycle {
 
   /** Starts the drain and runs the cleanup callbacks. Idempotent. */
   stop(): Promise<void> {
-    if (!this.isStopping) this.drain.start();
+    if (!this.isStopping) this.#drainStartedMs = this.#options.clock.monotonicMs();
     this.#state = 'stopping';
     return this.#options.cleanup.close();
   }
 
   /** Stops the service without waiting for pending requests. Idempotent. */
   stopNow(): Promise<void> {
-    this.drain.expire();
+    this.#drain = { delayMs: 0, deadlineMs: 0 };
     return this.stop();
   }
 }

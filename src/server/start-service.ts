@@ -1,8 +1,7 @@
 import { openOperatorToken, operatorTokenPath } from '../auth/operator-token.ts';
 import { bounds } from '../bounds.ts';
 import { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
-import { SharedTimeout } from '../clicks/shared-timeout.ts';
-import { SerialQueue } from '../domain/async.ts';
+import { SerialQueue, SharedTimeout } from '../domain/async.ts';
 import { flattenString } from '../domain/text.ts';
 import { apiRoutes } from '../http/routes/api-routes.ts';
 import { clickRoutes, sandboxLandingPath } from '../http/routes/click-routes.ts';
@@ -104,7 +103,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       cleanup,
       metrics,
       certificate,
-      drain: lifecycle.drain,
+      lifecycle,
       callerNames: (caller) => keyDirectory.callerNames(caller),
     }));
   const urls = options.resolveUrls(listeners?.public.port ?? 0);

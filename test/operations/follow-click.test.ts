@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
-import { SharedTimeout } from '../../src/clicks/shared-timeout.ts';
+import { SharedTimeout } from '../../src/domain/async.ts';
 import { ClickIds } from '../../src/ids/click-id.ts';
 import { ClickTokenCipher } from '../../src/ids/click-token-cipher.ts';
 import { formatSubId, SubIds } from '../../src/ids/sub-id.ts';

@@ -24,9 +24,13 @@ import { addOffer, countOffers, emptyOfferSet } from '../../src/matching/offer-s
 import { rankOffers } from '../../src/matching/ranker.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
 import type { MarketplaceRequest } from '../../src/operations/get-marketplace.ts';
-import { type GetMarketplaceDeps, getMarketplace } from '../../src/operations/get-marketplace.ts';
+import {
+  type GetMarketplaceDeps,
+  getMarketplace,
+  type MarketplaceView,
+  toMarketplaceView,
+} from '../../src/operations/get-marketplace.ts';
 import { withIgnoredNames } from '../../src/operations/ignored-names.ts';
-import { type MarketplaceView, toMarketplaceView } from '../../src/operations/marketplace-view.ts';
 import type { OffersResult } from '../../src/operations/show-offers.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';

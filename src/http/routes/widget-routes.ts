@@ -10,7 +10,7 @@ import {
   checkWidgetRateLimit,
   type VerifyWidgetLinkDeps,
   verifyWidgetLink,
-} from '../../operations/verify-widget-link.ts';
+} from '../../operations/show-widget-offers.ts';
 import type { RandomPool } from '../../secrets/random-pool.ts';
 import type { Session } from '../../sessions/session-store.ts';
 import { widgetPageCsp, widgetPageHtml } from '../../widgets/widget-html.ts';
