@@ -10,7 +10,7 @@ import type { SortOrder } from '../matching/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';
 import { clickUrlPrefix } from '../operations/click-url.ts';
-import type { SessionView } from '../operations/create-session.ts';
+import type { SessionBody, SessionMetadata, SessionView } from '../operations/create-session.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import { type MarketplaceView, toMarketplaceView } from '../operations/get-marketplace.ts';
@@ -104,11 +104,7 @@ export class PartnerApi {
    * would create a second session.
    */
   async createSession(
-    body: {
-      readonly referrer_tag: string;
-      readonly user_agent?: string;
-      readonly metadata?: Readonly<Record<string, string | number | boolean | null>>;
-    },
+    body: SessionBody & { readonly metadata?: SessionMetadata },
     options?: { readonly idempotencyKey?: string | null },
   ): Promise<Result<SessionView>> {
     assertKnownNames('', options ?? {}, ['idempotencyKey']);

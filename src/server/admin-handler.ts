@@ -22,13 +22,6 @@ export function createAdminHandler(
   { isOperator, hostNames, metrics, notReadyReasons, confirmRevenue, keys, embedOrigins }: AdminHandlerDeps,
 ): Handler {
   const { logger, clock } = options;
-  /** Changes origins, and logs the number of origins with this result. */
-  const logChanges = <Result extends string>(account: string, result: Result, change: () => Result[]) => {
-    const outcome = toOutcome(change);
-    const count = outcome.ok ? outcome.value.filter((each) => each === result).length : 0;
-    if (count > 0) logger.info({ account, origins: count }, `embedding origins ${result} through the operations API`);
-    return outcome;
-  };
   return adminRoutes({
     isKnownHost: createHostCheck(hostNames),
     notReadyReasons,
@@ -62,12 +55,29 @@ export function createAdminHandler(
     origins: originRoutes({
       isOperator,
       embedOrigins: {
-        allow: (account, origins) => logChanges(account, 'allowed', () => embedOrigins.allow(account, origins)),
+        allow: (account, origins) => {
+          const outcome = toOutcome(() => embedOrigins.allow(account, origins));
+          const count = countResults(outcome, 'allowed');
+          if (count > 0)
+            logger.info({ account, origins: count }, 'embedding origins allowed through the operations API');
+          return outcome;
+        },
         list: (account) => toOutcome(() => embedOrigins.list(account)),
-        remove: (account, origins) => logChanges(account, 'removed', () => embedOrigins.remove(account, origins)),
+        remove: (account, origins) => {
+          const outcome = toOutcome(() => embedOrigins.remove(account, origins));
+          const count = countResults(outcome, 'removed');
+          if (count > 0)
+            logger.info({ account, origins: count }, 'embedding origins removed through the operations API');
+          return outcome;
+        },
       },
     }),
   });
+}
+
+/** Counts the origins with this result, for the log. */
+function countResults(outcome: Outcome<readonly string[]>, result: string): number {
+  return outcome.ok ? outcome.value.filter((each) => each === result).length : 0;
 }
 
 /** Converts errors that the caller can correct into refusals, and rethrows all other errors. */

@@ -35,7 +35,7 @@ class Bench {
   });
   readonly referrerTags: ReferrerTags;
 
-  nothingCreated = 0;
+  releasedCount = 0;
 
   private constructor(t: TestContext, ledger: TemporaryLedger, sessionsMax: number, tagsMax: number) {
     const { clock } = this;
@@ -63,7 +63,7 @@ class Bench {
     return { clock, subIds, devices, sessions, idempotencyKeys, referrerTags, ledger: ledger.log, sessionTtlMs };
   }
 
-  /** The session, or the refusal. */
+  /** Returns the session or the refusal. */
   async create(body: unknown, tenant = liveTenant) {
     const outcome = await this.createWithKey(body, null, tenant);
     return outcome.ok ? succeeded(outcome.value.session) : outcome;
@@ -74,7 +74,7 @@ class Bench {
     let released = 0;
     const release = () => {
       released++;
-      this.nothingCreated++;
+      this.releasedCount++;
     };
     const outcome = await createSession(ports, tenant, keyNumber, body, idempotencyKey, { release });
     // The reservation is released exactly if no session is created.
@@ -83,7 +83,7 @@ class Bench {
     return outcome;
   }
 
-  /** What became of a body: `ok`, or the code of the refusal and the parameter at fault. */
+  /** Returns `ok`, or the code of the refusal and the invalid parameter. */
   async verdict(body: unknown): Promise<string> {
     const outcome = await this.create(body);
     if (outcome.ok) return 'ok';
@@ -137,14 +137,13 @@ describe('createSession', () => {
     const outcome = await bench.create({ referrer_tag, user_agent: 'Googlebot/2.1', metadata });
     assert(outcome.ok);
     assert.equal(bench.ledger.log.durablePosition, 1);
-    const [record] = await bench.ledger.records();
+    await bench.create({ referrer_tag });
+    const [record, plain] = await bench.ledger.records();
     const [kind, wallMs, sub, tag, key, device, json] = record!;
     assert.deepEqual([kind, wallMs, tag, key], [1, bench.clock.wallMs(), referrer_tag, keyNumber]);
     assert.deepEqual(Buffer.from(sub as Uint8Array), bench.subIds.toBytes(outcome.value.sub_id));
     assert.equal(deviceClasses[device as 0], 'bot');
     assert.deepEqual(JSON.parse(json as string), metadata);
-    await bench.create({ referrer_tag });
-    const [, plain] = await bench.ledger.records();
     assert.deepEqual([deviceClasses[plain![5] as 0], plain![6]], ['unknown', null]);
   });
 
@@ -255,13 +254,13 @@ describe('createSession', () => {
       const outcome = await bench.create({ referrer_tag });
       assert(!outcome.ok);
       const { code, retryAfterSeconds, outcomeUnknown } = outcome.refusal;
-      // The first is taken by the log and waits there; the others find out at once that it cannot be written.
+      // The log accepts the first record, which then waits. It rejects the other records at once.
       assert.deepEqual([code, retryAfterSeconds, outcomeUnknown === true], ['SERVICE_UNAVAILABLE', 1, attempt === 0]);
       assert.equal(bench.sessions.size, 1);
     }
     bench.ledger.repair();
-    const healed = new Promise<void>((resolve) => bench.ledger.log.onDurable(() => resolve()));
-    await healed;
+    const recovered = new Promise<void>((resolve) => bench.ledger.log.onDurable(() => resolve()));
+    await recovered;
     for (let i = 0; i < 3; i++) assert.equal(await bench.verdict({ referrer_tag }), 'ok');
     for (const [, , sub] of await bench.ledger.records()) {
       assert.ok(bench.sessions.get(formatSubId(sub as Uint8Array)) !== undefined);
@@ -286,7 +285,7 @@ describe('createSession under a limit of referrer tags', () => {
     const bench = await Bench.open(t, { tagsMax: 2 });
     assert.deepEqual([await create(bench, 'tag-1'), await create(bench, 'tag-2')], ['ok', 'ok']);
     assert.equal(await create(bench, 'tag-3'), 'TAG_LIMIT_EXCEEDED');
-    assert.deepEqual([bench.nothingCreated, bench.sessions.size, bench.ledger.log.appendedPosition], [1, 2, 2]);
+    assert.deepEqual([bench.releasedCount, bench.sessions.size, bench.ledger.log.appendedPosition], [1, 2, 2]);
     assert.deepEqual([await create(bench, 'tag-1'), await create(bench, 'tag-2')], ['ok', 'ok']);
   });
 
@@ -372,7 +371,7 @@ describe('createSession with an Idempotency-Key', () => {
     const tenants = [testTenant, { ...liveTenant, account: 43 }, { ...liveTenant, vertical: equipmentLeases }];
     for (const other of tenants) {
       const { clock } = bench;
-      // Room for the keys of one pair at a time.
+      // The store has space for the keys of one pair.
       clock.advance(sessionTtlMs + 1);
       const one = await bench.createWithKey({ referrer_tag }, 'retry-1');
       const another = await bench.createWithKey({ referrer_tag }, 'retry-1', other);
@@ -420,11 +419,11 @@ describe('createSession with an Idempotency-Key', () => {
     const first = await bench.createWithKey({ referrer_tag }, 'retry-1');
     assert(!first.ok);
     assert.deepEqual([first.refusal.code, first.refusal.outcomeUnknown], ['SERVICE_UNAVAILABLE', true]);
-    assert.equal(bench.nothingCreated, 0, 'the first may have created one');
+    assert.equal(bench.releasedCount, 0, 'the first request may have created a session');
     const tooEarly = await bench.createWithKey({ referrer_tag }, 'retry-1');
     assert(!tooEarly.ok);
     assert.equal(tooEarly.refusal.code, 'SERVICE_UNAVAILABLE');
-    assert.equal(bench.nothingCreated, 1, 'its repeat did not');
+    assert.equal(bench.releasedCount, 1, 'the repeated request created none');
     bench.ledger.repair();
     while (bench.ledger.log.durablePosition === 0) await new Promise((resolve) => setImmediate(resolve));
     const retry = await bench.createWithKey({ referrer_tag }, 'retry-1');

@@ -85,10 +85,10 @@ class Bench {
     clicksRecordedPerSessionMax: clicksPerSession,
     sessionClickCells: 4_096,
   });
-  /** Longer than any test takes: only the one about waiting is to see its end. */
+  /** Longer than any test takes. One test replaces it. */
   clickTimeout = new SharedTimeout(60_000, 1_000);
-  /** Whether the sessions of links are in the store with their rankings, as after GET /marketplace, or gone, as after a restart. */
-  readonly held: boolean;
+  /** Whether the sessions of links are in the store with their rankings, as after GET /marketplace. */
+  readonly isLive: boolean;
   readonly sessions: MemorySessionStore;
   readonly catalogs: CatalogStore;
   readonly catalogFile: string;
@@ -96,10 +96,10 @@ class Bench {
   readonly ledger: TemporaryLedger;
   unrecorded = 0;
 
-  private constructor(t: TestContext, clock: ManualClock, caps: DailyCaps, ledger: TemporaryLedger, held: boolean) {
+  private constructor(t: TestContext, clock: ManualClock, caps: DailyCaps, ledger: TemporaryLedger, isLive: boolean) {
     this.clock = clock;
     this.caps = caps;
-    this.held = held;
+    this.isLive = isLive;
     this.sessions = new MemorySessionStore({
       clock,
       sessionsMax: 100,
@@ -132,21 +132,21 @@ class Bench {
     });
   }
 
-  static async open(t: TestContext, held = true): Promise<Bench> {
+  static async open(t: TestContext, isLive = true): Promise<Bench> {
     const clock = new ManualClock();
     const caps = new DailyCaps(clock.wallMs());
-    return new Bench(t, clock, caps, await openTemporaryLedger(t, caps), held);
+    return new Bench(t, clock, caps, await openTemporaryLedger(t, caps), isLive);
   }
 
-  /** What the click URL of the offer in a fresh session's ranking holds. */
+  /** Creates a session. Returns the parameters of the click URL of an offer. */
   link(tenant: Tenant = liveTenant): { sub: string; offer: string; v: string } {
     const sub = this.subIds.issue(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
     const catalogVersion = this.catalogs.current(tenant.vertical.number, tenant.mode).version;
     const v = this.clickTokens.encrypt(this.subIds.toBytes(sub), { catalogVersion, creditBand });
-    // Its offers do not matter to a click.
+    // A click does not use the offers of the ranking.
     const ranking = { catalogVersion, total: 0, availableOnly: false, orders: '' };
-    if (this.held)
-      this.hold(sub, tenant, {
+    if (this.isLive)
+      this.addSession(sub, tenant, {
         ranking,
         rankedOn: 20260101,
         unavailableOffers: noUnavailableOffers,
@@ -156,7 +156,7 @@ class Bench {
     return { sub, offer: 'an-offer', v };
   }
 
-  hold(sub: string, tenant: Tenant, ranked: CachedRanking): void {
+  addSession(sub: string, tenant: Tenant, ranked: CachedRanking): void {
     this.sessions.add(sub, tenant);
     this.sessions.get(sub)!.cacheRanking(ranked, 0);
   }
@@ -176,7 +176,7 @@ class Bench {
     );
   }
 
-  /** Follows a link that must lead somewhere. */
+  /** Follows a link that must redirect. */
   async redirect(request: Parameters<Bench['follow']>[0], ledger?: Ledger) {
     const outcome = await this.follow(request, ledger);
     assert(outcome.kind === 'redirect');
@@ -184,10 +184,10 @@ class Bench {
   }
 }
 
-for (const held of [true, false]) {
-  describe(`followClick for a session that is ${held ? 'live' : 'expired'}`, () => {
+for (const isLive of [true, false]) {
+  describe(`followClick for a session that is ${isLive ? 'live' : 'expired'}`, () => {
     it('redirects to the landing URL with a click_id of offer, time and value', async (t) => {
-      const bench = await Bench.open(t, held);
+      const bench = await Bench.open(t, isLive);
       const link = bench.link();
       bench.clock.advance(hourMs);
       const { location, clickId } = await bench.redirect(link);
@@ -199,7 +199,7 @@ for (const held of [true, false]) {
     });
 
     it('rejects a click link with a forged session, offer or click token', async (t) => {
-      const bench = await Bench.open(t, held);
+      const bench = await Bench.open(t, isLive);
       const link = bench.link();
       const other = bench.link();
       const last = link.sub.endsWith('0') ? '1' : '0';
@@ -226,7 +226,7 @@ for (const held of [true, false]) {
     });
 
     it('uses the landing URL and click value of the shown catalog for 28 hours after a catalog change', async (t) => {
-      const bench = await Bench.open(t, held);
+      const bench = await Bench.open(t, isLive);
       const link = bench.link();
       writeFileSync(bench.catalogFile, JSON.stringify(catalogOf('https://new.example/{click_id}', 99)));
       const changed = await bench.catalogs.reload(1, 'live');
@@ -243,7 +243,7 @@ for (const held of [true, false]) {
     });
 
     it('a sandbox click has no value even with a live catalog', async (t) => {
-      const bench = await Bench.open(t, held);
+      const bench = await Bench.open(t, isLive);
       const { sub } = bench.link(testTenant);
       const catalogVersion = bench.catalogs.current(1, 'live').version;
       const v = bench.clickTokens.encrypt(bench.subIds.toBytes(sub), { catalogVersion, creditBand });
@@ -343,11 +343,11 @@ describe('followClick', () => {
     await bench.redirect(bench.link());
     await bench.redirect(bench.link());
     assert.equal(bench.unrecorded, 3);
-    const healed = new Promise<void>((resolve) =>
+    const recovered = new Promise<void>((resolve) =>
       bench.ledger.log.onDurable((position) => position === 3 && resolve()),
     );
     bench.ledger.repair();
-    await healed;
+    await recovered;
     assert.equal((await bench.ledger.records()).length, 3);
   });
 
@@ -420,7 +420,7 @@ describe('followClick for an offer with a daily cap', () => {
     return bench;
   }
 
-  /** A link that was shown. */
+  /** Creates a link and records its view. */
   function shownLink(bench: Bench) {
     const link = bench.link();
     const view = [2, bench.clock.wallMs(), bench.subIds.toBytes(link.sub), 'version', ['an-offer']] as const;
@@ -489,11 +489,11 @@ describe('followClick for an offer with a daily cap', () => {
     await bench.redirect(links[2]!);
     const { clickId } = await bench.redirect(links[3]!);
     assert.equal(bench.clickIds.verify(clickId)!.valueMicros, 0);
-    const healed = new Promise<void>((resolve) =>
+    const recovered = new Promise<void>((resolve) =>
       bench.ledger.log.onDurable((position) => position === bench.ledger.log.appendedPosition && resolve()),
     );
     bench.ledger.repair();
-    await healed;
+    await recovered;
     assert.deepEqual(clicksOf(await bench.ledger.records()), [
       [clickMicros, true],
       [clickMicros, true],

@@ -88,7 +88,7 @@ class Bench {
     return submitInputs({ clock, subIds, sessions, journal, sessionTtlMs, onSessionMissing }, tenant, body);
   }
 
-  /** The answer to fields that are all valid. */
+  /** Submits valid fields. Returns the response. */
   async submit(sub_id: string, fields: object) {
     const outcome = await this.submitBody({ sub_id, fields });
     assert(outcome.ok, JSON.stringify(outcome));
@@ -139,12 +139,12 @@ describe('submitInputs', () => {
     const cuts = fc.array(fc.nat(12), { maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(fc.array(submission, { maxLength: 5 }), cuts, async (submissions, at) => {
-        // One batch: of each field the value submitted last.
+        // One submission with the last value of each field.
         const batch = bench.newSession();
         await bench.submit(batch, Object.assign({}, ...submissions));
         const one = bench.newSession();
         for (const fields of submissions) await bench.submit(one, fields);
-        // The same entries in the same order, cut elsewhere: within a piece the later value wins too.
+        // The same entries in the same order, split into other submissions.
         const entries = submissions.flatMap((fields) => Object.entries(fields));
         const other = bench.newSession();
         const bounds = [0, ...at.map((cut) => Math.min(cut, entries.length)).sort((a, b) => a - b), entries.length];
@@ -290,7 +290,7 @@ describe('submitInputs', () => {
     bench.clock.advance(sessionTtlMs);
     for (let part = 0; part < shardCount; part++) bench.sessions.sweepNextShard();
     assert.equal(bench.sessions.size, 0);
-    // So many that its place in the store is another's by now.
+    // So many sessions that one of them reuses the memory of the expired session.
     const others = Array.from({ length: 40 * shardCount }, () => bench.newSession());
     const outcome = await submitting;
     assert(!outcome.ok);
@@ -306,7 +306,7 @@ describe('submitInputs', () => {
     const before = bench.fieldsOf(sub_id);
     bench.journal.breakFiles();
     const first = bench.submitBody({ sub_id, fields: required });
-    // Waits behind the group that is being written.
+    // The second record waits until the group with the first is written.
     await new Promise(setImmediate);
     const second = bench.submitBody({ sub_id, fields: { state: 'NY', loan_amount: 5_000 } });
     for (const unknown of await Promise.all([first, second])) {
@@ -320,7 +320,7 @@ describe('submitInputs', () => {
     assert.equal((await bench.submit(sub_id, {})).match_readiness, 'insufficient');
     bench.journal.repair();
     while (!bench.journal.journal.healthy) await new Promise((resolve) => setImmediate(resolve));
-    // Travels with the second one.
+    // This record is in the group of the second record.
     assert.equal((await bench.submit(sub_id, { loan_amount: 6_000 })).match_readiness, 'high');
     const live = bench.fieldsOf(sub_id);
     assert.deepEqual(
