@@ -5,7 +5,7 @@ import type { PublicUrls } from '../config/config.ts';
 import { assertKnownNames } from '../domain/assert-options.ts';
 import { type ErrorBody, errorBody } from '../domain/error-body.ts';
 import { errorTable, type RequestParam } from '../domain/errors.ts';
-import { invalidRequest, type Outcome, type Refusal, refusedWith, succeeded, unavailable } from '../domain/outcome.ts';
+import { type ApiError, failedWith, invalidRequest, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
 import type { SortOrder } from '../matching/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';
@@ -25,7 +25,7 @@ import type { InputsView } from '../operations/submit-inputs.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 
 /** An error of the API, with its HTTP status and the members of its JSON body. */
-export interface ApiError extends ErrorBody {
+export interface PartnerApiError extends ErrorBody {
   readonly status: number;
   /** Seconds to wait before a retry; present for status 429 and 503. */
   readonly retry_after?: number;
@@ -34,7 +34,7 @@ export interface ApiError extends ErrorBody {
 /** The result of an operation: a value or an error. */
 export type Result<Value> =
   | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly error: ApiError };
+  | { readonly ok: false; readonly error: PartnerApiError };
 
 interface OffersQuery {
   readonly sub_id: string;
@@ -112,12 +112,12 @@ export class PartnerApi {
     const keyOption: unknown = options?.idempotencyKey ?? '';
     const idempotencyKey = typeof keyOption === 'string' && keyOption !== '' ? keyOption : null;
     const admission = this.#admit('create_session', operations.repeatCheckFor(idempotencyKey));
-    if (!admission.ok) return toErrorResult(admission.refusal);
+    if (!admission.ok) return toErrorResult(admission.error);
     if (typeof keyOption !== 'string') {
-      return toErrorResult(operations.refuseAdmitted(admission, invalidRequest('Idempotency-Key').refusal).refusal);
+      return toErrorResult(operations.rejectAdmitted(admission, invalidRequest('Idempotency-Key').error).error);
     }
     const outcome = await operations.createSession(admission, pickKnownSessionMembers(body), idempotencyKey);
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
+    if (!outcome.ok) return toErrorResult(outcome.error);
     const ignored = ignoredMembers(admission, 'create_session', body);
     return { ok: true, value: withIgnoredNames(outcome.value.session, ignored) };
   }
@@ -171,9 +171,9 @@ export class PartnerApi {
     run: (admission: Admission) => Outcome<View> | Promise<Outcome<View>>,
   ): Promise<Result<View & IgnoredNames>> {
     const admission = this.#admit(operation);
-    if (!admission.ok) return toErrorResult(admission.refusal);
+    if (!admission.ok) return toErrorResult(admission.error);
     const outcome = await run(admission);
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
+    if (!outcome.ok) return toErrorResult(outcome.error);
     return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, operation, argument)) };
   }
 
@@ -184,16 +184,16 @@ export class PartnerApi {
 }
 
 export function toResult<Value>(outcome: Outcome<Value>): Result<Value> {
-  return outcome.ok ? outcome : toErrorResult(outcome.refusal);
+  return outcome.ok ? outcome : toErrorResult(outcome.error);
 }
 
-function toErrorResult(refusal: Refusal): { readonly ok: false; readonly error: ApiError } {
-  const { retryAfterSeconds } = refusal;
+function toErrorResult(error: ApiError): { readonly ok: false; readonly error: PartnerApiError } {
+  const { retryAfterSeconds } = error;
   return {
     ok: false,
     error: {
-      status: errorTable[refusal.code].status,
-      ...errorBody(refusal),
+      status: errorTable[error.code].status,
+      ...errorBody(error),
       ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
     },
   };
@@ -223,7 +223,7 @@ function toMarketplaceRequest(query: unknown, format: string | undefined): Outco
 
 function toAnalyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
   const tag: unknown = (query as Partial<AnalyticsQuery> | null | undefined)?.referrer_tag;
-  if (tag !== undefined && typeof tag !== 'string') return refusedWith('INVALID_REFERRER_TAG');
+  if (tag !== undefined && typeof tag !== 'string') return failedWith('INVALID_REFERRER_TAG');
   return toQueryText(query, {
     referrer_tag: 'string',
     sub_id_list: 'strings',

@@ -1,7 +1,7 @@
 import type { Admission } from '../auth/authenticator.ts';
 import type { Caller } from '../auth/key-usage.ts';
 import type { CancelSignal } from '../domain/async.ts';
-import { type Refusal, type Refused, refused } from '../domain/outcome.ts';
+import { type ApiError, type Failure, failed } from '../domain/outcome.ts';
 import { type CreateSessionDeps, createSession, isIdempotentRepeat } from './create-session.ts';
 import { type EmbedWidgetDeps, embedWidget } from './embed-widget.ts';
 import { type GetMarketplaceDeps, getMarketplace, type MarketplaceRequest } from './get-marketplace.ts';
@@ -44,9 +44,9 @@ export function createApiOperations(deps: ApiOperationsDeps) {
       queryAnalytics(deps, caller, request, signal),
 
     /** Refuses an admitted request before any operation runs, and releases its reservation. */
-    refuseAdmitted: ({ quotaReservation }: Admission, refusal: Refusal): Refused => {
+    rejectAdmitted: ({ quotaReservation }: Admission, error: ApiError): Failure => {
       quotaReservation?.release();
-      return refused(refusal);
+      return failed(error);
     },
   };
 }

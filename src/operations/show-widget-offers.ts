@@ -1,6 +1,6 @@
 import type { CancelSignal } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
-import { invalidRequest, type Outcome, refused, refusedWith, succeeded } from '../domain/outcome.ts';
+import { failed, failedWith, invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
 import { type FindSessionDeps, requireLiveSession, resolveSubId } from '../sessions/find-session.ts';
@@ -15,7 +15,7 @@ import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offer
 /** Counts a widget request, whatever its outcome, towards the limit of its session and not of a key (docs/contract.md#widget-limits). */
 export function checkWidgetRateLimit({ clock }: { readonly clock: Clock }, session: Session): Outcome<null> {
   const retryAfterSeconds = session.widgetUsage.admitRequest(clock.monotonicMs());
-  return retryAfterSeconds === 0 ? succeeded(null) : refused({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
+  return retryAfterSeconds === 0 ? succeeded(null) : failed({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
 }
 
 export interface VerifyWidgetLinkDeps extends FindSessionDeps {
@@ -36,7 +36,7 @@ export interface WidgetLink {
   readonly policy: EmbedPolicy;
   /** Expiry of the session and the token; milliseconds since the Unix epoch. */
   readonly expiresMs: number;
-  /** The live session, or the refusal `SUB_ID_EXPIRED`. */
+  /** The live session, or the error `SUB_ID_EXPIRED`. */
   readonly session: Outcome<Session>;
 }
 
@@ -50,7 +50,7 @@ export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, { sub, token }: Wid
   const { account, mode } = decodeSubId(bytes);
   const policy = createEmbedPolicy(mode, deps.originsOf(account), deps.ownOrigin);
   const isExpired = deps.clock.wallMs() >= expiresMs;
-  const session = isExpired ? refusedWith('SUB_ID_EXPIRED') : requireLiveSession(deps, resolved);
+  const session = isExpired ? failedWith('SUB_ID_EXPIRED') : requireLiveSession(deps, resolved);
   return { policy, expiresMs, session };
 }
 
@@ -94,7 +94,7 @@ export function showWidgetOffers(
   const { fields: borrower, revision } = session;
   const readiness = computeReadiness(vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
-    return refused({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
+    return failed({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
   }
   const loanAmount = borrower[fieldIndex(vertical, vertical.roles.amount)]!;
   const addSessionMembers = (outcome: Outcome<OffersResult>): Outcome<WidgetOffers> =>

@@ -80,7 +80,7 @@ function countResults(outcome: Outcome<readonly string[]>, result: string): numb
   return outcome.ok ? outcome.value.filter((each) => each === result).length : 0;
 }
 
-/** Converts errors that the caller can correct into refusals, and rethrows all other errors. */
+/** Converts errors that the caller can correct into an `Outcome`, and rethrows all other errors. */
 function toOutcome<Value>(change: () => Value): Outcome<Value> {
   try {
     return succeeded(change());

@@ -70,7 +70,7 @@ export async function openListeners(
         metrics.countRequestError();
         requestLog.logError(error, request);
       },
-      onErrorReply: requestLog.logRefusal,
+      onErrorReply: requestLog.logErrorReply,
       onSuccessReply: requestLog.logSuccess,
       onDeadline: metrics.countRequestTimeout,
       deadlineMs: bounds.requestDeadlineMs,
@@ -90,7 +90,7 @@ export async function openListeners(
   };
 
   const unready: Handler = (context) => {
-    context.reply(errorReply(unavailable(bounds.retryAfterSeconds).refusal, context.requestId));
+    context.reply(errorReply(unavailable(bounds.retryAfterSeconds).error, context.requestId));
   };
   let handlers: Handlers = { public: unready, operations: unready };
   const operationsListener = await open(false, {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assertRefused } from '../support/answers.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { type ApiCaller, assertRefused } from '../support/api-caller.ts';
+import { describeEveryVertical } from '../support/contract-suite.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 import type { VerticalFixture } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
@@ -20,7 +19,7 @@ function assertUnauthorized(answer: Answer): void {
   for (const name of answer.headers.keys()) assert.doesNotMatch(name, /ratelimit/);
 }
 
-atEveryDoor('access', (door) => {
+describeEveryVertical('access', (door) => {
   const elsewhere = allFixtures.find(({ vertical }) => vertical !== door.fixture.vertical) as VerticalFixture;
 
   // The rules of keys are tested in test/auth.

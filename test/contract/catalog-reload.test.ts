@@ -8,10 +8,10 @@ import { borrowerOf, today as someDay } from '../matching/borrower-of.ts';
 import { referenceMatches, referenceOrder } from '../matching/reference-matcher.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs, movedCatalog } from '../support/changeable-catalogs.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
 import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const { vertical, complete } = fixture;
 const hourMs = 60 * 60 * 1000;

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { bounds } from '../../src/bounds.ts';
 import { openApiText } from '../../src/openapi/openapi-document.ts';
-import { assertRefused } from '../support/answers.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { assertRefused } from '../support/api-caller.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 
 // The service compresses each file at its first request, which takes long on a busy machine.
 Object.assign(bounds, { requestDeadlineMs: 60_000 });
 
-onPersonalLoans('documentation', (door) => {
+describePersonalLoans('documentation', (door) => {
   const address = () =>
     new URL(`${door.market.marketplace.urls.public}/v1/${door.fixture.vertical.segment}/openapi.json`);
   const get = (headers: Readonly<Record<string, string>> = {}) =>

@@ -4,12 +4,19 @@ import type { Mode } from '../../src/domain/mode.ts';
 import type { MarketplaceView, OfferView } from '../../src/index.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
 import type { IgnoredNames } from '../../src/operations/ignored-names.ts';
-import { assertOk, assertRefused, assertShape, assertTimestamp, type ErrorBody, jsonOf } from '../support/answers.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import {
+  type ApiCaller,
+  assertOk,
+  assertRefused,
+  assertShape,
+  assertTimestamp,
+  type ErrorBody,
+  jsonOf,
+} from '../support/api-caller.ts';
+import { describeEveryVertical } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
-import { actuarialApr, levelPayment } from '../support/loan-arithmetic.ts';
 import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
+import { actuarialApr, levelPayment } from './loan-arithmetic.ts';
 
 /** Tolerance in cents or hundredths of a percent: half a unit for rounding, and a margin for floating-point errors. */
 const roundedWithin = 0.005 + 1e-6;
@@ -21,7 +28,7 @@ const byAmount = (one: OfferView, other: OfferView) =>
   other.loan_amount_range.max - one.loan_amount_range.max || byApr(one, other);
 const idsOf = (offers: Iterable<OfferView>) => [...offers].map(({ svc_offer_id: id }) => id);
 
-atEveryDoor('GET /marketplace', (door) => {
+describeEveryVertical('GET /marketplace', (door) => {
   test('returns a response with all members', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);

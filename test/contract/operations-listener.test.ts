@@ -4,12 +4,11 @@ import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
-import { assertOk, assertRefused } from '../support/answers.ts';
-import { onEveryEngine } from '../support/doors.ts';
-import { type Answer, type Asked, marker } from '../support/http-client.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { assertOk, assertRefused } from '../support/api-caller.ts';
+import { describeService } from '../support/contract-suite.ts';
+import { type Answer, type HttpRequest, marker } from '../support/http-client.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
-import { allFixtures } from '../support/vertical-fixtures.ts';
+import { allFixtures, personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 interface ShownKey {
   readonly id: string;
@@ -20,7 +19,7 @@ interface ShownKey {
 }
 
 /** Sends a request with the operator token to the operations listener. `json` is the body. */
-function ask(market: RunningMarketplace, asked: Asked & { readonly json?: unknown }): Promise<Answer> {
+function ask(market: RunningMarketplace, asked: HttpRequest & { readonly json?: unknown }): Promise<Answer> {
   const { json, ...rest } = asked;
   const body = rest.body ?? (json === undefined ? undefined : JSON.stringify(json));
   return market.operations.send({
@@ -43,7 +42,7 @@ function jsonOf<Value>({ text }: Answer): Value {
 
 const wish = { account: 'acme', vertical: 'personal-loans', mode: 'test' };
 
-onEveryEngine('the operations listener', ({ running }) => {
+describeService('the operations listener', ({ running }) => {
   describe('keys', () => {
     async function issue(more: object = {}): Promise<ShownKey & { readonly key: string }> {
       const answer = await ask(running(), { method: 'POST', path: '/keys', json: { ...wish, ...more } });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assertOk, assertRefused, assertShape, assertTimestamp } from '../support/answers.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { assertOk, assertRefused, assertShape, assertTimestamp } from '../support/api-caller.ts';
+import { describeEveryVertical } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
 
 const fourHoursMs = 4 * 60 * 60 * 1000;
 
 // The rules of each member and field are tested in test/operations and test/verticals.
-atEveryDoor('sessions', (door) => {
+describeEveryVertical('sessions', (door) => {
   describe('POST /session', () => {
     test('returns a session with a lifetime of four hours and an id that is safe in a URL', async () => {
       const { market, fixture } = door;

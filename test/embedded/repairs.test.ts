@@ -6,9 +6,9 @@ import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { enlargedCatalog } from '../support/enlarged-catalog.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { enlargedCatalog } from '../support/changeable-catalogs.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 // A busy machine must not end a request that waits for a new thread.
 Object.assign(bounds, { requestDeadlineMs: 60_000, analyticsQueryTimeoutMs: 60_000 });

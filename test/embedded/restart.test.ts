@@ -14,15 +14,13 @@ import {
 } from '../../src/index.ts';
 import { addSecret } from '../../src/secrets/secret-file.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { ApiCaller } from '../support/api-caller.ts';
-import { withDailyCap } from '../support/capped-catalogs.ts';
-import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
+import { ApiCaller, loadId, WidgetCaller } from '../support/api-caller.ts';
+import { ChangeableCatalogs, withDailyCap } from '../support/changeable-catalogs.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { worthUsd } from '../support/vertical-fixture.ts';
-import { loadId, WidgetCaller } from '../support/widget-caller.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const hourMs = 60 * 60 * 1000;
 const sessionsPerDay = 5;

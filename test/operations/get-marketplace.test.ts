@@ -37,14 +37,12 @@ import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { fieldIndex } from '../../src/verticals/field-vector.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { withDailyCap } from '../support/capped-catalogs.ts';
-import { enlargedCatalog } from '../support/enlarged-catalog.ts';
+import { enlargedCatalog, withDailyCap } from '../support/changeable-catalogs.ts';
+import { ringOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { seededRandom } from '../support/random-catalog.ts';
-import { ringOf } from '../support/secrets.ts';
-import { openTemporaryLedger } from '../support/temporary-ledger.ts';
-import { testTenant } from '../support/tenants.ts';
+import { openTemporaryLedger } from '../support/temporary-logs.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 const { vertical } = testTenant;
 const sessionTtlMs = 4 * 60 * 60 * 1000;
