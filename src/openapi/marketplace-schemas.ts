@@ -5,7 +5,7 @@ import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import { type Explanation, mismatchReasons } from '../matching/explain-offers.ts';
 import { sortOrders } from '../matching/matcher.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
-import type { MarketplaceView } from '../operations/marketplace-view.ts';
+import type { MarketplaceView } from '../operations/get-marketplace.ts';
 import type { WidgetOffersView } from '../operations/show-widget-offers.ts';
 import type { OfferView } from '../verticals/personal-loans/offer-view.ts';
 import { type WidgetBeaconBody, widgetEventIdPattern } from '../widgets/widget-beacon.ts';

@@ -51,19 +51,24 @@ export function createAdminHandler(
     embedOrigins: {
       allow: (account, origins) => {
         const outcome = toOutcome(() => embedOrigins.allow(account, origins));
-        const count = outcome.ok ? outcome.value.filter((result) => result === 'allowed').length : 0;
+        const count = countResults(outcome, 'allowed');
         if (count > 0) logger.info({ account, origins: count }, 'embedding origins allowed through the operations API');
         return outcome;
       },
       list: (account) => toOutcome(() => embedOrigins.list(account)),
       remove: (account, origins) => {
         const outcome = toOutcome(() => embedOrigins.remove(account, origins));
-        const count = outcome.ok ? outcome.value.filter((result) => result === 'removed').length : 0;
+        const count = countResults(outcome, 'removed');
         if (count > 0) logger.info({ account, origins: count }, 'embedding origins removed through the operations API');
         return outcome;
       },
     },
   });
+}
+
+/** Counts the origins with this result, for the log. */
+function countResults(outcome: Outcome<readonly string[]>, result: string): number {
+  return outcome.ok ? outcome.value.filter((each) => each === result).length : 0;
 }
 
 /** Converts errors that the caller can correct into an `Outcome`, and rethrows all other errors. */

@@ -5,12 +5,13 @@ import { parseQueryParameters } from '../../domain/query-string.ts';
 import { parseOfferSelection } from '../../operations/get-marketplace.ts';
 import { type RecordWidgetEventsDeps, recordWidgetEvents } from '../../operations/record-widget-events.ts';
 import type { ShowOffersDeps } from '../../operations/show-offers.ts';
-import { showWidgetOffers, type WidgetOffers } from '../../operations/show-widget-offers.ts';
 import {
   checkWidgetRateLimit,
+  showWidgetOffers,
   type VerifyWidgetLinkDeps,
   verifyWidgetLink,
-} from '../../operations/verify-widget-link.ts';
+  type WidgetOffers,
+} from '../../operations/show-widget-offers.ts';
 import type { RandomPool } from '../../secrets/random-pool.ts';
 import type { Session } from '../../sessions/session-store.ts';
 import { widgetPageCsp, widgetPageHtml } from '../../widgets/widget-html.ts';
