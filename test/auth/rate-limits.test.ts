@@ -51,7 +51,6 @@ describe('DailyCounter', () => {
     reservation.release();
     assert.equal(counter.count(today + 2), 1);
   });
-
 });
 
 describe('SlidingWindow', () => {
