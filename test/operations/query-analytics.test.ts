@@ -54,7 +54,7 @@ class Bench {
     const outcome = await this.query(request);
     if (outcome.ok) return 'ok';
     assert.deepEqual([this.analytics.lastQuery, this.analytics.lastRowsQuery], [null, null]);
-    const { code, param } = outcome.refusal;
+    const { code, param } = outcome.error;
     return param === undefined ? code : `${code} ${param}`;
   }
 
@@ -699,7 +699,7 @@ describe('an analytics query', () => {
     bench.analytics.error = new AnalyticsUnavailableError('gone');
     for (const granularity of granularities) {
       const outcome = await bench.query({ referrer_tag, granularity });
-      assert.deepEqual(outcome, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
+      assert.deepEqual(outcome, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     }
   });
 

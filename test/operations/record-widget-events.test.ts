@@ -86,8 +86,8 @@ describe('recordWidgetEvents', () => {
     const { ledger, report, told } = setUp();
     ledger.isFull = true;
     const refused = await report('a');
-    assert.ok(!refused.ok && refused.refusal.code === 'SERVICE_UNAVAILABLE');
-    assert.ok(refused.refusal.retryAfterSeconds! >= 1);
+    assert.ok(!refused.ok && refused.error.code === 'SERVICE_UNAVAILABLE');
+    assert.ok(refused.error.retryAfterSeconds! >= 1);
     ledger.isFull = false;
     assert.ok((await report('a')).ok);
     assert.equal(ledger.records.length, 1);
@@ -128,7 +128,7 @@ describe('recordWidgetEvents', () => {
     const both = [report('a'), report('a')];
     disk.reject(new LogUnavailableError('slow', new Promise(() => {})));
     for (const outcome of await Promise.all(both)) {
-      assert.ok(!outcome.ok && outcome.refusal.code === 'SERVICE_UNAVAILABLE' && outcome.refusal.outcomeUnknown);
+      assert.ok(!outcome.ok && outcome.error.code === 'SERVICE_UNAVAILABLE' && outcome.error.outcomeUnknown);
     }
   });
 });

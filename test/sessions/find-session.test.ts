@@ -53,7 +53,7 @@ class Bench {
       this.missing++;
     };
     const outcome = findSession({ clock, sessions, subIds, sessionTtlMs, onSessionMissing }, tenant, id);
-    return outcome.ok ? outcome.value : outcome.refusal.code;
+    return outcome.ok ? outcome.value : outcome.error.code;
   }
 }
 
