@@ -4,7 +4,7 @@ import { decodeSubId } from '../ids/sub-id.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
 import { type FindSessionDeps, requireLiveSession, resolveSubId } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session-store.ts';
-import { createEmbedPolicy, type EmbedPolicy } from '../widgets/embed-policy.ts';
+import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding.ts';
 
 /** Counts a widget request, whatever its outcome, towards the limit of its session and not of a key (docs/contract.md#widget-limits). */
 export function checkWidgetRateLimit({ clock }: { readonly clock: Clock }, session: Session): Outcome<null> {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -142,6 +143,20 @@ export class Visitor {
     const { status, headers, text } = await this.post(path, form);
     if (status !== 303) throw new Error(`${status} instead of a redirect: ${text}`);
     return headers.get('location')!;
+  }
+
+  /** Answers one question of the quiz. Returns the location of the next page. */
+  answer(question: string, form: Readonly<Record<string, string>> = {}): Promise<string> {
+    return this.posted('/answers', { question, ...form });
+  }
+
+  /** Answers all questions except the optional one. Returns the location of the next page. */
+  async answerQuiz(loan_purpose: string): Promise<string> {
+    const { annual_income, employment_status, state } = goodAnswers;
+    assert.equal(await this.answer('purpose', { loan_purpose }), '/questions/amount');
+    assert.equal(await this.answer('amount', { loan_amount: '10,000' }), '/questions/credit');
+    assert.equal(await this.answer('credit', { credit_score_range: '750-799' }), '/questions/you');
+    return this.answer('you', { annual_income, employment_status, state });
   }
 
   async #ask(path: string, init: RequestInit): Promise<Seen> {

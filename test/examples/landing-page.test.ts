@@ -63,19 +63,22 @@ function errorBeside(html: string, name: string): string | undefined {
   return new RegExp(`id="${name}-error">([^<]*)<`).exec(html)?.[1];
 }
 
+/** Sends a request with headers that `fetch` cannot send. Returns the status of the response. */
+function rawStatus(url: string, method: string, headers: Record<string, string>, body?: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers }, (response) => resolve(response.resume().statusCode!));
+    sent.on('error', reject).end(body);
+  });
+}
+
 test('variant B asks one question per page, shows offers as cards, and counts their clicks', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'b');
   assert.equal(landing.status, 200);
   assert.match(textOf(landing.text), /Question 1 of 4/);
 
-  const ask = (question: string, form: Record<string, string>) => visitor.posted('/answers', { question, ...form });
-  assert.equal(await ask('purpose', { loan_purpose: 'debt_consolidation' }), '/questions/amount');
-  assert.equal(await ask('amount', { loan_amount: '10,000' }), '/questions/credit');
-  assert.equal(await ask('credit', { credit_score_range: '750-799' }), '/questions/you');
-  const { annual_income, employment_status, state } = goodAnswers;
-  assert.equal(await ask('you', { annual_income, employment_status, state }), '/questions/more');
+  assert.equal(await visitor.answerQuiz('debt_consolidation'), '/questions/more');
   assert.match(textOf((await visitor.get('/questions/more')).text), /each month for debts/);
-  assert.equal(await ask('more', { monthly_debt_payments: '500' }), '/offers');
+  assert.equal(await visitor.answer('more', { monthly_debt_payments: '500' }), '/offers');
 
   const offers = await visitor.get('/offers');
   assert.equal(offers.status, 200);
@@ -109,18 +112,13 @@ test('variant B asks one question per page, shows offers as cards, and counts th
 
 test('the last question may be skipped, and going back retains all answers', async (t) => {
   const { visitor } = await visiting(t, 'b');
-  const purpose = { question: 'purpose', loan_purpose: 'home_improvement' };
-  await visitor.posted('/answers', purpose);
-  await visitor.posted('/answers', { question: 'amount', loan_amount: '10000' });
-  await visitor.posted('/answers', { question: 'credit', credit_score_range: '750-799' });
-  const { annual_income, employment_status, state } = goodAnswers;
-  await visitor.posted('/answers', { question: 'you', annual_income, employment_status, state });
-  assert.match((await visitor.get('/questions/amount')).text, /name="loan_amount" value="10000"/);
-  assert.equal(await visitor.posted('/answers', { question: 'amount', loan_amount: '9000' }), '/questions/more');
+  await visitor.answerQuiz('home_improvement');
+  assert.match((await visitor.get('/questions/amount')).text, /name="loan_amount" value="10,000"/);
+  assert.equal(await visitor.answer('amount', { loan_amount: '9000' }), '/questions/more');
   const unanswered = await visitor.post('/answers', { question: 'more' });
   assert.equal(unanswered.status, 422);
   assert.equal(errorBeside(unanswered.text, 'housing_status'), 'Please answer this question.');
-  assert.equal(await visitor.posted('/answers', { question: 'more', skip: 'yes' }), '/offers');
+  assert.equal(await visitor.answer('more', { skip: 'yes' }), '/offers');
   assert.match(textOf((await visitor.get('/offers')).text), /for \$9,000/);
 });
 
@@ -188,7 +186,7 @@ test('both variants ask for the same fields', async (t) => {
   const asked = new Set<string>();
   await visitor.get('/?variant=b');
   for (const loan_purpose of ['debt_consolidation', 'home_improvement']) {
-    await visitor.posted('/answers', { question: 'purpose', loan_purpose });
+    await visitor.answer('purpose', { loan_purpose });
     for (const question of ['purpose', 'amount', 'credit', 'you', 'more']) {
       for (const name of namesIn((await visitor.get(`/questions/${question}`)).text)) asked.add(name);
     }
@@ -215,7 +213,7 @@ test('a field that does not apply to the purpose of the loan is not submitted to
 
 test('an early request for offers shows the first question without an answer', async (t) => {
   const { visitor } = await visiting(t, 'b');
-  await visitor.posted('/answers', { question: 'purpose', loan_purpose: 'moving' });
+  await visitor.answer('purpose', { loan_purpose: 'moving' });
   const early = await visitor.get('/offers');
   assert.equal(early.status, 422);
   assert.match(textOf(early.text), /Question 2 of 4/);
@@ -237,13 +235,13 @@ test('a borrower without matching offers sees a friendly message', async (t) => 
 
 test('a new session with all answers replaces an expired session', async (t) => {
   const { page, visitor } = await visiting(t, 'b', { market: {} });
-  await visitor.posted('/answers', { question: 'purpose', loan_purpose: 'moving' });
+  await visitor.answer('purpose', { loan_purpose: 'moving' });
   page.market.clock.advance(bounds.sessionTtlMs);
   // The visitor continues at the current question, and the page does not ask for the purpose again.
-  assert.equal(await visitor.posted('/answers', { question: 'amount', loan_amount: '10000' }), '/questions/credit');
-  await visitor.posted('/answers', { question: 'credit', credit_score_range: '750-799' });
+  assert.equal(await visitor.answer('amount', { loan_amount: '10000' }), '/questions/credit');
+  await visitor.answer('credit', { credit_score_range: '750-799' });
   const { annual_income, employment_status, state } = goodAnswers;
-  await visitor.posted('/answers', { question: 'you', annual_income, employment_status, state });
+  await visitor.answer('you', { annual_income, employment_status, state });
   page.market.clock.advance(bounds.sessionTtlMs);
   const offers = await visitor.get('/offers');
   assert.match(textOf(offers.text), /It has been a while/);
@@ -327,7 +325,8 @@ test('forms are accepted only from the own origin, up to a maximum size, and wit
   assert.equal(await from({ Origin: page.origin, 'Sec-Fetch-Site': 'same-origin' }), 303);
   assert.equal((await visitor.post('/answers', { ...goodAnswers, state: 'x'.repeat(20_000) })).status, 413);
   assert.equal(await from({ 'Content-Type': 'text/plain' }), 415);
-  assert.equal(await sendChunked(page.origin, 20_000), 413);
+  const chunked = { 'Content-Type': 'application/x-www-form-urlencoded', 'Transfer-Encoding': 'chunked' };
+  assert.equal(await rawStatus(`${page.origin}/answers`, 'POST', chunked, 'x'.repeat(20_000)), 413);
 });
 
 test('limits the pages per minute of an IP address, and sends Retry-After', async (t) => {
@@ -341,19 +340,6 @@ test('limits the pages per minute of an IP address, and sends Retry-After', asyn
   assert.ok(seconds >= 1 && seconds <= 60);
   assert.equal((await fetch(`${page.origin}/style.css`)).status, 200);
 });
-
-/** Sends a form without Content-Length. Returns the status of the response. */
-function sendChunked(origin: string, bytes: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Transfer-Encoding': 'chunked' };
-    const sent = request(`${origin}/answers`, { method: 'POST', headers }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode!);
-    });
-    sent.on('error', reject);
-    sent.end('x'.repeat(bytes));
-  });
-}
 
 test('rejects other methods and paths', async (t) => {
   const { page, visitor } = await visiting(t, 'a');
@@ -432,7 +418,7 @@ test('shows results only to this machine or with the password', async (t) => {
   const { page, visitor } = await visiting(t, 'a');
   assert.equal((await visitor.get('/results')).status, 200);
   assert.equal((await visitor.get('/results', { 'X-Forwarded-For': '203.0.113.7' })).status, 404);
-  assert.equal(await statusUnderName(page.origin, 'rebound.example'), 404);
+  assert.equal(await rawStatus(`${page.origin}/results`, 'GET', { Host: 'rebound.example' }), 404);
 
   const locked = await startLandingPage(t, { settings: { RESULTS_PASSWORD: 'sesame: open' } });
   const basic = (text: string) => ({ Authorization: `Basic ${Buffer.from(text).toString('base64')}` });
@@ -442,18 +428,6 @@ test('shows results only to this machine or with the password', async (t) => {
   assert.equal((await fetch(`${locked.origin}/results`, { headers: basic('me:sesame') })).status, 401);
   assert.equal((await fetch(`${locked.origin}/results`, { headers: basic('me:sesame: open') })).status, 200);
 });
-
-/** Requests the results with another Host header, which `fetch` cannot set. */
-function statusUnderName(origin: string, name: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    request(`${origin}/results`, { headers: { Host: name } }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode!);
-    })
-      .on('error', reject)
-      .end();
-  });
-}
 
 test('restricts cookies to HTTPS behind a proxy', async (t) => {
   const page = await startLandingPage(t, { settings: { BEHIND_PROXY: '1' } });

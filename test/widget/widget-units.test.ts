@@ -16,8 +16,7 @@ import {
   formatMonths,
   formatPercent,
 } from '../../src/web/widget/format.ts';
-import { limits } from '../../src/web/widget/limits.ts';
-import { parseRetryAfterMs } from '../../src/web/widget/retry-after.ts';
+import { limits, parseRetryAfterMs } from '../../src/web/widget/limits.ts';
 import { readSettings } from '../../src/web/widget/settings.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';

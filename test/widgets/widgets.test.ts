@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { createEmbedPolicy } from '../../src/widgets/embed-policy.ts';
 import { parseWidgetBeacon } from '../../src/widgets/widget-beacon.ts';
+import { createEmbedPolicy } from '../../src/widgets/widget-embedding.ts';
 
 const own = 'https://widget.example';
 const home = 'https://shop.example';
@@ -68,7 +68,7 @@ describe('parseWidgetBeacon', () => {
     ] as const) {
       for (const body of bodies) {
         const parsed = parseWidgetBeacon(body);
-        assert.ok(!parsed.ok && parsed.refusal.param === param, JSON.stringify(body));
+        assert.ok(!parsed.ok && parsed.error.param === param, JSON.stringify(body));
       }
     }
   });

@@ -24,7 +24,7 @@ function createStars(rating: number): HTMLElement {
 }
 
 /** Creates a box of fixed size with the lender's logo, or with the lender's initial if the logo fails to load. */
-export function createLogo(lender: string, logoUrl: string): HTMLElement {
+function createLogo(lender: string, logoUrl: string): HTMLElement {
   const initial = createElement('span', { 'aria-hidden': 'true' }, lender.charAt(0).toUpperCase());
   const box = createElement('span', { class: 'logo' }, initial);
   const source = parseWebUrl(logoUrl);

@@ -13,8 +13,7 @@ import { WidgetView } from './widget-view.ts';
 
 /** Returns a random ID of a widget load: 16 lower-case hex digits. */
 function newLoadId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(8));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(16).padStart(16, '0');
 }
 
 /** Name of the DOM event on the container that stops the previous widget. Script elements on one page share no other state. */
@@ -38,8 +37,8 @@ export class OffersWidget {
   readonly #expiry: ExpiryTimer;
   readonly #view: WidgetView;
   /** The sort order requested last. */
-  /** The sort order of the shown offers; null while no offers are shown. */
   #requestedSort: SortOrder;
+  /** The sort order of the shown offers; null while no offers are shown. */
   #shownSort: SortOrder | null = null;
   /** Whether the widget shows no offers because the server was unreachable. */
   #isOffline = false;
