@@ -151,7 +151,7 @@ export class OffersWidget {
   #createCard(offer: Offer, amount: number): HTMLElement | null {
     const link = parseWebUrl(offer.click_url);
     if (link === null) return null;
-    return createOfferCard(offer, link, amount, this.#view.headings, {
+    return createOfferCard(offer, link, amount, this.#view.partHeading, {
       detailsOpened: (offerId) => this.#events.enqueue('offer_details_opened', offerId),
       clicked: (offerId) => {
         this.#events.enqueue('offer_click', offerId);
