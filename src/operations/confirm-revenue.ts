@@ -2,7 +2,7 @@ import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { Confirmation, RejectionReason } from '../confirmations/confirmation.ts';
-import { checkConfirmation } from '../confirmations/confirmation-rules.ts';
+import { checkConfirmation } from '../confirmations/confirmation.ts';
 import { findDuplicateMembers, parseConfirmation } from '../confirmations/parse-confirmation.ts';
 import type { PayoutStateReader } from '../confirmations/payout-state.ts';
 import { PendingPayoutStates } from '../confirmations/payout-state.ts';

@@ -17,6 +17,7 @@ import { ClickTokenCipher } from '../ids/click-token-cipher.ts';
 import { PageCursors } from '../ids/page-cursor.ts';
 import { SubIds } from '../ids/sub-id.ts';
 import { WidgetTokens } from '../ids/widget-token.ts';
+import { registerGauges } from '../metrics/gauges.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { EventLoopMonitor } from '../metrics/process-metrics.ts';
 import { docsFiles } from '../openapi/docs-files.ts';
@@ -201,10 +202,10 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
 
     const eventLoop = new EventLoopMonitor();
     cleanup.defer(() => eventLoop.close());
-    metrics.registerGauges({
+    registerGauges(metrics.registry, {
       build: { version, engine: listeners.public.engine },
       dataDir: options.dataDir,
-      eventLoop,
+      eventLoopDelays: eventLoop.delays,
       ready: () => notReadyReasons().length === 0,
       liveSessions: () => sessions.size,
       liveSessionsMax: options.sessions.max,
@@ -223,7 +224,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       analyticsLagSeconds: () => analytics.lagMs / 1000,
       aggregatorUp: () => analytics.healthy,
       analyticsSkippedRecords: async () => {
-        const { records: _, ...skipped } = await analytics.getCurrentTotals();
+        const { records: _, ...skipped } = await analytics.getTotals();
         return skipped;
       },
     });
