@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Confirmation, confirmationMembers } from '../../src/confirmations/confirmation.ts';
 import { findDuplicateMembers, parseConfirmation } from '../../src/confirmations/parse-confirmation.ts';
-import { ClickIds } from '../../src/ids/click-id.ts';
+import { ClickIds } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { ringOf } from '../support/identities.ts';

@@ -8,7 +8,7 @@ import type { PayoutStateReader } from '../../src/confirmations/payout-state.ts'
 import { SerialQueue } from '../../src/domain/async.ts';
 import { invalidRequest, unavailable } from '../../src/domain/outcome.ts';
 import { dataFiles } from '../../src/files/data-files.ts';
-import { ClickIds } from '../../src/ids/click-id.ts';
+import { ClickIds } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
@@ -49,7 +49,7 @@ class Bench {
       clickIds: this.clickIds,
       catalogs: { findLenderName: (_vertical, _mode, offerId) => (offerId === 'shown' ? 'Lender of today' : null) },
       ledger: ledger.log,
-      history,
+      analytics: history,
       queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
     };
   }
@@ -254,7 +254,7 @@ describe('confirmRevenue', () => {
   it('responds 503 when the history is unavailable or the queue is full', async (t) => {
     const bench = await Bench.open(t);
     const history = { findPayoutStates: () => Promise.reject(new AnalyticsUnavailableError('gone')) };
-    const gone = await confirmRevenue({ ...bench.ports, history }, [bench.row()]);
+    const gone = await confirmRevenue({ ...bench.ports, analytics: history }, [bench.row()]);
     assert.deepEqual(gone, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     const many = Array.from({ length: bounds.confirmationQueueBatchesMax + 2 }, () =>
       confirmRevenue(bench.ports, [bench.row()]),

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
-import { publicRouteNames } from '../../src/http/routes/route-names.ts';
+import { publicRouteNames } from '../../src/http/routes/routing.ts';
 import { logNames } from '../../src/metrics/gauges.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { requestEveryRoute, Scrape, scrapeOverTls } from '../support/scrape.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { AnalyticsUnavailableError } from '../../src/analytics/analytics.ts';
 import type { ExperimentRow } from '../../src/analytics/session-reader.ts';
 import { CleanupStack } from '../../src/server/lifecycle.ts';
-import { restoreReferrerTags } from '../../src/server/restore-referrer-tags.ts';
+import { restoreReferrerTags } from '../../src/server/open-storage.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
 import { liveTenant } from '../support/identities.ts';
 

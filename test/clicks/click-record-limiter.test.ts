@@ -27,47 +27,47 @@ const defaults = {
   sessionClickCells: 4_096,
 };
 
-function newBudget(changes: Partial<typeof defaults>): (session: Session, offerId: string) => boolean {
-  const budget = new ClickRecordLimiter({ ...defaults, ...changes });
-  return ({ subId, sub }, offerId) => budget.tryConsume(subId, sub, offerId);
+function newLimiter(changes: Partial<typeof defaults>): (session: Session, offerId: string) => boolean {
+  const limiter = new ClickRecordLimiter({ ...defaults, ...changes });
+  return ({ subId, sub }, offerId) => limiter.tryConsume(subId, sub, offerId);
 }
 
 describe('ClickRecordLimiter', () => {
   it('limits the recorded clicks per link', () => {
-    const spend = newBudget({ clicksRecordedPerLinkMax: 3 });
+    const tryRecord = newLimiter({ clicksRecordedPerLinkMax: 3 });
     const session = newSession();
-    for (let i = 0; i < 3; i++) assert(spend(session, 'offer'));
-    for (let i = 0; i < 3; i++) assert(!spend(session, 'offer'));
-    assert(spend(session, 'another-offer'));
-    assert(spend(newSession(), 'offer'));
+    for (let i = 0; i < 3; i++) assert(tryRecord(session, 'offer'));
+    for (let i = 0; i < 3; i++) assert(!tryRecord(session, 'offer'));
+    assert(tryRecord(session, 'another-offer'));
+    assert(tryRecord(newSession(), 'offer'));
   });
 
   it('retains the counter of a link that is clicked above its limit', () => {
-    const spend = newBudget({ clicksRecordedPerLinkMax: 1, clickCountersMax: 2 });
+    const tryRecord = newLimiter({ clicksRecordedPerLinkMax: 1, clickCountersMax: 2 });
     const busy = newSession();
-    spend(busy, 'offer');
+    tryRecord(busy, 'offer');
     for (let i = 0; i < 4; i++) {
-      assert(!spend(busy, 'offer'));
-      spend(newSession(), 'offer');
+      assert(!tryRecord(busy, 'offer'));
+      tryRecord(newSession(), 'offer');
     }
   });
 
   it('limits the recorded clicks of a session with any number of offers', () => {
-    const spend = newBudget({ clicksRecordedPerLinkMax: 2, clicksRecordedPerSessionMax: 5 });
+    const tryRecord = newLimiter({ clicksRecordedPerLinkMax: 2, clicksRecordedPerSessionMax: 5 });
     const session = newSession();
     let recorded = 0;
-    for (let i = 0; i < 10_000; i++) if (spend(session, `offer-${i % 3_000}`)) recorded++;
+    for (let i = 0; i < 10_000; i++) if (tryRecord(session, `offer-${i % 3_000}`)) recorded++;
     assert.equal(recorded, 5);
-    assert(spend(newSession(), 'offer-1'));
+    assert(tryRecord(newSession(), 'offer-1'));
   });
 
   it('limits the recorded clicks of each session, whatever other sessions click', () => {
     const max = 5;
-    const spend = newBudget({ clickCountersMax: 10, clicksRecordedPerSessionMax: max });
+    const tryRecord = newLimiter({ clickCountersMax: 10, clicksRecordedPerSessionMax: max });
     const sessions = Array.from({ length: 500 }, () => newSession());
     let recorded = 0;
     for (let round = 0; round < 20; round++) {
-      for (const session of sessions) if (spend(session, `offer-${round}`)) recorded++;
+      for (const session of sessions) if (tryRecord(session, `offer-${round}`)) recorded++;
     }
     assert(recorded <= sessions.length * max);
     // Sessions share counters, but busy sessions hardly affect the others.
@@ -75,37 +75,37 @@ describe('ClickRecordLimiter', () => {
   });
 
   it('retains the counts of today and yesterday when the clock is set back', () => {
-    const spend = newBudget({ clicksRecordedPerSessionMax: 1 });
+    const tryRecord = newLimiter({ clicksRecordedPerSessionMax: 1 });
     const [today, tomorrow] = [newSession(noonMs), newSession(noonMs + dayMs)];
-    assert(spend(today, 'offer'));
-    assert(spend(tomorrow, 'offer'));
-    assert(spend(newSession(noonMs - dayMs), 'offer'));
-    assert(!spend(today, 'offer'));
-    assert(!spend(tomorrow, 'offer'));
+    assert(tryRecord(today, 'offer'));
+    assert(tryRecord(tomorrow, 'offer'));
+    assert(tryRecord(newSession(noonMs - dayMs), 'offer'));
+    assert(!tryRecord(today, 'offer'));
+    assert(!tryRecord(tomorrow, 'offer'));
   });
 
   it('clears old counts when a session that was created two days later clicks', () => {
-    const spend = newBudget({ clicksRecordedPerSessionMax: 1, sessionClickCells: 1 });
-    assert(spend(newSession(noonMs), 'offer'));
-    assert(!spend(newSession(noonMs), 'offer'));
-    assert(spend(newSession(noonMs + 2 * dayMs), 'offer'));
+    const tryRecord = newLimiter({ clicksRecordedPerSessionMax: 1, sessionClickCells: 1 });
+    assert(tryRecord(newSession(noonMs), 'offer'));
+    assert(!tryRecord(newSession(noonMs), 'offer'));
+    assert(tryRecord(newSession(noonMs + 2 * dayMs), 'offer'));
   });
 
   it('includes clicks that were recorded before a restart', () => {
-    const budget = new ClickRecordLimiter({ ...defaults, clicksRecordedPerSessionMax: 3 });
+    const limiter = new ClickRecordLimiter({ ...defaults, clicksRecordedPerSessionMax: 3 });
     const { subId, sub } = newSession();
-    for (let i = 0; i < 2; i++) budget.apply(clickedRecord(Buffer.from(sub), 'a'));
+    for (let i = 0; i < 2; i++) limiter.apply(clickedRecord(Buffer.from(sub), 'a'));
     assert.deepEqual(
-      ['a', 'b', 'c'].map((offerId) => budget.tryConsume(subId, sub, offerId)),
+      ['a', 'b', 'c'].map((offerId) => limiter.tryConsume(subId, sub, offerId)),
       [true, false, false],
     );
   });
 
   it('records at most 64 clicks per session by default', () => {
-    const budget = new ClickRecordLimiter();
+    const limiter = new ClickRecordLimiter();
     const session = newSession();
     let recorded = 0;
-    for (let i = 0; i < 1_000; i++) if (budget.tryConsume(session.subId, session.sub, `offer-${i}`)) recorded++;
+    for (let i = 0; i < 1_000; i++) if (limiter.tryConsume(session.subId, session.sub, `offer-${i}`)) recorded++;
     assert.equal(recorded, 64);
   });
 });
