@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { findNodeAtLocation, parseTree } from 'jsonc-parser';
-import { jsonErrorPosition, locateJsonPaths } from '../../src/cli/actions/json-positions.ts';
+import { jsonErrorPosition, locateJsonPaths } from '../../src/cli/commands/json-positions.ts';
 
 const noDuplicates = { reported: [], count: 0 };
 

@@ -124,7 +124,7 @@ test('a stop closes connections with pending requests at the drain deadline', as
 
 for (const [signal, moment] of [
   ['SIGTERM', 'src/cli/command-line.ts'],
-  ['SIGINT', 'src/cli/actions/run-server.ts'],
+  ['SIGINT', 'src/cli/commands/serve.ts'],
   ['SIGTERM', 'src/server/start-service.ts'],
 ] as const) {
   test(`${signal} while ${moment} is loading cancels the start without writing a file`, async (t) => {
@@ -144,7 +144,7 @@ test('SIGTERM during the start cancels it and releases the folder', async (t) =>
 });
 
 test('SIGHUP during the start does not stop it', async (t) => {
-  const settings = { SVC_DATA_DIR: folderFor(t), LOADING: 'src/cli/actions/run-server.ts', SIGNAL: 'SIGHUP' };
+  const settings = { SVC_DATA_DIR: folderFor(t), LOADING: 'src/cli/commands/serve.ts', SIGNAL: 'SIGHUP' };
   const served = new ServedProcess(t, settings, 'signals-while-loading.ts');
   await served.greeting;
   served.signal('SIGTERM');

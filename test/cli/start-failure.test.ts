@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { toStartError } from '../../src/cli/actions/start-error.ts';
+import { toStartError } from '../../src/cli/commands/start-error.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/env.ts';
 import { runMarketplace } from './run-marketplace.ts';

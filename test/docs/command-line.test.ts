@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { helpOf } from '../../src/cli/command-help.ts';
+import { helpOf } from '../../src/cli/command.ts';
 import { commandPath, createProgram, withSubcommands } from '../../src/cli/program.ts';
 import { createMarketplace } from '../../src/index.ts';
 import { ok } from '../cli/lived-folder.ts';
@@ -88,7 +88,7 @@ async function makeReadersFolder(folder: string): Promise<void> {
   }
 }
 
-const commands = withSubcommands(createProgram('')).filter((command) => command.commands.length === 0);
+const commands = withSubcommands(await createProgram('')).filter((command) => command.commands.length === 0);
 
 test('docs/command-line.md lists every command', () => {
   const page = readFileSync(join(checkout, 'docs/command-line.md'), 'utf8');

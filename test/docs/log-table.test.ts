@@ -61,7 +61,7 @@ test('only warnings about settings and incidents of a log have messages in varia
   const variableMessages = lines
     .filter((line) => messagesOf(line) === null)
     .map(({ path, message }) => `${path}: ${message}`);
-  assert.deepEqual([...new Set(variableMessages)].sort(), ['src/cli/actions/run-server.ts: warning']);
+  assert.deepEqual([...new Set(variableMessages)].sort(), ['src/cli/commands/serve.ts: warning']);
 });
 
 test('loggedLines finds calls in any form', () => {

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isoTimestampOrNull } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
 import { nodeLogFiles } from '../../event-log/log-files.ts';
@@ -7,19 +8,82 @@ import type { LogLocation } from '../../event-log/log-scanner.ts';
 import { countRecordsAfterCut, type RepairPlan, repairLog, validateCut } from '../../event-log/repair-log.ts';
 import { createFolderDurably } from '../../files/durable-files.ts';
 import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
-import { CommandLineError } from '../command-line-error.ts';
+import { CommandLineError, defineCommand } from '../command.ts';
 import { formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
-import { RecordTimeSpan } from './log.ts';
-import { checkLogWithProgress, resolveLogFolder } from './log-folder.ts';
+import { checkLogWithProgress, RecordTimeSpan, resolveLogFolder } from './log-folder.ts';
+
+interface RepairOptions {
+  readonly cut?: LogLocation;
+  readonly acceptMissingJournal?: true;
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+export function logRepairCommand(): Command {
+  return defineCommand('repair', {
+    summary: 'cut a damaged log at the damage that log verify found',
+    description:
+      'Cuts a log at its first damage, so that the service can open it again. Records before the damage stay; everything after it, ' +
+      'including intact records, is moved unchanged to a folder beside the log. With --accept-missing-journal it instead creates ' +
+      'an empty journal beside the ledger if that folder is missing. The service must be stopped. Without --yes it only prints ' +
+      'what it would do. If the command is killed, run it again.',
+    examples: [
+      'marketplace log repair --cut 0000000000000001.log:4096',
+      'marketplace log repair --cut 0000000000000001.log:4096 --yes',
+      'marketplace log repair --accept-missing-journal',
+    ],
+    exitCodes: {
+      0: 'the repair is done or printed, or the log already ends there',
+      1: 'refused or failed; the reason is on standard error',
+      130: null,
+    },
+    json: {
+      output: 'one object',
+      members: {
+        outcome:
+          '`cut`, `would_cut` without --yes, or `nothing_to_cut`; with --accept-missing-journal `journal_created`, ' +
+          '`would_create_journal` or `journal_not_missing`. Only the first two have the other members',
+        kept_records: 'number of records that stay',
+        kept_to_position: 'position of the last one; 0 if there is none',
+        moved_bytes: 'bytes cut off the last segment that stays',
+        moved_segments: 'number of files moved as a whole',
+        moved_records: 'number of readable records that are moved',
+        moved_first_at: 'time of the oldest of them, ISO 8601, or null',
+        moved_last_at: 'time of the newest of them, or null',
+        lost_records: 'number of unreadable records that are moved',
+        removed_folder: 'folder that they are moved to',
+      },
+    },
+  })
+    .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
+    .option('--cut <file:offset>', 'position of the damage, as log verify prints it', parseLogLocation)
+    .addOption(
+      new Option(
+        '--accept-missing-journal',
+        'continue without the journal: inputs of live sessions must be submitted again',
+      ).conflicts('cut'),
+    )
+    .option('--yes', 'make the changes')
+    .option('--json', 'print one JSON object')
+    .action(async (folder: string | undefined, options: RepairOptions, command: Command) => {
+      const { cut, acceptMissingJournal } = options;
+      if (acceptMissingJournal) createMissingJournal(folder, options);
+      else if (cut !== undefined) await repairLogAtCut(folder, cut, options);
+      else command.error("error: one of the options '--cut <file:offset>' and '--accept-missing-journal' is required");
+    });
+}
+
+function parseLogLocation(text: string): LogLocation {
+  const [, file, offset] = /^(.+):(\d{1,15})$/.exec(text) ?? [];
+  if (file === undefined) throw new InvalidArgumentError('It must be like 0000000000000001.log:4096.');
+  return { file, offset: Number(offset) };
+}
 
 const dryRunNotice = 'Nothing has been changed. Add --yes to make the changes.';
 
 /** Creates an empty journal if a ledger has none, so that the service can start. Without `yes`, only prints what it would do. */
-export function createMissingJournal(
-  ledger: string | undefined,
-  { yes, json }: { readonly yes?: true; readonly json?: true },
-): void {
+function createMissingJournal(ledger: string | undefined, { yes, json }: RepairOptions): void {
   const dataDir = dirname(resolveLogFolder(ledger));
   const journal = join(dataDir, 'journal');
   const lock = lockFolder(dataDir);
@@ -39,14 +103,7 @@ export function createMissingJournal(
   }
 }
 
-export interface RepairOptions {
-  readonly cut: LogLocation;
-  readonly yes?: true;
-  readonly json?: true;
-}
-
-export async function repairLogAtCut(named: string | undefined, options: RepairOptions): Promise<void> {
-  const { cut, yes, json } = options;
+async function repairLogAtCut(named: string | undefined, cut: LogLocation, options: RepairOptions): Promise<void> {
   const locks: FolderLock[] = [];
   try {
     const namedFolder = resolveLogFolder(named);
@@ -62,7 +119,7 @@ export async function repairLogAtCut(named: string | undefined, options: RepairO
     });
     switch (verdict.kind) {
       case 'done':
-        if (json) printJson({ outcome: 'nothing_to_cut' });
+        if (options.json) printJson({ outcome: 'nothing_to_cut' });
         else printResult('The log is intact and ends at this position: nothing to cut.');
         return;
       case 'no-damage':
@@ -72,7 +129,7 @@ export async function repairLogAtCut(named: string | undefined, options: RepairO
         throw new CommandLineError(`the damage is at ${basename(file)}:${offset}, not at this position; ${message}`);
       }
       case 'damage':
-        await executeRepair(folder, verdict.plan, check.records, { yes: yes ?? false, json: json ?? false });
+        await executeRepair(folder, verdict.plan, check.records, options);
     }
   } finally {
     for (const lock of locks) lock.release();
@@ -83,7 +140,7 @@ async function executeRepair(
   folder: string,
   plan: RepairPlan,
   keptRecords: number,
-  { yes, json }: { readonly yes: boolean; readonly json: boolean },
+  { yes, json }: RepairOptions,
 ): Promise<void> {
   const timestamp = formatTimestamp(systemClock.wallMs()).replaceAll(/[-:.]/g, '');
   const removedFolder = `${folder}-removed-${timestamp}`;
@@ -102,7 +159,7 @@ async function executeRepair(
   };
   if (yes) await repairLog(nodeLogFiles, plan, removedFolder);
   if (json) {
-    printJson(repairToJson(report, yes));
+    printJson(repairToJson(report, yes === true));
     return;
   }
   printResult(`${yes ? 'Done' : 'Would do'}:\n\n${formatRepair(report)}`);
