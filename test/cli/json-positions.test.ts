@@ -49,6 +49,17 @@ test('reports duplicate members up to a limit and counts all of them', () => {
   assert.deepEqual(reported.at(-1)!.path, [999, 'a']);
 });
 
+for (const [name, text, line, column] of [
+  ['an extra comma', '{\n  "format": 1,\n}', 3, 1],
+  ['truncated text', '{\n  "format": 1,\n  "vertical": "perso', 3, 21],
+  ['an empty file', '', 1, 1],
+  ['a comment', '{\n  // no\n  "format": 1\n}', 2, 3],
+] as const) {
+  test(`locates the syntax error of ${name}`, () => {
+    assert.deepEqual(jsonErrorPosition(text, jsonParseMessage(text)), { line, column });
+  });
+}
+
 test('gives a position for a syntax error after nesting of any depth', () => {
   const text = `${'['.repeat(100_000)}7${']'.repeat(100_000)}]`;
   assert.equal(jsonErrorPosition(text, 'cut short').line, 1);

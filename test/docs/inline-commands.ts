@@ -2,13 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { createProgram, withSubcommands } from '../../src/cli/program.ts';
-import { proseOf } from '../support/markdown-links.ts';
 import { checkout } from './run-commands.ts';
-
-/** Inline code in the prose of a document, also if it spans two lines. */
-export function inlineCodeOf(markdown: string): string[] {
-  return [...proseOf(markdown).matchAll(/(?<!`)`([^`]+)`(?!`)/g)].map(([, code = '']) => code.replaceAll(/\s+/g, ' '));
-}
 
 /** Ways to start the program, and its arguments. */
 const marketplacePattern = /^(?:[A-Z_]+=\S+ )*(?:docker exec \S+ |npx |bin\/)?marketplace (.+)$/;

@@ -13,7 +13,7 @@ import { type CapacityPlan, planCapacity } from '../../capacity/plan.ts';
 import { defaultTrafficMixFile, parseTrafficMix, type TrafficMix, toTrafficMix } from '../../capacity/traffic-mix.ts';
 import { CommandLineError, defineCommand, exitCodes, parseIntegerUpTo } from '../command.ts';
 import { printJson, printResult } from '../output.ts';
-import { InterruptedError } from '../signals.ts';
+import { runInterruptible } from '../signals.ts';
 import { formatCheck, formatPlan, planToJson } from './capacity-report.ts';
 
 const defaultHeadroomPercent = 20;
@@ -114,21 +114,17 @@ async function runCapacityCheck(request: CheckRequest): Promise<CheckMeasurement
   const child = spawn(process.execPath, [checkScript, JSON.stringify(request)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  let interrupted: InterruptedError | null = null;
-  const interrupt = (signal: NodeJS.Signals): void => {
-    interrupted = new InterruptedError(signal, 'the check was interrupted');
-    child.kill('SIGTERM');
-  };
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   let output = '';
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
     output += text;
   });
-  const [code] = (await once(child, 'close')) as [number | null];
-  process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
-  if (interrupted !== null) throw interrupted;
-  if (code !== 0) throw new CommandLineError('the check failed; the reason is above');
-  return JSON.parse(output) as CheckMeasurements;
+  return runInterruptible(async (signal) => {
+    signal.addEventListener('abort', () => child.kill('SIGTERM'));
+    const [code] = (await once(child, 'close')) as [number | null];
+    signal.throwIfAborted();
+    if (code !== 0) throw new CommandLineError('the check failed; the reason is above');
+    return JSON.parse(output) as CheckMeasurements;
+  });
 }
 
 interface CapacityOptions {
@@ -157,7 +153,7 @@ async function printCapacityPlan(options: CapacityOptions): Promise<void> {
     else printResult(formatPlan(plan));
     return;
   }
-  assertPreparable(plan, options.seconds);
+  assertRequestCountAllowed(plan, options.seconds);
   if (!options.json) printResult(`${formatPlan(plan)}\n`);
   const measurements = await runCapacityCheck({
     ratesPerSecond: plan.load.ratesPerSecond,
@@ -170,7 +166,7 @@ async function printCapacityPlan(options: CapacityOptions): Promise<void> {
   if (!result.carried) process.exitCode = exitCodes.failure;
 }
 
-function assertPreparable({ load }: CapacityPlan, seconds: number): void {
+function assertRequestCountAllowed({ load }: CapacityPlan, seconds: number): void {
   const { capacityCheckRequestsMax: max } = bounds;
   if (load.requestsPerSecond * seconds <= max) return;
   const possible = Math.floor(max / load.requestsPerSecond);

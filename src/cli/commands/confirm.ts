@@ -6,6 +6,7 @@ import { operatorTokenPath, readOperatorToken } from '../../auth/operator-token.
 import { bounds } from '../../bounds.ts';
 import { readDataDir, readOperationsEndpoint } from '../../config/config.ts';
 import { type Env, readEnv } from '../../config/env.ts';
+import { parseBaseUrl } from '../../config/parse-setting.ts';
 import { endpointUrl } from '../../config/resolve-urls.ts';
 import { OperatorError } from '../../domain/operator-error.ts';
 import { CommandLineError, defineCommand, exitCodes } from '../command.ts';
@@ -48,11 +49,7 @@ export function createCommand(): Command {
     },
   })
     .argument('<file>', '.csv with column names in the first line, or .ndjson', parseConfirmationFile)
-    .option(
-      '--url <url>',
-      'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)',
-      parseBaseUrl,
-    )
+    .option('--url <url>', 'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)', parseUrl)
     .option('--token-file <file>', 'file with the operator token (default: the one in the data folder)')
     .option('--rejected <file>', 'file for rejected rows and their reasons (default: beside the file)')
     .option('--json', 'print one JSON object')
@@ -65,11 +62,9 @@ function parseConfirmationFile(path: string): ConfirmationFile {
   throw new InvalidArgumentError('Its name must end with .csv, .ndjson or .jsonl.');
 }
 
-function parseBaseUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '') {
-    return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-  }
+function parseUrl(text: string): string {
+  const url = parseBaseUrl(text);
+  if (url !== null) return url;
   throw new InvalidArgumentError('It must be an http or https URL like http://127.0.0.1:9090.');
 }
 

@@ -38,23 +38,23 @@ export function createCommand(): Command {
 }
 
 /**
- * Polls files every `intervalMs`. After a change, calls `onChange` once no file has changed for `settleMs`, because a certificate and its
+ * Polls files every `intervalMs`. After a change, calls `onChange` once no file has changed for `debounceMs`, because a certificate and its
  * key are not written at the same moment. Returns a function that stops polling.
  */
 function watchFiles(
   files: readonly string[],
-  { intervalMs, settleMs }: { readonly intervalMs: number; readonly settleMs: number },
+  { intervalMs, debounceMs }: { readonly intervalMs: number; readonly debounceMs: number },
   onChange: () => void,
 ): () => void {
-  let settling: NodeJS.Timeout | undefined;
+  let debounce: NodeJS.Timeout | undefined;
   const scheduleChange = (): void => {
-    clearTimeout(settling);
-    settling = setTimeout(onChange, settleMs);
+    clearTimeout(debounce);
+    debounce = setTimeout(onChange, debounceMs);
   };
   for (const file of files) watchFile(file, { interval: intervalMs }, scheduleChange);
   return () => {
     for (const file of files) unwatchFile(file, scheduleChange);
-    clearTimeout(settling);
+    clearTimeout(debounce);
   };
 }
 
@@ -153,7 +153,11 @@ async function runServer(): Promise<void> {
 }
 
 /** Starts the service. Returns null if a signal cancelled the start. */
-async function startServer(config: Config, logger: Logger, startAbortSignal: AbortSignal): Promise<Service | null> {
+export async function startServer(
+  config: Config,
+  logger: Logger,
+  startAbortSignal: AbortSignal,
+): Promise<Service | null> {
   // A signal that arrived while modules were loaded is handled in the next turn of the event loop. The start must not write after it.
   await nextTurn();
   if (startAbortSignal.aborted) return null;
@@ -205,11 +209,11 @@ function watchReloadableFiles(
 ): readonly (() => void)[] {
   const watches: (() => void)[] = [];
   if (catalog.kind === 'file') {
-    const times = { intervalMs: bounds.catalogPollIntervalMs, settleMs: 0 };
+    const times = { intervalMs: bounds.catalogPollIntervalMs, debounceMs: 0 };
     watches.push(watchFiles([catalog.path], times, requestCatalogReload));
   }
   if (tls !== null) {
-    const times = { intervalMs: bounds.certificatePollIntervalMs, settleMs: bounds.certificateReloadDelayMs };
+    const times = { intervalMs: bounds.certificatePollIntervalMs, debounceMs: bounds.certificateReloadDelayMs };
     watches.push(watchFiles([tls.certificateFile, tls.keyFile], times, () => reloadCertificate(service, logger)));
   }
   return watches;
