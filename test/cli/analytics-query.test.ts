@@ -3,8 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { livedFolder, ok } from './lived-folder.ts';
-import { marketplaceOnFreshFolder } from './support.ts';
+import { createSampleData, marketplaceOnFreshFolder, ok } from './sample-data-folder.ts';
 
 const forHero = ['--account', 'acme', '--tag', 'hero-short'];
 const linesOf = (text: string): Record<string, unknown>[] =>
@@ -14,7 +13,7 @@ const linesOf = (text: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 test('prints the figures of the API, while the service runs and afterwards', async (t) => {
-  const { run, partner, marketplace } = await livedFolder(t);
+  const { run, partner, marketplace } = await createSampleData(t);
   const query = { referrer_tag: 'hero-short' };
   // The API responds only when the store has counted all earlier events.
   const expected = {
@@ -43,7 +42,7 @@ test('prints the figures of the API, while the service runs and afterwards', asy
 });
 
 test('prints tables and the position of the last counted record', async (t) => {
-  const { run, partner } = await livedFolder(t);
+  const { run, partner } = await createSampleData(t);
   ok(await partner.queryAnalytics({ referrer_tag: 'hero-short' }));
   const [summary, daily, sessions, none, tags] = await Promise.all([
     run('analytics', 'summary', ...forHero),
@@ -63,7 +62,7 @@ test('prints tables and the position of the last counted record', async (t) => {
 });
 
 test('reports invalid queries and unusable stores in one line', async (t) => {
-  const { folder, run, partner, marketplace } = await livedFolder(t);
+  const { folder, run, partner, marketplace } = await createSampleData(t);
   ok(await partner.queryAnalytics({ referrer_tag: 'hero-short' }));
   await marketplace.close();
   const store = join(folder, 'analytics.sqlite');

@@ -7,8 +7,8 @@ import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { runMarketplace } from './run-marketplace.ts';
+import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 import { serveMarketplace } from './served-process.ts';
-import { marketplaceOnFreshFolder } from './support.ts';
 
 const callers = 4;
 

@@ -14,7 +14,7 @@ import { verifyLog } from '../../src/event-log/verify-log.ts';
 import { dataFiles } from '../../src/files/data-files.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
-import { livedFolder } from './lived-folder.ts';
+import { createSampleData } from './sample-data-folder.ts';
 
 const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const rowsOfTwoBatches = 501;
@@ -67,7 +67,7 @@ for (const [signal, code] of [
 }
 
 test('an interrupted rebuild keeps the store and leaves no other file', async (t) => {
-  const { folder, marketplace } = await livedFolder(t);
+  const { folder, marketplace } = await createSampleData(t);
   await marketplace.close();
   const files = dataFiles(folder);
   const before = readFileSync(files.analyticsStoreFile);
@@ -85,7 +85,7 @@ test('an interrupted rebuild keeps the store and leaves no other file', async (t
 });
 
 test('an interrupted verification stops before the end of the log', async (t) => {
-  const { folder, marketplace, partner } = await livedFolder(t);
+  const { folder, marketplace, partner } = await createSampleData(t);
   const metadata = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`m${at}`, 'x'.repeat(256)]));
   await Promise.all(
     Array.from({ length: 450 }, () => partner.createSession({ referrer_tag: 'large-enough', metadata })),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { marketplaceOnFreshFolder } from './support.ts';
+import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
 const createAcme = 'keys create --account acme --vertical personal-loans --mode test'.split(' ');
 const keyPattern = /^svc_pl_test_[0-9a-f]{48}\n$/;

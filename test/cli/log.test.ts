@@ -17,7 +17,7 @@ import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { encodeSegmentHeader, frameCrc, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import { lockFolder } from '../../src/files/folder-lock.ts';
 import { createdRecord, subOf } from '../support/ledger-records.ts';
-import { marketplaceOnFreshFolder } from './support.ts';
+import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
 const firstMs = Date.UTC(2026, 4, 20, 12);
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { marketplaceOnFreshFolder } from './support.ts';
+import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
 const shop = 'https://shop.example';
 const local = 'http://localhost:3000';

@@ -6,8 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { formatTable } from '../../src/cli/output.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
-import { livedFolder } from './lived-folder.ts';
-import { marketplaceOnFreshFolder } from './support.ts';
+import { createSampleData, marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
 const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const noTerminals = spawnSync('script', ['--version']).status !== 0 && 'the script command is missing';
@@ -52,7 +51,7 @@ test('a full disk for the output is reported in one line', { skip: noFullDevice 
 test('a backup shows one bar on a terminal, removes it, and shows none with --json', {
   skip: noTerminals,
 }, async (t) => {
-  const { folder: dataDir, marketplace } = await livedFolder(t);
+  const { folder: dataDir, marketplace } = await createSampleData(t);
   await marketplace.close();
   // Standard error is a terminal, and the clock is fast enough to draw a bar.
   const slowClock = fileURLToPath(new URL('programs/slow-clock.ts', import.meta.url));

@@ -14,9 +14,8 @@ import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { ok } from './lived-folder.ts';
+import { marketplaceOnFreshFolder, ok } from './sample-data-folder.ts';
 import { serveMarketplace } from './served-process.ts';
-import { marketplaceOnFreshFolder } from './support.ts';
 
 const retentionDays = 140;
 const tags = ['variant-a', 'variant-b'];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
+import { configRisks } from '../../src/cli/commands/check-config.ts';
 import {
   blockedPorts,
   loadConfig,
@@ -9,7 +10,6 @@ import {
   readDataDir,
   readOperationsEndpoint,
 } from '../../src/config/config.ts';
-import { configRisks } from '../../src/config/config-risks.ts';
 import { ConfigError, readEnv, type SettingName, settingNames } from '../../src/config/env.ts';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
 

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { helpOf } from '../../src/cli/command.ts';
 import { commandPath, createProgram, withSubcommands } from '../../src/cli/program.ts';
 import { createMarketplace } from '../../src/index.ts';
-import { ok } from '../cli/lived-folder.ts';
+import { ok } from '../cli/sample-data-folder.ts';
 import { type ServedMarketplace, serveMarketplace } from '../cli/served-process.ts';
 import { documents } from '../support/documents.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { bounds } from '../../bounds.ts';
 import { type Config, detectMachine, loadConfig, type Machine, type PublicUrls } from '../../config/config.ts';
-import { configRisks } from '../../config/config-risks.ts';
 import { readEnv, type SettingName } from '../../config/env.ts';
-import { resolveUrls } from '../../config/resolve-urls.ts';
+import { isLoopbackHost, resolveUrls, urlSettingNames } from '../../config/resolve-urls.ts';
 import { tlsMinVersionDefault } from '../../tls/certificate.ts';
 import { exampleCatalogFile } from '../../verticals/example-catalogs.ts';
 import { personalLoans } from '../../verticals/personal-loans/personal-loans.ts';
@@ -101,4 +101,52 @@ function formatSetting(name: SettingName, value: SettingValue): string {
   if (value === null) return '(none)';
   if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(',');
   return String(value);
+}
+
+/** Returns risks of the configuration as sentences. Only `check-config` reports them; a server start does not. */
+export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Machine, 'cores'>): string[] {
+  const { operationsEndpoint, durability, limits, matcher, sessions, logLevel } = config;
+  const risks: string[] = [];
+  const unencrypted = unencryptedUrlSettings(urls);
+  if (unencrypted.length > 0) {
+    risks.push(
+      `${unencrypted.join(' and ')} in replies use http, so requests from other machines, including API keys, are not encrypted.`,
+    );
+  }
+  if (!isLoopbackHost(operationsEndpoint.host)) {
+    risks.push(
+      `SVC_OPS_HOST makes ${operationsEndpoint.host}:${operationsEndpoint.port} reachable from other machines. Health and metrics need no credentials, and the operator token is sent unencrypted.`,
+    );
+  }
+  if (durability === 'write') {
+    risks.push('SVC_DURABILITY is write, so a power failure loses the last acknowledged requests.');
+  }
+  if (sessions.ttlMs < bounds.sessionTtlMs) {
+    risks.push(`SVC_SESSION_TTL_SECONDS ends sessions after ${sessions.ttlMs / 1000} s; the API documents four hours.`);
+  }
+  if (limits.analyticsPerMinute > limits.requestsPerMinute) {
+    risks.push(
+      'SVC_LIMIT_ANALYTICS_PER_MINUTE is above SVC_LIMIT_REQUESTS_PER_MINUTE, which also counts analytics queries.',
+    );
+  }
+  if (matcher.kind === 'workers' && matcher.threads > machine.cores) {
+    risks.push(`SVC_MATCHER_THREADS is ${matcher.threads}, but this machine has ${machine.cores} cores.`);
+  }
+  if (logLevel === 'silent' || logLevel === 'fatal') {
+    risks.push(`SVC_LOG_LEVEL is ${logLevel}, so errors such as an invalid catalog are not logged.`);
+  }
+  return risks;
+}
+
+/** Returns the settings of public URLs that use http. A URL whose default comes from a setting in the list is not returned. */
+function unencryptedUrlSettings(urls: PublicUrls): string[] {
+  const isUnencrypted = (url: string): boolean => {
+    const { protocol, hostname } = new URL(url);
+    return protocol === 'http:' && !isLoopbackHost(hostname.replace(/^\[|\]$/g, ''));
+  };
+  const names = Object.keys(urlSettingNames) as (keyof PublicUrls)[];
+  return names
+    .filter((name) => isUnencrypted(urls[name]))
+    .filter((name) => name === 'public' || !isUnencrypted(urls.public) || !urls[name].startsWith(urls.public))
+    .map((name) => urlSettingNames[name]);
 }
