@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { type Ran, runMarketplace } from './run-marketplace.ts';
 import { serveMarketplace } from './served-process.ts';
 

@@ -5,8 +5,8 @@ import { createMarketplace } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { ServedProcess } from './served-process.ts';
 
 const clients = 24;

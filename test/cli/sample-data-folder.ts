@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createMarketplace, type Marketplace, type PartnerApi, type Result } from '../../src/index.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { type Ran, runMarketplace } from './run-marketplace.ts';
 
 /** Command line with a data folder that is deleted after the test. */

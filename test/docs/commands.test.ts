@@ -11,7 +11,7 @@ import { createMarketplace } from '../../src/index.ts';
 import { ok } from '../cli/sample-data-folder.ts';
 import { type ServedMarketplace, serveMarketplace } from '../cli/served-process.ts';
 import { documents } from '../support/documents.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { problemOf } from './inline-commands.ts';
 import {
   checkout,

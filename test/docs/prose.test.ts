@@ -3,8 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { settingNames } from '../../src/config/env.ts';
-import { documents } from '../support/documents.ts';
-import { proseOf } from '../support/markdown-links.ts';
+import { documents, proseOf } from '../support/documents.ts';
 import { problemOf } from './inline-commands.ts';
 import { checkout } from './run-commands.ts';
 

@@ -8,8 +8,8 @@ import { formatMessage } from 'publint/utils';
 import { serveMarketplace } from '../cli/served-process.ts';
 import { checkout } from '../docs/run-commands.ts';
 import { ApiCaller } from '../support/api-caller.ts';
+import { linksOf, targetOf } from '../support/documents.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { linksOf, targetOf } from '../support/markdown-links.ts';
 import { documentedCommands, type InstalledPackage, installPackage, runToEnd } from './installed-package.ts';
 
 /** 1.24 MB when written, most of it the API reference page and the documents. The test reports growth by a fifth. */
