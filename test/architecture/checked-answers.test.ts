@@ -10,7 +10,7 @@ const others: Readonly<Record<string, string>> = {
   'test/bench/target/raw-answer.ts':
     'servers to compare with, and ours for the bytes of an answer that another test checks',
   'test/cli/slow-readers.test.ts': 'a service whose answers it does not read',
-  'test/config/resolve-urls.test.ts': 'none: the port is blocked, or the connection is replaced',
+  'test/config/config.test.ts': 'none: the port is blocked, or the connection is replaced',
   'test/embedded/programs/lifecycle.ts': 'a service at no address, from a program on its own',
   'test/examples/landing-page.test.ts': 'the landing page, and for that page the service',
   'test/examples/visitor.ts': 'the landing page',

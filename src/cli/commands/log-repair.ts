@@ -149,79 +149,46 @@ async function executeRepair(
   }
   const timeSpan = new RecordTimeSpan();
   const removed = countRecordsAfterCut(nodeLogFiles, plan, (record) => timeSpan.include(record));
-  const report: RepairReport = {
-    plan,
-    keptRecords,
-    removedFolder,
-    timeSpan,
-    readableRecords: removed.records,
-    lostRecords: removed.position - plan.position - removed.records,
-  };
   if (yes) await repairLog(nodeLogFiles, plan, removedFolder);
-  if (json) {
-    printJson(repairToJson(report, yes === true));
-    return;
-  }
-  printResult(`${yes ? 'Done' : 'Would do'}:\n\n${formatRepair(report)}`);
-  if (!yes) printNotice(dryRunNotice);
-}
-
-interface RepairReport {
-  readonly plan: RepairPlan;
-  readonly keptRecords: number;
-  readonly removedFolder: string;
-  /** Time span and number of the readable records that the repair moves to another folder. */
-  readonly timeSpan: RecordTimeSpan;
-  readonly readableRecords: number;
-  /** Number of unreadable records that the repair moves to another folder. */
-  readonly lostRecords: number;
-}
-
-function repairToJson(
-  { plan, keptRecords, removedFolder, timeSpan, readableRecords, lostRecords }: RepairReport,
-  done: boolean,
-) {
-  return {
-    outcome: done ? 'cut' : 'would_cut',
+  const report = {
+    outcome: yes ? 'cut' : 'would_cut',
     kept_records: keptRecords,
     kept_to_position: plan.position,
     moved_bytes: plan.removedBytes,
     moved_segments: plan.laterSegments.length,
-    moved_records: readableRecords,
+    moved_records: removed.records,
     moved_first_at: isoTimestampOrNull(timeSpan.firstMs),
     moved_last_at: isoTimestampOrNull(timeSpan.lastMs),
-    lost_records: Math.max(0, lostRecords),
+    lost_records: Math.max(0, removed.position - plan.position - removed.records),
     removed_folder: removedFolder,
   };
+  if (json) {
+    printJson(report);
+    return;
+  }
+  const { moved_records: readable, moved_first_at: firstAt, moved_last_at: lastAt, lost_records: lost } = report;
+  const span =
+    readable === 0 ? 'no readable records' : `${readable} readable records, from ${firstAt ?? '-'} to ${lastAt ?? '-'}`;
+  const text = [
+    `kept     ${keptRecords === 0 ? 'nothing' : `${keptRecords} records, up to position ${plan.position}`}`,
+    `moved    ${describeMovedFiles(plan)}`,
+    `         ${span}${lost > 0 ? `; ${lost} unreadable` : ''}`,
+    `into     ${removedFolder}`,
+    '',
+    'Events in the moved records no longer count: their sessions, views, clicks and revenue. The next start of the service',
+    'rebuilds the analytics from the records that are kept. Live sessions in the moved records end.',
+  ];
+  printResult(`${yes ? 'Done' : 'Would do'}:\n\n${text.join('\n')}`);
+  if (!yes) printNotice(dryRunNotice);
 }
 
-function formatRepair({
-  plan,
-  keptRecords,
-  removedFolder,
-  timeSpan,
-  readableRecords,
-  lostRecords,
-}: RepairReport): string {
-  const { position, end, removedBytes, laterSegments } = plan;
+function describeMovedFiles({ end, removedBytes, laterSegments }: RepairPlan): string {
   const [oldest, newest] = [laterSegments[0], laterSegments.at(-1)];
   const moved: string[] = [];
   if (end !== null && removedBytes > 0) moved.push(`${removedBytes} bytes at the end of ${basename(end.file)}`);
   if (oldest !== undefined) moved.push(`segment ${basename(oldest)}`);
   if (newest !== undefined && newest !== oldest) moved.push(`and the ${laterSegments.length - 1} segments after it`);
-  const readable =
-    readableRecords === 0
-      ? 'no readable records'
-      : `${readableRecords} readable records, from ${formatTimestamp(timeSpan.firstMs)} to ${formatTimestamp(timeSpan.lastMs)}`;
-  return [
-    `kept     ${keptRecords === 0 ? 'nothing' : `${keptRecords} records, up to position ${position}`}`,
-    `moved    ${moved.join(', ')}`,
-    `         ${readable}${lostRecords > 0 ? `; ${lostRecords} unreadable` : ''}`,
-    `into     ${removedFolder}`,
-    '',
-    'Events in the moved records no longer count: their sessions, views, clicks and revenue. The next start of the service',
-    'rebuilds the analytics from the records that are kept. Live sessions in the moved records end.',
-  ].join('\n');
+  return moved.join(', ');
 }
 
 /** Returns the path of a segment. The argument may be the path that `log verify` prints, a file name, or a path through a link. */
