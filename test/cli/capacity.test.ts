@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { sampleResult } from '../capacity/sample-result.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { runMarketplace } from './run-marketplace.ts';
+import { createFolder } from './sample-data-folder.ts';
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const defaultMix = fileURLToPath(new URL('../../bench/mixes/default.json', import.meta.url));
 
 /** Runs the command on a sample result, and writes further files. */
 function withResult(t: TestContext, result: unknown = sampleResult()) {
-  const folder = temporaryFolder();
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = createFolder(t);
   const write = (name: string, text: string) => {
     const file = join(folder, name);
     writeFileSync(file, text);
@@ -104,8 +103,7 @@ test('--check refuses a duration with too many requests and suggests a shorter o
 });
 
 test('a package without benchmarks uses the shipped result, and --check names the make target of a checkout', async (t) => {
-  const folder = temporaryFolder();
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = createFolder(t);
   for (const name of ['src', 'bin', 'package.json'])
     cpSync(join(checkout, name), join(folder, name), { recursive: true });
   for (const name of ['node_modules', '.node']) {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -9,11 +8,11 @@ import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller, assertOk, assertRefused } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { Scrape } from '../support/scrape.ts';
 import { worthUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { runMarketplace } from './run-marketplace.ts';
+import { createFolder } from './sample-data-folder.ts';
 import { ServedProcess } from './served-process.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -61,8 +60,7 @@ const vertical = fixture.vertical.segment;
 const createKey = `keys create --account full --vertical ${vertical} --mode live --raw`.split(' ');
 
 async function issueKey(t: TestContext): Promise<{ folder: string; key: string }> {
-  const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
+  const folder = createFolder(t);
   const { code, stdout } = await runMarketplace(createKey, { SVC_DATA_DIR: folder });
   assert.equal(code, 0);
   return { folder, key: stdout.trim() };
@@ -187,8 +185,7 @@ test('sessions continue while only the analytics store has no space, and it catc
 
 test('a command reports a full disk in one line with the folder', { skip }, async (t) => {
   const { folder } = await issueKey(t);
-  const secretFolder = temporaryFolder();
-  afterwards(t, () => rmSync(secretFolder, { recursive: true }));
+  const secretFolder = createFolder(t);
   const secretFile = join(secretFolder, 'secrets.json');
   openOrCreateSecretFile(secretFile, false);
   const commands = [

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { defaultHeapMegabytes } from '../../bin/heap-megabytes.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { runMarketplace } from './run-marketplace.ts';
+import { createFolder } from './sample-data-folder.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -55,12 +55,6 @@ test('refuses an older Node.js and names the required version', async () => {
 
 const scripts = fileURLToPath(new URL('../../bin', import.meta.url));
 
-function folderFor(t: TestContext): string {
-  const folder = temporaryFolder();
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
-
 /** Writes a shell script that prints a line and exits with a code. */
 function writeCommand(folder: string, name: string, output: string, code = 0): void {
   mkdirSync(folder, { recursive: true });
@@ -68,7 +62,7 @@ function writeCommand(folder: string, name: string, output: string, code = 0): v
 }
 
 test('bin/marketplace runs through a link to a link from another folder', async (t) => {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   symlinkSync(join(scripts, 'marketplace'), join(folder, 'first'));
   symlinkSync('first', join(folder, 'second'));
   const { code, stdout, stderr } = await runMarketplace(['--version'], {}, { command: './second', folder });
@@ -77,7 +71,7 @@ test('bin/marketplace runs through a link to a link from another folder', async 
 });
 
 test('bin/with-node uses the Node.js of the project through a link if the installed one is too old', async (t) => {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   mkdirSync(join(folder, 'project', 'bin'), { recursive: true });
   copyFileSync(join(scripts, 'with-node'), join(folder, 'project', 'bin', 'with-node'));
   writeCommand(join(folder, 'project', '.node', 'node_modules', '.bin'), 'node', 'v22.99.0');

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { createMarketplace } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
+import { createFolder } from './sample-data-folder.ts';
 import { ServedProcess } from './served-process.ts';
 
 const clients = 24;
@@ -28,8 +27,7 @@ async function serve(t: TestContext, folder: string, key: string) {
 
 // `test/http/listener-cases.ts` checks that a drain loses no response.
 test('a restart under load loses no acknowledged session, inputs or click', async (t) => {
-  const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
+  const folder = createFolder(t);
   const marketplace = await createMarketplace({ dataDir: folder });
   const limits = { requestsPerMinute: 1_000_000, analyticsPerMinute: 1_000, sessionsPerDay: 1_000_000 };
   const { key } = marketplace.keys.create({ account: 'load', vertical: 'personal-loans', mode: 'live', limits });

@@ -4,8 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createMarketplace, type Marketplace, type PartnerApi, type Result } from '../../src/index.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { type Ran, runMarketplace } from './run-marketplace.ts';
+
+/** Creates a folder that is deleted at the end of the test, after what was started in it has ended. */
+export function createFolder(t: TestContext): string {
+  const folder = temporaryFolder();
+  afterwards(t, () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 /** Command line with a data folder that is deleted after the test. */
 export function marketplaceOnFreshFolder(t: TestContext) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { type TestContext, test } from 'node:test';
@@ -17,18 +17,12 @@ import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 import { runMarketplace } from './run-marketplace.ts';
+import { createFolder } from './sample-data-folder.ts';
 import { ServedProcess, serveMarketplace } from './served-process.ts';
 
 const logo = 'GET /cdn/none.svg HTTP/1.1\r\nHost: test\r\n\r\n';
-
-function folderFor(t: TestContext): string {
-  const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 async function connectionTo(t: TestContext, port: number): Promise<ServiceConnection> {
   const connection = await ServiceConnection.open(port);
@@ -103,7 +97,7 @@ for (const [signal, moment] of [
   ['SIGINT', 'src/server/start-service.ts'],
 ] as const) {
   test(`${signal} while ${moment} is loading cancels the start without writing a file`, async (t) => {
-    const folder = folderFor(t);
+    const folder = createFolder(t);
     const settings = { SVC_DATA_DIR: folder, LOADING: moment, SIGNAL: signal };
     const served = new ServedProcess(t, settings, 'signals-while-loading.ts');
     await assertStartCanceled(served);
@@ -112,14 +106,14 @@ for (const [signal, moment] of [
 }
 
 test('SIGTERM during the start cancels it and releases the folder', async (t) => {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   await assertStartCanceled(new ServedProcess(t, { SVC_DATA_DIR: folder }, 'stops-while-starting.ts'));
   assert.notDeepEqual(readdirSync(folder), []);
   lockFolder(folder).release();
 });
 
 test('SIGHUP during the start does not stop it', async (t) => {
-  const settings = { SVC_DATA_DIR: folderFor(t), LOADING: 'src/cli/commands/serve.ts', SIGNAL: 'SIGHUP' };
+  const settings = { SVC_DATA_DIR: createFolder(t), LOADING: 'src/cli/commands/serve.ts', SIGNAL: 'SIGHUP' };
   const served = new ServedProcess(t, settings, 'signals-while-loading.ts');
   await served.greeting;
   served.signal('SIGTERM');
@@ -127,7 +121,7 @@ test('SIGHUP during the start does not stop it', async (t) => {
 });
 
 test('a stop cancels a catalog reload without logging an error', async (t) => {
-  const served = new ServedProcess(t, { SVC_DATA_DIR: folderFor(t) });
+  const served = new ServedProcess(t, { SVC_DATA_DIR: createFolder(t) });
   await served.greeting;
   for (const signal of ['SIGHUP', 'SIGTERM'] as const) served.signal(signal);
   assert.deepEqual(await served.ended, { code: 0, signal: null });
@@ -148,7 +142,7 @@ for (const [signal, origin, message] of [
   ['SIGWINCH', 'unhandledRejection', 'an unhandled bug'],
 ] as const) {
   test(`an ${origin} exits with 1 after one log line, and acknowledged events stay`, async (t) => {
-    const folder = folderFor(t);
+    const folder = createFolder(t);
     const key = await keyIn(folder);
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder }, 'faults-on-signals.ts');
     const connection = await connectionTo(t, (await served.ports()).public);
@@ -177,7 +171,7 @@ for (const [engine, reason, preload] of [
   ['node', /no binary for this machine/, 'without-uws.ts'],
 ] as const) {
   test(`logs engine, addresses, settings and warnings at the start on ${engine}`, async (t) => {
-    const folder = folderFor(t);
+    const folder = createFolder(t);
     const settings = { SVC_DURABILITY: 'write', SVC_FLAVOUR: '1', SVC_WIDGET_URL: 'http://127.0.0.1:6000' };
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings }, preload);
     const { time, level, msg, version, httpEngineReason, maxSessions, ...line } =
@@ -215,7 +209,7 @@ for (const [engine, reason, preload] of [
 }
 
 test('refuses a second process on the same folder until the first one has ended', async (t) => {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder });
   const operations = operationsOf(t, (await served.ports()).operations);
   const { config } = loadConfig(readEnv({ SVC_DATA_DIR: folder }));
@@ -248,7 +242,7 @@ function sessionHead(key: string, length: number): string {
 
 /** Starts a server and sends it a session request without the last byte. */
 async function withPendingRequest(t: TestContext, settings: Readonly<Record<string, string>>) {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   const key = await keyIn(folder);
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings }, 'patient-requests.ts');
   const ports = await served.ports();
@@ -263,7 +257,7 @@ async function withPendingRequest(t: TestContext, settings: Readonly<Record<stri
 }
 
 test('a first start with a locked key file serves without creating keys', async (t) => {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   const key = await keyIn(folder);
   assert.ok(key !== '');
   const database = new Database(keyFilePath(folder));
@@ -279,7 +273,7 @@ test('a first start with a locked key file serves without creating keys', async 
 const keyText = /svc_pl_(?:live|test)_[0-9a-f]{48}/g;
 
 test('a first start writes its keys and the operator token to private files and prints the paths', async (t) => {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   const served = await serveMarketplace(folder);
   afterwards(t, () => served.stop());
   const path = join(folder, 'first-keys.txt');
@@ -306,7 +300,7 @@ test('a first start writes its keys and the operator token to private files and 
 const noTerminals = spawnSync('script', ['--version']).status !== 0 && 'the script command is missing';
 
 test('a first start prints its keys on a terminal and writes no file', { skip: noTerminals }, async (t) => {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   const m = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
   const settings = { SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0' };
   const terminal = spawn('script', ['-qec', 'echo pid $$; exec "$m" serve 2> /dev/null', '/dev/null'], {

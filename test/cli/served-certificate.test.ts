@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { afterwards } from '../support/afterwards.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { selfSigned, writeCertificate } from '../support/self-signed.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
+import { createFolder } from './sample-data-folder.ts';
 import { ServedProcess } from './served-process.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -20,8 +20,7 @@ async function subjectAt(port: number): Promise<string | undefined> {
 }
 
 test('serves HTTPS and reloads the certificate on SIGHUP and when its files change', async (t) => {
-  const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
+  const folder = createFolder(t);
   const soon = selfSigned('one.test', Date.now() + 10 * dayMs);
   const { certificateFile, keyFile } = writeCertificate(folder, soon);
   const served = new ServedProcess(t, {

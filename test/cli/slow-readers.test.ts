@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
 import { RawConnection } from '../http/raw-connection.ts';
-import { afterwards } from '../support/afterwards.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { selfSigned, writeCertificate } from '../support/self-signed.ts';
+import { createFolder } from './sample-data-folder.ts';
 import { ServedProcess } from './served-process.ts';
 
 const mebibyte = 1024 * 1024;
@@ -73,8 +72,7 @@ async function sendUnread(readers: Readers): Promise<() => void> {
 test('needs little more memory for clients that do not read responses', {
   skip: process.platform !== 'linux' && 'reads /proc',
 }, async (t) => {
-  const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
+  const folder = createFolder(t);
   const { certificateFile, keyFile } = writeCertificate(folder, selfSigned('localhost'));
   const served = new ServedProcess(t, {
     SVC_DATA_DIR: join(folder, 'data'),

@@ -1,25 +1,19 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { pino } from 'pino';
 import { startServer } from '../../src/cli/commands/serve.ts';
 import { toStartError } from '../../src/cli/commands/start-error.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { readEnv } from '../../src/config/env.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { selfSigned, writeCertificate } from '../support/self-signed.ts';
 import { runMarketplace } from './run-marketplace.ts';
+import { createFolder } from './sample-data-folder.ts';
 
 type Settings = Readonly<Record<string, string>>;
-
-function folderFor(t: TestContext): string {
-  const folder = temporaryFolder();
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Valid settings of a server, except the given ones. */
 function settingsOf(folder: string, wrong: Settings): Settings {
@@ -62,7 +56,7 @@ const wrongPaths: readonly (readonly [what: string, setting: string, path: (fold
 
 for (const [what, setting, pathIn] of wrongPaths) {
   test(`${what} fails the start with one line that names ${setting} and the path`, async (t) => {
-    const folder = folderFor(t);
+    const folder = createFolder(t);
     const path = pathIn(folder);
     const error = await startError(settingsOf(folder, { [setting]: path }));
     assert.ok(error.includes(setting) && error.includes(path), error);
@@ -76,19 +70,19 @@ for (const setting of ['SVC_PORT', 'SVC_OPS_PORT']) {
       await once(blocker, 'listening');
       t.after(() => blocker.close());
       const port = String((blocker.address() as AddressInfo).port);
-      const error = await startError(settingsOf(folderFor(t), { [setting]: port, SVC_LISTENER: engine }));
+      const error = await startError(settingsOf(createFolder(t), { [setting]: port, SVC_LISTENER: engine }));
       assert.ok(error.includes(`${setting} is "${port}"`), error);
     });
   }
 }
 
 test('an address of another machine fails the start with a line that names the setting', async (t) => {
-  const error = await startError(settingsOf(folderFor(t), { SVC_OPS_HOST: '192.0.2.1' }));
+  const error = await startError(settingsOf(createFolder(t), { SVC_OPS_HOST: '192.0.2.1' }));
   assert.ok(error.includes('SVC_OPS_HOST is "192.0.2.1"'), error);
 });
 
 test('a certificate that cannot be used fails the start with a line that names the setting and the rule', async (t) => {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   writeCertificate(folder, selfSigned('one.test'));
   const [missing, certificate] = [join(folder, 'none.pem'), join(folder, 'certificate.pem')];
   for (const [files, line] of [
@@ -108,7 +102,7 @@ test('a certificate that cannot be used fails the start with a line that names t
 });
 
 test('a failed start of the process prints one line and exits with 1', async (t) => {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   for (const [wrong, part] of [
     [{ SVC_CATALOG: fileIn(folder) }, /SVC_CATALOG.* is not JSON/],
     [{ SVC_PORT: '99999' }, /^marketplace: SVC_PORT is "99999"; it must be an integer from 0 to 65535\n$/],
