@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { keyFilePath } from '../../auth/key-file.ts';
-import { keyState, toIssuedKeyJson } from '../../auth/key-json.ts';
-import { type IssuedKey, KeyRegistry } from '../../auth/key-registry.ts';
+import { type IssuedKey, KeyRegistry, keyState, toIssuedKeyJson } from '../../auth/key-registry.ts';
 import { bounds } from '../../bounds.ts';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';

@@ -6,6 +6,7 @@ import { systemClock } from '../../domain/clock.ts';
 import { nodeLogFiles } from '../../event-log/log-files.ts';
 import type { LogLocation } from '../../event-log/log-scanner.ts';
 import { countRecordsAfterCut, type RepairPlan, repairLog, validateCut } from '../../event-log/repair-log.ts';
+import { dataFiles } from '../../files/data-files.ts';
 import { createFolderDurably } from '../../files/durable-files.ts';
 import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
@@ -85,7 +86,7 @@ const dryRunNotice = 'Nothing has been changed. Add --yes to make the changes.';
 /** Creates an empty journal if a ledger has none, so that the service can start. Without `yes`, only prints what it would do. */
 function createMissingJournal(ledger: string | undefined, { yes, json }: RepairOptions): void {
   const dataDir = dirname(resolveLogFolder(ledger));
-  const journal = join(dataDir, 'journal');
+  const { journalFolder: journal } = dataFiles(dataDir);
   const lock = lockFolder(dataDir);
   try {
     const missing = !existsSync(journal);
