@@ -7,8 +7,20 @@ import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError } from 'commander';
 import { bounds } from '../../bounds.ts';
 import { readMeasurements } from '../../capacity/benchmark-result.ts';
-import { type CapacityPlan, type CheckMeasurements, type CheckRequest, compareWithPlan, planCapacity } from '../../capacity/plan.ts';
-import { CapacityError, defaultTrafficMixFile, parseTrafficMix, type TrafficMix, toTrafficMix } from '../../capacity/traffic-mix.ts';
+import {
+  type CapacityPlan,
+  type CheckMeasurements,
+  type CheckRequest,
+  compareWithPlan,
+  planCapacity,
+} from '../../capacity/plan.ts';
+import {
+  CapacityError,
+  defaultTrafficMixFile,
+  parseTrafficMix,
+  type TrafficMix,
+  toTrafficMix,
+} from '../../capacity/traffic-mix.ts';
 import { CommandLineError, defineCommand, exitCodes, parseIntegerUpTo } from '../command.ts';
 import { printJson, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
