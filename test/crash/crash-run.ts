@@ -13,16 +13,16 @@ import {
 import { createOwnedFolder } from '../../bench/target/owned-resources.ts';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { lostClickIds } from '../support/lost-click-ids.ts';
-import { DayLimit } from './day-limit-check.ts';
+import { DayLimit } from './session-checks.ts';
 import { Expectations } from './expectations.ts';
 import { Load } from './load.ts';
-import type { Caller } from './load-options.ts';
-import { createPartner } from './partner.ts';
+import type { Caller } from './expectations.ts';
+import { createPartner } from './server-process.ts';
 import { ServerProcess } from './server-process.ts';
-import { Tally } from './tally.ts';
+import { Tally } from './expectations.ts';
 import { verify, verifyAll } from './verification.ts';
-import type { VerificationOptions } from './verification-options.ts';
-import { type Address, type Operation, type Turn, Wire } from './wire.ts';
+import type { VerificationOptions } from './expectations.ts';
+import { type Address, type Operation, type Turn, ServerConnections } from './wire.ts';
 
 /** Callers with a live key, and with a test key. */
 const callersOf = { live: 6, test: 2 } as const;
@@ -185,7 +185,7 @@ class CrashRun {
     this.#server = this.#spawn();
     await sleep(this.#random() * this.#startMs);
     this.#server.kill();
-    await this.#server.gone();
+    await this.#server.waitForExit();
     this.tally.add('kills of a start');
   }
 
@@ -211,7 +211,7 @@ class CrashRun {
       else setTimeout(() => server.kill(), delayMs);
     };
     const lostClickId = lostClickIds(this.#dataDir);
-    const wires = callers.map(() => new Wire(address, onTurn));
+    const wires = callers.map(() => new ServerConnections(address, onTurn));
     try {
       const loads = callers.map((caller, index) => {
         const random = seededRandom(wholeNumber(this.#random, 0, seedMax));
@@ -221,15 +221,15 @@ class CrashRun {
       });
       await Promise.race([Promise.all(loads), server.endedByItself()]);
       if (!isDoomed) throw new Error('the server let its callers down before it was killed');
-      await server.gone();
+      await server.waitForExit();
     } finally {
       for (const wire of wires) wire.close();
     }
     this.tally.add('kills under load');
   }
 
-  async #withWire(address: Address, use: (wire: Wire) => Promise<void>): Promise<void> {
-    const wire = new Wire(address);
+  async #withWire(address: Address, use: (wire: ServerConnections) => Promise<void>): Promise<void> {
+    const wire = new ServerConnections(address);
     try {
       await Promise.race([use(wire), this.#server!.endedByItself()]);
     } finally {

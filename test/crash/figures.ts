@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SummaryView } from '../../src/index.ts';
+import type { RowView, SummaryView } from '../../src/index.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
+import { lenderOf } from './personal-loans-rules.ts';
+import { revenueChangeMicros } from './confirmations.ts';
+import type { SessionRecord } from './session-record.ts';
 
 /** What the analytics hold of one session, or of many, apart from how many they are. */
 export interface Figures {
@@ -31,7 +34,7 @@ export function addFigures(a: Figures, b: Figures): Figures {
 }
 
 /** Figures as an answer tells them: whole cents, and the micro-dollars confirmed of a mean session. */
-export interface ToldFigures {
+export interface ReportedFigures {
   readonly sessions: number;
   readonly views: number;
   readonly clicks: number;
@@ -43,7 +46,7 @@ export interface ToldFigures {
 }
 
 /** What an answer about so many sessions must tell of them. */
-export function tell(figures: Figures, sessions: number): ToldFigures {
+export function expectedReport(figures: Figures, sessions: number): ReportedFigures {
   const { views, clicks, attributedMicros, confirmedMicros, widgetEvents } = figures;
   return {
     sessions,
@@ -56,7 +59,7 @@ export function tell(figures: Figures, sessions: number): ToldFigures {
   };
 }
 
-export const sameFigures = (a: ToldFigures, b: ToldFigures): boolean => isDeepStrictEqual(a, b);
+export const sameFigures = (a: ReportedFigures, b: ReportedFigures): boolean => isDeepStrictEqual(a, b);
 
 type FiguresView = Pick<
   SummaryView,
@@ -70,7 +73,7 @@ type FiguresView = Pick<
 >;
 
 /** The figures of an answer, or of one of its days. */
-export function toldOf(view: FiguresView): ToldFigures {
+export function readFigures(view: FiguresView): ReportedFigures {
   return {
     sessions: view.sessions_total,
     views: view.marketplace_views,
@@ -86,8 +89,8 @@ export function toldOf(view: FiguresView): ToldFigures {
  * The figures of a summary, after a look at what must hold within it: the same clicks and payouts lie behind every way of
  * breaking them down.
  */
-export function figuresOf(summary: SummaryView): ToldFigures {
-  const told = toldOf(summary);
+export function readSummary(summary: SummaryView): ReportedFigures {
+  const told = readFigures(summary);
   const { top_lenders: lenders, by_device } = summary;
   const devices = Object.values(by_device);
   const lenderClicks = sumOf(lenders, ({ clicks }) => clicks);
@@ -125,4 +128,55 @@ export function cents(micros: number): number {
 /** In whole numbers alone, so that nothing is lost on the way. */
 function halfUp(part: number, whole: number): number {
   return Math.floor((2 * part + whole) / (2 * whole));
+}
+
+/** What a row tells of its session's events. */
+interface RowFigures {
+  readonly tag: string;
+  readonly isSandbox: boolean;
+  readonly views: number;
+  readonly clicks: number;
+  readonly attributedCents: number;
+  readonly confirmedCents: number;
+  readonly lenders: readonly { readonly lender: string; readonly clicks: number; readonly confirmedCents: number }[];
+}
+
+export function readRow(row: RowView): RowFigures {
+  return {
+    tag: row.referrer_tag,
+    isSandbox: row.sandbox,
+    views: row.marketplace_views,
+    clicks: row.offer_clicks,
+    attributedCents: Math.round(row.rev_attributed * 100),
+    confirmedCents: Math.round(row.rev_confirmed * 100),
+    lenders: row.lenders.map(({ lender, clicks, rev_confirmed }) => ({
+      lender,
+      clicks,
+      confirmedCents: Math.round(rev_confirmed * 100),
+    })),
+  };
+}
+
+/** What the row of a session must tell. */
+export function expectedRow(session: SessionRecord): RowFigures {
+  const { tag, mode, figures, counted, payouts } = session;
+  const lenders = new Map<string, { clicks: number; confirmedMicros: number }>();
+  for (const offerId of counted) {
+    const lender = lenderOf(offerId, mode);
+    const sum = lenders.get(lender) ?? { clicks: 0, confirmedMicros: 0 };
+    lenders.set(lender, { ...sum, clicks: sum.clicks + 1 });
+  }
+  // Only clicks that count have payouts.
+  for (const row of payouts.rows) lenders.get(lenderOf(row.offerId, mode))!.confirmedMicros += revenueChangeMicros(row);
+  return {
+    tag,
+    isSandbox: mode === 'test',
+    views: figures.views,
+    clicks: figures.clicks,
+    attributedCents: cents(figures.attributedMicros),
+    confirmedCents: cents(figures.confirmedMicros),
+    lenders: [...lenders]
+      .map(([lender, { clicks, confirmedMicros }]) => ({ lender, clicks, confirmedCents: cents(confirmedMicros) }))
+      .sort((a, b) => b.clicks - a.clicks || (a.lender < b.lender ? -1 : 1)),
+  };
 }

@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict';
-import { chance, pickWeighted, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
+import { chance, pickWeighted, type Random, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
 import { clickIdOf } from '../support/click-id-of.ts';
 import type { Answer } from '../support/http-client.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { loadConfirmations } from './confirmation-load.ts';
-import { CreationLoad } from './creation-load.ts';
-import { expectUnavailable } from './expect-unavailable.ts';
-import { figuresOf, sameFigures, tell } from './figures.ts';
-import type { LoadOptions } from './load-options.ts';
-import { type Link, offerLink } from './offer-link.ts';
-import { drawMerge, mergeFields, readinessOf } from './pocket-fields.ts';
-import type { SessionRecord } from './session-record.ts';
-import { sharedTag } from './shared-tag.ts';
-import type { TagBook } from './tag-book.ts';
+import { expectUnavailable, inputsOf, marketplaceOf, sessionOf, summaryOf, unexpected } from './wire.ts';
+import { readSummary, sameFigures, expectedReport } from './figures.ts';
+import type { KeyedCreation, LoadOptions, TagSessions } from './expectations.ts';
+import { drawMerge, type Link, mergeFields, offerLink, readinessOf } from './personal-loans-rules.ts';
+import { SessionRecord } from './session-record.ts';
 import { WidgetLoad } from './widget-load.ts';
-import { inputsOf, marketplaceOf, summaryOf, unexpected } from './wire.ts';
+import type { Partner } from './server-process.ts';
 
 /** docs/contract.md#clicks-without-a-record: from here on a redirect may have gone ahead of its record. */
 const lateClickMs = 500;
@@ -104,14 +100,14 @@ export class Load {
       return;
     }
     if (answer === null || answer.status !== 200) {
-      session.viewed([], Number.POSITIVE_INFINITY);
+      session.addView([], Number.POSITIVE_INFINITY);
       if (answer === null) return tally.add('views unanswered');
       session.isFrozen = true;
       return expectUnavailable(answer, tally);
     }
     const { credit_score_range: creditBand } = session.fields;
     const links = marketplaceOf(answer).offers.map((offer) => offerLink(offer, session.mode, creditBand));
-    session.viewed(links, expectations.now());
+    session.addView(links, expectations.nextMoment());
     tally.add('views answered');
   }
 
@@ -126,14 +122,14 @@ export class Load {
     const link = this.#drawLink(session);
     if (link === null) return this.#getMarketplace(session);
     const copies = chance(random, 0.15) ? 2 : 1;
-    const sentAt = expectations.now();
+    const sentAt = expectations.nextMoment();
     const sentMs = performance.now();
     const answers = await Promise.all(Array.from({ length: copies }, () => wire.click(link.path)));
     const isLate = performance.now() - sentMs >= lateClickMs;
     for (const answer of answers) if (answer !== null) this.#noteRedirect(session, link, answer);
     const isLost = answers.every((answer) => answer === null);
-    const counts = session.clicked(link, isLost ? 'lost' : isLate ? 'late' : 'durable', expectations.now());
-    if (counts && !isLost && !isLate) expectations.durableSince(sentAt);
+    const counts = session.addClick(link, isLost ? 'lost' : isLate ? 'late' : 'durable', expectations.nextMoment());
+    if (counts && !isLost && !isLate) expectations.markDurableBefore(sentAt);
     tally.add(isLost ? 'clicks unanswered' : counts ? 'clicks answered' : 'repeated clicks answered');
   }
 
@@ -143,7 +139,7 @@ export class Load {
     if (link === null) return;
     const { offerId, micros: valueMicros } = link;
     const click = { offerId, clickedMs: Date.now(), valueMicros };
-    session.redirected(link, this.#options.lostClickId(session.subId, click));
+    session.addClickId(link, this.#options.lostClickId(session.subId, click));
     this.#options.tally.add('clicks that only have an id');
   }
 
@@ -153,7 +149,7 @@ export class Load {
 
   #noteRedirect(session: SessionRecord, link: Link, answer: Answer): void {
     if (answer.status !== 302) throw unexpected(answer);
-    session.redirected(link, clickIdOf(personalLoansFixture, link.offerId, answer, session.mode));
+    session.addClickId(link, clickIdOf(personalLoansFixture, link.offerId, answer, session.mode));
   }
 
   async #confirm(): Promise<void> {
@@ -169,27 +165,27 @@ export class Load {
 
   async #queryOwn(session: SessionRecord): Promise<void> {
     const { caller, wire, expectations, tally } = this.#options;
-    const sentAt = expectations.now();
+    const sentAt = expectations.nextMoment();
     const answer = await wire.queryAnalytics(caller.partner, { sub_id_list: session.subId });
     if (answer === null) return;
     if (answer.status !== 200) return expectUnavailable(answer, tally);
     const summary = summaryOf(answer);
     assert.equal(summary.sessions_total, 1);
-    const figures = figuresOf(summary);
-    const wanted = tell(session.figures, 1);
+    const figures = readSummary(summary);
+    const wanted = expectedReport(session.figures, 1);
     if (!sameFigures(figures, wanted)) {
       const texts = [figures, wanted].map((told) => JSON.stringify(told));
       throw new Error(`reads do not follow writes: ${session.subId} has ${texts[0]}, not ${texts[1]}`);
     }
-    expectations.durableSince(sentAt);
-    session.settleAll();
+    expectations.markDurableBefore(sentAt);
+    session.markDurable();
     tally.add('sessions compared under load');
   }
 
   async #queryTag(): Promise<void> {
     const { caller, wire, random, expectations, tally } = this.#options;
     const { partner } = caller;
-    const book: TagBook = expectations.book(sharedTag(random), partner.mode);
+    const book: TagSessions = expectations.tagSessions(sharedTag(random), partner.mode);
     const least = book.certain;
     const answer = await wire.queryAnalytics(partner, { referrer_tag: book.tag });
     if (answer === null) return;
@@ -198,4 +194,96 @@ export class Load {
     assert.ok(total >= least && total <= book.possible, `${total} sessions, not ${least} to ${book.possible}`);
     tally.add('tags compared under load');
   }
+}
+
+/** The sessions one caller creates, with and without an Idempotency-Key, and its retries with one. */
+export class CreationLoad {
+  readonly #options: LoadOptions;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+  }
+
+  async createSession(): Promise<void> {
+    const { caller, random, expectations } = this.#options;
+    const name = `${caller.name}-${expectations.nextMoment()}`;
+    // A tag of its own lets one session be asked for without its id.
+    const tag = chance(random, 0.15) ? `own-${name}` : sharedTag(random);
+    await this.#create(caller.partner, tag, chance(random, 0.5) ? name : null);
+  }
+
+  /** Without keys: a retry that meets the day's limit would leave open what became of the first. */
+  async createLimitedSession(): Promise<void> {
+    const { caller, limit } = this.#options;
+    if (caller.partner.mode === limit.partner.mode) await this.#create(limit.partner, limit.tag, null);
+  }
+
+  async #create(partner: Partner, tag: string, idempotencyKey: string | null): Promise<void> {
+    const { caller, wire, random, expectations, tally } = this.#options;
+    const book = expectations.tagSessions(tag, partner.mode);
+    const body = {
+      referrer_tag: tag,
+      ...(chance(random, 0.3) ? { user_agent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)' } : {}),
+      ...(chance(random, 0.3) ? { metadata: { caller: caller.name, moment: expectations.nextMoment() } } : {}),
+    };
+    const copies = idempotencyKey !== null && chance(random, 0.2) ? 2 : 1;
+    book.begin();
+    const sentAt = expectations.nextMoment();
+    const answers = await Promise.all(
+      Array.from({ length: copies }, () => wire.createSession(partner, body, idempotencyKey)),
+    );
+
+    const good = answers.filter((answer) => answer?.status === 200) as Answer[];
+    for (const answer of answers) {
+      if (answer?.status === 429 && partner.sessionsPerDay !== null) {
+        book.refused();
+        assert.ok(book.possible >= partner.sessionsPerDay, 'a session was refused before the day was used up');
+        tally.add('sessions refused by the limit of the day');
+        return;
+      }
+      if (answer !== null && answer.status !== 200) expectUnavailable(answer, tally);
+    }
+    const adopt = (session: SessionRecord): void => void caller.sessions.push(session);
+    const creation: KeyedCreation | null =
+      idempotencyKey === null ? null : { partner, idempotencyKey, body, book, adopt };
+    const [first, second] = good;
+    if (first === undefined) {
+      tally.add('sessions unanswered');
+      if (creation !== null) expectations.keyedUnanswered.push(creation);
+      return;
+    }
+    if (second !== undefined) {
+      assert.deepEqual(sessionOf(second), sessionOf(first));
+      const replays = good.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
+      assert.equal(replays.length, 1, 'of two requests with one key, one is the first and the other a repeat');
+    }
+    const view = sessionOf(first);
+    expectations.markDurableBefore(sentAt);
+    const session = new SessionRecord(view, tag, partner.mode);
+    book.created(session);
+    adopt(session);
+    expectations.touched.add(session);
+    if (creation !== null) expectations.keyed.push({ ...creation, answer: view });
+    tally.add('sessions answered');
+  }
+
+  async repeatCreation(): Promise<void> {
+    const { wire, random, expectations, tally } = this.#options;
+    const { keyed } = expectations;
+    const creation = keyed[wholeNumber(random, 0, keyed.length - 1)];
+    if (creation === undefined) return;
+    const answer = await wire.createSession(creation.partner, creation.body, creation.idempotencyKey);
+    if (answer === null) return;
+    if (answer.status !== 200) return expectUnavailable(answer, tally);
+    assert.deepEqual(sessionOf(answer), creation.answer, 'a repeat gets the first answer');
+    assert.equal(answer.headers.get('idempotency-replayed'), 'true');
+    tally.add('creations repeated with their key');
+  }
+}
+
+const sharedTags = 3;
+
+/** The tag of an experiment that all callers have sessions in. */
+export function sharedTag(random: Random): string {
+  return `shared-${wholeNumber(random, 1, sharedTags)}`;
 }

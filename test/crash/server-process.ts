@@ -4,6 +4,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { spawnChild, stopChild } from '../../bench/target/owned-resources.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
+import type { Mode } from '../../src/index.ts';
+import { runMarketplace } from '../cli/run-marketplace.ts';
 
 const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 
@@ -78,7 +80,7 @@ export class ServerProcess {
   }
 
   /** Resolves when the process is gone and everything it printed has been read. */
-  async gone(): Promise<void> {
+  async waitForExit(): Promise<void> {
     await this.#gone;
   }
 
@@ -95,4 +97,38 @@ function messageOf(line: string): string {
   } catch {
     return line;
   }
+}
+
+/** Who asks: an API key, made by the real command line. */
+export interface Partner {
+  readonly key: string;
+  readonly mode: Mode;
+  /** Sessions its key may create in a UTC day; null when so many that it does not matter. */
+  readonly sessionsPerDay: number | null;
+}
+
+const plenty = 1_000_000;
+
+/** Issues a key of one account, so that all partners of a mode see each other's sessions. Works on a running server's folder. */
+export async function createPartner(
+  dataDir: string,
+  mode: Mode,
+  sessionsPerDay: number | null = null,
+): Promise<Partner> {
+  const { code, stdout, stderr } = await runMarketplace(
+    [
+      'keys',
+      'create',
+      ...['--account', 'crash'],
+      ...['--vertical', 'personal-loans'],
+      ...['--mode', mode],
+      ...['--requests-per-minute', String(plenty)],
+      ...['--analytics-per-minute', String(plenty)],
+      ...['--sessions-per-day', String(sessionsPerDay ?? plenty)],
+      '--raw',
+    ],
+    { SVC_DATA_DIR: dataDir },
+  );
+  if (code !== 0) throw new Error(`keys create ended with ${code}: ${stderr}`);
+  return { key: stdout.trim(), mode, sessionsPerDay };
 }

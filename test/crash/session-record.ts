@@ -1,13 +1,42 @@
+import { revenueChangeMicros, type ConfirmationRow, type IssuedClick, Payouts, type RowVerdict } from './confirmations.ts';
+import { addFigures, type Figures, noFigures, sameFigures, expectedReport, type ReportedFigures } from './figures.ts';
+import type { Link } from './personal-loans-rules.ts';
+import { eventFigures, type WidgetEvent, WidgetRecord, type WidgetReport } from './widget-record.ts';
 import { bounds } from '../../src/bounds.ts';
 import type { Mode, SessionView } from '../../src/index.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
-import type { ConfirmationRow, IssuedClick, RowVerdict } from './confirmation-row.ts';
-import { addFigures, type Figures, noFigures, sameFigures, type ToldFigures, tell } from './figures.ts';
-import type { Link } from './offer-link.ts';
-import { noEvent, type OpenEvent, type ReportInDoubt } from './open-event.ts';
-import { changeMicros, Payouts } from './payouts.ts';
-import { ShownOffers } from './shown-offers.ts';
-import { eventFigures, type WidgetEvent, WidgetRecord, type WidgetReport } from './widget-record.ts';
+
+/** Offers shown, a click or a report that will count or a confirmation that will be accepted: a crash may still take it back. */
+export interface UncertainEvent {
+  readonly adds: Figures;
+  /** What was shown to click on, empty where that is not known; null for what shows nothing. */
+  readonly links: readonly Link[] | null;
+  /** Of a click, or of a confirmation that brings the click it is for. */
+  readonly offerId: string | null;
+  /** Infinity when no answer came. */
+  readonly answeredAt: number;
+  readonly confirmation: ConfirmationRow | null;
+  /** The widget load whose view it is. */
+  readonly load: string | null;
+  readonly report: UncertainReport | null;
+}
+
+/** One that adds nothing and was not answered. */
+export const noEvent: UncertainEvent = {
+  adds: noFigures,
+  links: null,
+  offerId: null,
+  answeredAt: Number.POSITIVE_INFINITY,
+  confirmation: null,
+  load: null,
+  report: null,
+};
+
+/** A widget's report that went unanswered, and those of its events that count if it is on record. */
+export interface UncertainReport {
+  readonly report: WidgetReport;
+  readonly counted: readonly WidgetEvent[];
+}
 
 /** Confirmations of one session that went unanswered, as a restart has left them. */
 interface Doubt {
@@ -41,14 +70,14 @@ export class SessionRecord {
   #settled = noFigures;
   #settledLinks: Link[] = [];
   #lostLink: Link | null = null;
-  #open: OpenEvent[] = [];
+  #open: UncertainEvent[] = [];
   readonly #shown = new ShownOffers();
   /** Offers whose click counts. */
   readonly #counted = new Set<string>();
   readonly #payouts = new Payouts();
   #issued: IssuedClick[] = [];
   #doubt: Doubt | null = null;
-  #reportsInDoubt: ReportInDoubt[] = [];
+  #reportsInDoubt: UncertainReport[] = [];
 
   constructor(view: Pick<SessionView, 'sub_id' | 'created_at'>, tag: string, mode: Mode) {
     this.subId = view.sub_id;
@@ -86,26 +115,26 @@ export class SessionRecord {
   }
 
   /** An answer that showed offers; when none came, `answeredAt` is Infinity. Without links it is not known what it showed. */
-  viewed(links: readonly Link[], answeredAt: number): void {
+  addView(links: readonly Link[], answeredAt: number): void {
     this.#open.push({ ...noEvent, adds: oneView, links, answeredAt });
   }
 
   /** The same of a widget's answer under a load. Whether it is the load's view; any other shows offers and counts nothing. */
-  shown(load: string, links: readonly Link[], answeredAt: number): boolean {
-    const isView = this.widget.show(load);
+  addWidgetResponse(load: string, links: readonly Link[], answeredAt: number): boolean {
+    const isView = this.widget.addLoad(load);
     this.#open.push({ ...noEvent, adds: isView ? oneView : noFigures, links, answeredAt, load: isView ? load : null });
     return isView;
   }
 
-  /** A widget's report is being sent. Returns what counts of it: open until it is answered and so durable (`settleAll`). */
-  reported(report: WidgetReport): readonly WidgetEvent[] {
-    const counted = this.widget.tell(report);
+  /** A widget's report is being sent. Returns what counts of it: open until it is answered and so durable (`markDurable`). */
+  addReport(report: WidgetReport): readonly WidgetEvent[] {
+    const counted = this.widget.addReport(report);
     if (counted.length > 0) this.#open.push({ ...noEvent, adds: eventFigures(counted), report: { report, counted } });
     return counted;
   }
 
   /** A redirect gave the lender a click_id, which may restore a click without a record (docs/contract.md#clicks-without-a-record). */
-  redirected({ offerId, micros }: Link, clickId: string): void {
+  addClickId({ offerId, micros }: Link, clickId: string): void {
     this.#issued.push({ offerId, clickId, micros });
     this.#issued = this.#issued.slice(-linksKept);
   }
@@ -114,7 +143,7 @@ export class SessionRecord {
    * A click on a link. `durable`: answered after its record (docs/contract.md#clicks-without-a-record); `late`: answered so slowly that
    * the redirect may not have waited for the record; `lost`: not answered. False for a repeat, which counts nothing.
    */
-  clicked({ offerId, micros }: Link, outcome: 'durable' | 'late' | 'lost', answeredAt: number): boolean {
+  addClick({ offerId, micros }: Link, outcome: 'durable' | 'late' | 'lost', answeredAt: number): boolean {
     if (this.#counted.has(offerId)) return false;
     this.#counted.add(offerId);
     this.#open.push({
@@ -123,7 +152,7 @@ export class SessionRecord {
       offerId,
       answeredAt: outcome === 'lost' ? Number.POSITIVE_INFINITY : answeredAt,
     });
-    if (outcome === 'durable') this.settleAll();
+    if (outcome === 'durable') this.markDurable();
     return true;
   }
 
@@ -150,9 +179,9 @@ export class SessionRecord {
 
   /**
    * A row is being sent whose verdict is known; returns it. What it books is open until it is answered and so durable
-   * (`settleAll`).
+   * (`markDurable`).
    */
-  confirmed(row: ConfirmationRow): RowVerdict {
+  addConfirmation(row: ConfirmationRow): RowVerdict {
     const verdict = this.verdictOn(row);
     if (verdict === null) throw new Error('nobody knows what becomes of this row');
     if (verdict !== 'accepted') return verdict;
@@ -165,7 +194,7 @@ export class SessionRecord {
         ...noFigures,
         clicks: isRestored ? 1 : 0,
         attributedMicros: isRestored ? row.issued!.micros : 0,
-        confirmedMicros: changeMicros(row),
+        confirmedMicros: revenueChangeMicros(row),
       },
       offerId: isRestored ? row.offerId : null,
       confirmation: row,
@@ -174,21 +203,21 @@ export class SessionRecord {
   }
 
   /** The confirmations the last restart left in doubt, to be sent again: null when there are none, and from then on. */
-  takeDoubt(): Doubt | null {
+  takeUncertainConfirmations(): Doubt | null {
     const doubt = this.#doubt;
     this.#doubt = null;
     return doubt;
   }
 
   /** The reports the last restart left in doubt, to be sent again: none from then on. */
-  takeReportsInDoubt(): readonly ReportInDoubt[] {
+  takeUncertainReports(): readonly UncertainReport[] {
     const reports = this.#reportsInDoubt;
     this.#reportsInDoubt = [];
     return reports;
   }
 
   /** Everything noted so far is known to be in the ledger. */
-  settleAll(): void {
+  markDurable(): void {
     this.#settle(this.#open.length);
   }
 
@@ -198,15 +227,15 @@ export class SessionRecord {
    * @param barrier everything answered before this moment was durable
    * @throws when the figures cannot have come from what was asked and answered
    */
-  settle(found: ToldFigures, barrier: number): void {
+  reconcile(found: ReportedFigures, barrier: number): void {
     const certain = this.#open.findLastIndex(({ answeredAt }) => answeredAt < barrier) + 1;
     let sum = this.#settled;
-    const possible: ToldFigures[] = [];
+    const possible: ReportedFigures[] = [];
     const fitting: number[] = [];
     for (let survivors = 0; survivors <= this.#open.length; survivors++) {
       if (survivors > 0) sum = addFigures(sum, this.#open[survivors - 1]!.adds);
       if (survivors < certain) continue;
-      const told = tell(sum, 1);
+      const told = expectedReport(sum, 1);
       if (sameFigures(told, found)) fitting.push(survivors);
       else possible.push(told);
     }
@@ -226,7 +255,7 @@ export class SessionRecord {
    * widget showed after its view.
    */
   #doubtAbout(fitting: readonly number[]): Doubt | null {
-    const rowsOf = (events: readonly OpenEvent[]) => events.flatMap(({ confirmation }) => confirmation ?? []);
+    const rowsOf = (events: readonly UncertainEvent[]) => events.flatMap(({ confirmation }) => confirmation ?? []);
     const rows = rowsOf(this.#open);
     const booked = fitting.map((survivors) => rowsOf(this.#open.slice(0, survivors)).length);
     return rows.length === 0 ? null : { rows, booked };
@@ -258,5 +287,31 @@ export class SessionRecord {
     this.#settledLinks = this.#settledLinks.slice(-linksKept);
     this.#lostLink = lost.find((link) => this.#shown.has(link.offerId) === false) ?? null;
     this.#open = [];
+  }
+}
+
+/** Which offers a session is known to have been shown, as far as a crash lets anybody know. */
+export class ShownOffers {
+  readonly #certain = new Set<string>();
+  readonly #possible = new Set<string>();
+  /** False from the first showing on whose answer never came. */
+  #isWhole = true;
+
+  /** A showing that the ledger has; without links it is not known what it showed. */
+  add(links: readonly Link[]): void {
+    for (const { offerId } of links) this.#certain.add(offerId);
+    if (links.length === 0) this.#isWhole = false;
+  }
+
+  /** A showing that the ledger may have. */
+  addPossible(links: readonly Link[]): void {
+    for (const { offerId } of links) this.#possible.add(offerId);
+    if (links.length === 0) this.#isWhole = false;
+  }
+
+  /** Null where nobody can know. */
+  has(offerId: string): boolean | null {
+    if (this.#certain.has(offerId)) return true;
+    return this.#isWhole && !this.#possible.has(offerId) ? false : null;
   }
 }

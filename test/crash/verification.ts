@@ -1,11 +1,11 @@
-import { repeatAllConfirmations, settleConfirmations } from './confirmations-check.ts';
-import { compareFields } from './fields-check.ts';
-import { compareAllSessions, compareRows, settleFigures, settleTag } from './figures-check.ts';
-import { inParallel } from './in-parallel.ts';
-import { repeatKnownKeys, settleUnansweredKeys } from './keys-check.ts';
-import { sample } from './sample.ts';
-import { modes, type VerificationOptions } from './verification-options.ts';
-import { repeatAllEvents, settleWidgets } from './widgets-check.ts';
+import { repeatAllConfirmations, retryUncertainConfirmations } from './figures-check.ts';
+import { compareFields } from './session-checks.ts';
+import { compareAllSessions, compareRows, checkFigures, checkTag } from './figures-check.ts';
+import { inParallel } from './expectations.ts';
+import { repeatKnownKeys, retryUnansweredKeys } from './session-checks.ts';
+import { sample } from './expectations.ts';
+import { modes, type VerificationOptions } from './expectations.ts';
+import { repeatAllEvents, checkWidgets } from './session-checks.ts';
 
 /** Looked at after every restart though nothing was asked of them lately. */
 const sampled = { sessions: 50, tags: 25 };
@@ -28,13 +28,13 @@ const offersCompared = 25;
  */
 export async function verify(options: VerificationOptions): Promise<void> {
   const { expectations } = options;
-  await settleUnansweredKeys(options);
+  await retryUnansweredKeys(options);
   await repeatKnownKeys(options);
 
   const touched = [...expectations.touched];
   await inParallel(touched, async (session) => {
-    await settleFigures(options, session);
-    await settleConfirmations(options, session);
+    await checkFigures(options, session);
+    await retryUncertainConfirmations(options, session);
   });
   const ofOffers = new Set([
     ...touched.filter(({ pendingMerge }) => pendingMerge !== null),
@@ -43,20 +43,20 @@ export async function verify(options: VerificationOptions): Promise<void> {
   const others = modes.flatMap((mode) => expectations.sessions(mode));
   const looked = new Set([...touched, ...sample(options.random, others, sampled.sessions)]);
   await inParallel([...looked], (session) => compareFields(options, session, ofOffers.has(session)));
-  await inParallel([...looked], (session) => settleWidgets(options, session));
+  await inParallel([...looked], (session) => checkWidgets(options, session));
 
-  const books = [...expectations.books];
+  const books = [...expectations.tags];
   const openBooks = books.filter(({ unresolved }) => unresolved > 0);
-  const touchedBooks = touched.map(({ tag, mode }) => expectations.book(tag, mode));
+  const touchedBooks = touched.map(({ tag, mode }) => expectations.tagSessions(tag, mode));
   const lookedBooks = new Set([...openBooks, ...touchedBooks, ...sample(options.random, books, sampled.tags)]);
-  await inParallel([...lookedBooks], (book) => settleTag(options, book));
+  await inParallel([...lookedBooks], (book) => checkTag(options, book));
   for (const mode of modes) {
     await compareAllSessions(options, mode);
     const ofMode = [...looked].filter((session) => session.mode === mode);
     await compareRows(options, mode, ofMode);
   }
   // What has been read is durable, the views of this verification included.
-  for (const session of looked) session.settleAll();
+  for (const session of looked) session.markDurable();
   expectations.touched.clear();
 }
 
@@ -74,5 +74,5 @@ export async function verifyAll(options: VerificationOptions): Promise<void> {
     await compareAllSessions(options, mode);
     await compareRows(options, mode, expectations.sessions(mode));
   }
-  await inParallel([...expectations.books], (book) => settleTag(options, book));
+  await inParallel([...expectations.tags], (book) => checkTag(options, book));
 }

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { chance, wholeNumber } from '../../bench/population/random.ts';
+import { chance, pickWeighted, type Random, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
 import type { Answer } from '../support/http-client.ts';
-import { drawLoad } from './draw-load.ts';
-import { drawReport } from './draw-report.ts';
-import { expectUnavailable } from './expect-unavailable.ts';
-import type { LoadOptions } from './load-options.ts';
-import { offerLink } from './offer-link.ts';
-import { readinessOf } from './pocket-fields.ts';
+import { embedOf, expectUnavailable, type WidgetAsked, widgetOffersOf } from './wire.ts';
+import type { LoadOptions } from './expectations.ts';
+import { offerLink, readinessOf } from './personal-loans-rules.ts';
 import type { SessionRecord } from './session-record.ts';
-import { embedOf, type WidgetAsked, widgetOffersOf } from './wire.ts';
+import { bounds } from '../../src/bounds.ts';
+import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
+import type { WidgetEvent, WidgetReport } from './widget-record.ts';
 
 /** One caller's widgets: its page asks for the code, and the browsers before it for offers, and tell what happens. */
 export class WidgetLoad {
@@ -67,7 +66,7 @@ export class WidgetLoad {
     // Of two at once one is the first; whichever it is, it showed what both show.
     for (let copy = 0; copy < copies; copy++) {
       const isAnswered = copy < good.length;
-      const isView = session.shown(asked.load, shown, isAnswered ? expectations.now() : Number.POSITIVE_INFINITY);
+      const isView = session.addWidgetResponse(asked.load, shown, isAnswered ? expectations.nextMoment() : Number.POSITIVE_INFINITY);
       const what = isView ? 'widget views' : 'widget answers that are no view';
       tally.add(isAnswered ? what : `${what}, unanswered`);
     }
@@ -76,11 +75,11 @@ export class WidgetLoad {
   async #report(session: SessionRecord, token: string): Promise<void> {
     const { caller, wire, random, expectations, tally } = this.#options;
     const { subId } = session;
-    const sentAt = expectations.now();
+    const sentAt = expectations.nextMoment();
     const report = drawReport(session, random, `${caller.name}-${sentAt}`);
     this.#countLoad(session, report.load);
     const copies = chance(random, 0.4) ? 2 : 1;
-    const counted = session.reported(report).length;
+    const counted = session.addReport(report).length;
     const answers = await Promise.all(
       Array.from({ length: copies }, () => wire.reportWidget({ subId, token }, report)),
     );
@@ -92,8 +91,8 @@ export class WidgetLoad {
     }
     if (good === 0) return tally.add('widget events in doubt', counted);
     if (counted > 0) {
-      session.settleAll();
-      expectations.durableSince(sentAt);
+      session.markDurable();
+      expectations.markDurableBefore(sentAt);
     }
     tally.add('widget events answered', counted);
     tally.add('widget events repeated', report.events.length * good - counted);
@@ -124,3 +123,54 @@ export function linksOf(session: SessionRecord, { sort, maxOffers }: WidgetAsked
 }
 
 const idsOf = (links: readonly { readonly offerId: string }[]): string[] => links.map(({ offerId }) => offerId);
+
+/** How many events travel together: a few, or as many as may. */
+const sizes: WeightedTable<number> = [
+  [1, 3],
+  [6, 6],
+  [bounds.widgetEventsPerBatchMax, 1],
+];
+const neverOffered = 'never-offered';
+
+/**
+ * What a widget may have to tell: new events, some that it or another load has told before, some twice in one report, and now
+ * and then a whole report once more.
+ *
+ * @param name that no other report has
+ */
+export function drawReport(session: SessionRecord, random: Random, name: string): WidgetReport {
+  const { reports } = session.widget;
+  if (reports.length > 0 && chance(random, 0.2)) return reports[wholeNumber(random, 0, reports.length - 1)]!;
+  const told = reports.flatMap((report) => report.events);
+  const events: WidgetEvent[] = [];
+  const size = wholeNumber(random, 1, pickWeighted(random, sizes));
+  for (let index = 0; index < size; index++) {
+    const event = drawEvent(session, random, `${name}-${index}`);
+    const known = chance(random, 0.5) ? told : events;
+    const first = known[wholeNumber(random, 0, known.length - 1)];
+    // One that is told again is as it was, or as no widget of ours would have it: the first stands.
+    const again = first === undefined || chance(random, 0.5) ? first : { ...event, id: first.id };
+    events.push(again !== undefined && chance(random, 0.25) ? again : event);
+  }
+  return { load: drawLoad(session, random), events };
+}
+
+function drawEvent(session: SessionRecord, random: Random, id: string): WidgetEvent {
+  const type = widgetEventTypes[wholeNumber(random, 0, widgetEventTypes.length - 1)]!;
+  if (!type.startsWith('offer_')) return { id, type, offerId: null };
+  const { links } = session;
+  return { id, type, offerId: links[wholeNumber(random, 0, links.length - 1)]?.offerId ?? neverOffered };
+}
+
+/** The id of a new load of a session's widget, or of one that asked before, maybe of another life of the server. */
+export function drawLoad({ widget }: SessionRecord, random: Random): string {
+  const { loads } = widget;
+  if (loads.length > 0 && chance(random, 0.6)) return loads[wholeNumber(random, 0, loads.length - 1)]!;
+  return half(random) + half(random);
+}
+
+function half(random: Random): string {
+  return wholeNumber(random, 0, 2 ** 32 - 1)
+    .toString(16)
+    .padStart(8, '0');
+}

@@ -43,7 +43,7 @@ export class WidgetRecord {
   }
 
   /** A load asks for offers. Whether that is its view. */
-  show(load: string): boolean {
+  addLoad(load: string): boolean {
     this.#noteLoad(load);
     const isView = !this.#viewed.has(load);
     this.#viewed.add(load);
@@ -63,7 +63,7 @@ export class WidgetRecord {
   }
 
   /** A report is sent. Which of its events count: those whose id nobody has told before. */
-  tell(report: WidgetReport): WidgetEvent[] {
+  addReport(report: WidgetReport): WidgetEvent[] {
     this.#noteLoad(report.load);
     this.#reports = [...this.#reports.filter((sent) => sent !== report), report].slice(-kept);
     return report.events.filter((event) => {

@@ -1,22 +1,14 @@
 import { AssertionError } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type {
-  ConfirmationsView,
-  DailyView,
-  MarketplaceView,
-  RowsView,
-  SessionView,
-  SummaryView,
-  WidgetEmbedView,
-} from '../../src/index.ts';
+import type { ConfirmationsView, DailyView, MarketplaceView, RowsView, SessionView, SummaryView, WidgetEmbedView } from '../../src/index.ts';
 import type { SortOrder } from '../../src/matching/matcher.ts';
 import type { InputsView } from '../../src/operations/submit-inputs.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { type Answer, HttpClient } from '../support/http-client.ts';
 import { WidgetCaller, type WidgetOffersView } from '../support/widget-caller.ts';
-import type { Partner } from './partner.ts';
-import type { Ports } from './server-process.ts';
+import type { Partner, Ports } from './server-process.ts';
 import type { WidgetReport } from './widget-record.ts';
+import type { Tally } from './expectations.ts';
 
 const verticalSegment = 'personal-loans';
 /** How often, and how long apart, a question is asked again that a server just started answers with 503. */
@@ -52,7 +44,7 @@ export interface Address {
  * Connections to one life of the server. `null` in place of an answer: the connection was lost, so that nobody knows
  * what became of the request.
  */
-export class Wire {
+export class ServerConnections {
   readonly #http: HttpClient;
   readonly #operations: HttpClient;
   readonly #operatorToken: string;
@@ -175,7 +167,7 @@ class NoAnswer extends Error {
 }
 
 /** The answer of a server that nobody kills: asked again while it is 503, and 200 in the end, or what else is wanted. */
-export async function answered(ask: () => Promise<Answer | null>, wanted = 200): Promise<Answer> {
+export async function retryUntilAnswered(ask: () => Promise<Answer | null>, wanted = 200): Promise<Answer> {
   for (let time = 1; ; time++) {
     const answer = await ask();
     if (answer === null) throw new Error('the server does not answer');
@@ -198,3 +190,9 @@ export const summaryOf = (answer: Answer): SummaryView => JSON.parse(answer.text
 export const confirmationsOf = (answer: Answer): ConfirmationsView => JSON.parse(answer.text);
 export const dailyOf = (answer: Answer): DailyView => JSON.parse(answer.text);
 export const rowsOf = (answer: Answer): RowsView => JSON.parse(answer.text);
+
+/** A loaded server may say so at any time (docs/contract.md#error-codes); nothing else is an answer to a request that is in order. */
+export function expectUnavailable(answer: Answer, tally: Tally): void {
+  if (answer.status !== 503) throw unexpected(answer);
+  tally.add('requests told 503');
+}
