@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { chance, pickWeighted, type Random, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
 import type { ConfirmationsView } from '../../src/index.ts';
 import { ConfirmationBatch, type ConfirmationRow, sessionMicrosMax, viewOf } from './confirmations.ts';
-import { confirmationsOf, expectUnavailable } from './wire.ts';
 import type { LoadOptions } from './expectations.ts';
 import type { SessionRecord } from './session-record.ts';
+import { confirmationsOf, expectUnavailable } from './wire.ts';
 
 const rowsMax = 12;
 

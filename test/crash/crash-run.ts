@@ -13,16 +13,13 @@ import {
 import { createOwnedFolder } from '../../bench/target/owned-resources.ts';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { lostClickIds } from '../support/lost-click-ids.ts';
-import { DayLimit } from './session-checks.ts';
-import { Expectations } from './expectations.ts';
+import type { Caller, VerificationOptions } from './expectations.ts';
+import { Expectations, Tally } from './expectations.ts';
 import { Load } from './load.ts';
-import type { Caller } from './expectations.ts';
-import { createPartner } from './server-process.ts';
-import { ServerProcess } from './server-process.ts';
-import { Tally } from './expectations.ts';
+import { createPartner, ServerProcess } from './server-process.ts';
+import { DayLimit } from './session-checks.ts';
 import { verify, verifyAll } from './verification.ts';
-import type { VerificationOptions } from './expectations.ts';
-import { type Address, type Operation, type Turn, ServerConnections } from './wire.ts';
+import { type Address, type Operation, ServerConnections, type Turn } from './wire.ts';
 
 /** Callers with a live key, and with a test key. */
 const callersOf = { live: 6, test: 2 } as const;
@@ -204,7 +201,7 @@ class CrashRun {
       }
       if (isDoomed || left > 0 || turn !== moment.turn || (moment.operation ?? operation) !== operation) return;
       isDoomed = true;
-      if (isDeaf) for (const wire of wires) wire.deafen();
+      if (isDeaf) for (const wire of wires) wire.discardAnswers();
       if (turn === 'answered') server.kill();
       // With no delay the kill races the request it comes with.
       else if (delayMs === 0) setImmediate(() => server.kill());

@@ -1,79 +1,80 @@
+import { type Random, wholeNumber } from '../../bench/population/random.ts';
 import type { Mode, SessionView } from '../../src/index.ts';
+import type { lostClickIds } from '../support/lost-click-ids.ts';
 import type { Partner } from './server-process.ts';
 import type { SessionRecord } from './session-record.ts';
-import { type Random, wholeNumber } from '../../bench/population/random.ts';
-import type { lostClickIds } from '../support/lost-click-ids.ts';
 import type { ServerConnections } from './wire.ts';
 
-/** A creation that carried an Idempotency-Key. */
+export const modes = ['live', 'test'] as const;
+
+/** A creation of a session with an Idempotency-Key. */
 export interface KeyedCreation {
   readonly partner: Partner;
   readonly idempotencyKey: string;
   readonly body: { readonly referrer_tag: string };
-  readonly book: TagSessions;
-  /** Hands the session, once it is known, to the caller who wanted it. */
+  readonly tag: TagSessions;
+  /** Adds the session to the sessions of the caller. */
   readonly adopt: (session: SessionRecord) => void;
 }
 
 /**
- * What the callers know of the service: all they asked, and what was answered. A restarted server must agree with it.
+ * All requests and answers of the callers, with which a restarted server must agree.
  *
- * Moments are numbers of a counter, one for each request that goes out and each answer that comes in, so that "answered
- * before that one was sent" can be told exactly.
+ * Moments are counted: one for each request and for each answer. Therefore the order of an answer and a later request is known.
  */
 export class Expectations {
-  readonly #books = new Map<string, TagSessions>();
-  /** Sessions asked about since the last restart was judged. */
+  readonly #tags = new Map<string, TagSessions>();
+  /** Sessions with requests since the last verification. */
   readonly touched = new Set<SessionRecord>();
-  /** Keys whose first answer is known. */
+  /** Keyed creations with an answer. */
   readonly keyed: (KeyedCreation & { readonly answer: SessionView })[] = [];
-  /** Keys whose requests have all gone unanswered. */
   readonly keyedUnanswered: KeyedCreation[] = [];
   #moment = 0;
-  #barrier = 0;
+  #durableBefore = 0;
 
   nextMoment(): number {
     this.#moment++;
     return this.#moment;
   }
 
-  /** Everything answered before this moment was durable. */
+  /** Everything that was answered before this moment is durable. */
   get durableBefore(): number {
-    return this.#barrier;
+    return this.#durableBefore;
   }
 
-  /** A request was answered that waits for the log: everything answered before it was sent is durable, too. */
+  /** To be called after an answer that waited for the log. Everything answered before its request was sent is durable. */
   markDurableBefore(sentAt: number): void {
-    this.#barrier = Math.max(this.#barrier, sentAt);
+    this.#durableBefore = Math.max(this.#durableBefore, sentAt);
   }
 
   tagSessions(tag: string, mode: Mode): TagSessions {
     const name = `${mode} ${tag}`;
-    let book = this.#books.get(name);
-    if (book === undefined) {
-      book = new TagSessions(tag, mode);
-      this.#books.set(name, book);
+    let sessions = this.#tags.get(name);
+    if (sessions === undefined) {
+      sessions = new TagSessions(tag, mode);
+      this.#tags.set(name, sessions);
     }
-    return book;
+    return sessions;
   }
 
   get tags(): Iterable<TagSessions> {
-    return this.#books.values();
+    return this.#tags.values();
   }
 
   sessions(mode: Mode): SessionRecord[] {
-    return [...this.tags].filter((book) => book.mode === mode).flatMap((book) => book.sessions);
+    return [...this.tags].filter((tag) => tag.mode === mode).flatMap(({ sessions }) => sessions);
   }
 }
 
-/** The sessions of one experiment: those whose creation was answered, and those that may exist without our knowing. */
+/** The sessions of one referrer tag. */
 export class TagSessions {
   readonly tag: string;
   readonly mode: Mode;
+  /** Sessions whose creation was answered. */
   readonly sessions: SessionRecord[] = [];
-  /** Sessions that a restart has shown to exist, of creations that went unanswered. */
+  /** Number of sessions that a restarted server has although their creation was not answered. */
   orphans = 0;
-  /** Creations under way or unanswered: each may have made one session, none may have made two. */
+  /** Number of creations that are pending or were not answered. Each has created at most one session. */
   unresolved = 0;
 
   constructor(tag: string, mode: Mode) {
@@ -81,34 +82,34 @@ export class TagSessions {
     this.mode = mode;
   }
 
-  /** Sessions that must exist. */
+  /** Number of sessions that must exist. */
   get certain(): number {
     return this.sessions.length + this.orphans;
   }
 
-  /** Sessions that may exist. */
+  /** Number of sessions that may exist. */
   get possible(): number {
     return this.certain + this.unresolved;
   }
 
-  begin(): void {
+  addAttempt(): void {
     this.unresolved++;
   }
 
-  created(session: SessionRecord): void {
+  addCreated(session: SessionRecord): void {
     this.unresolved--;
     this.sessions.push(session);
   }
 
-  refused(): void {
+  removeAttempt(): void {
     this.unresolved--;
   }
 
-  /** Takes what a restarted server says when no creation is under way. */
-  settle(sessionsTotal: number): void {
+  /** Adopts the number of sessions that a restarted server reports while no creation is pending. */
+  reconcile(sessionsTotal: number): void {
     if (sessionsTotal < this.certain || sessionsTotal > this.possible) {
       throw new Error(
-        `the tag ${this.tag} (${this.mode}) has ${sessionsTotal} sessions, where it may have ${this.certain} to ${this.possible}`,
+        `tag ${this.tag} (${this.mode}) has ${sessionsTotal} sessions instead of ${this.certain} to ${this.possible}`,
       );
     }
     this.orphans = sessionsTotal - this.sessions.length;
@@ -116,68 +117,65 @@ export class TagSessions {
   }
 }
 
-/** How often what happened, for the summary of a run. */
+/** Counts of events, for the summary of a run. */
 export class Tally {
   readonly #counts = new Map<string, number>();
 
-  add(what: string, times = 1): void {
-    this.#counts.set(what, this.count(what) + times);
+  add(event: string, times = 1): void {
+    this.#counts.set(event, this.count(event) + times);
   }
 
-  count(what: string): number {
-    return this.#counts.get(what) ?? 0;
+  count(event: string): number {
+    return this.#counts.get(event) ?? 0;
   }
 
-  /** One line for each, in the order of their names. */
   toString(): string {
-    const lines = [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([what, times]) => `  ${what}: ${times}`);
-    return lines.join('\n');
+    const sorted = [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1));
+    return sorted.map(([event, times]) => `  ${event}: ${times}`).join('\n');
   }
 }
 
-/** One of several who use the service at the same time, through all its lives. */
+/** One of several clients that use the service at the same time, in all runs of the server. */
 export interface Caller {
   readonly name: string;
   readonly partner: Partner;
-  /** Its own: nobody else asks anything of them under load. */
+  /** Sessions that only this caller uses under load. */
   readonly sessions: SessionRecord[];
 }
 
-export interface LoadOptions {
-  readonly caller: Caller;
+interface SharedOptions {
   readonly wire: ServerConnections;
   readonly random: Random;
   readonly expectations: Expectations;
   readonly tally: Tally;
+}
+
+export interface LoadOptions extends SharedOptions {
+  readonly caller: Caller;
   readonly lostClickId: ReturnType<typeof lostClickIds>;
-  /** A live partner near the end of its day's sessions, and the tag of all it creates. */
+  /** A live partner near its daily session limit, and the tag of all its sessions. */
   readonly limit: { readonly partner: Partner; readonly tag: string };
 }
 
-export interface VerificationOptions {
-  readonly wire: ServerConnections;
+export interface VerificationOptions extends SharedOptions {
   readonly partners: Readonly<Record<Mode, Partner>>;
-  readonly expectations: Expectations;
-  readonly tally: Tally;
-  readonly random: Random;
 }
 
-export const modes = ['live', 'test'] as const;
-
-/** Questions asked at a time. */
-const asked = 8;
-
-/** Does this with each item, a few of them at a time. */
+/** Applies an asynchronous function to each item, eight items at a time. */
 export async function inParallel<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
   const waiting = items.values();
   const worker = async (): Promise<void> => {
     for (const item of waiting) await act(item);
   };
-  await Promise.all(Array.from({ length: asked }, worker));
+  await Promise.all(Array.from({ length: 8 }, worker));
 }
 
-/** So many of these, drawn with repetition, or all where there are no more. */
+/** Returns all items, or `count` items drawn with repetition. */
 export function sample<Item>(random: Random, items: readonly Item[], count: number): Item[] {
-  if (items.length <= count) return [...items];
-  return Array.from({ length: count }, () => items[wholeNumber(random, 0, items.length - 1)]!);
+  return items.length <= count ? [...items] : Array.from({ length: count }, () => drawOne(random, items)!);
+}
+
+/** Returns a random item; undefined if there is none. */
+export function drawOne<Item>(random: Random, items: readonly Item[]): Item | undefined {
+  return items[wholeNumber(random, 0, items.length - 1)];
 }

@@ -3,11 +3,21 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Mode, RowView } from '../../src/index.ts';
 import { clickIdOf } from '../support/click-id-of.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
-import { addFigures, type Figures, readSummary, noFigures, readRow, sameFigures, expectedReport, expectedRow, type ReportedFigures, readFigures } from './figures.ts';
-import { inParallel, type TagSessions, type VerificationOptions } from './expectations.ts';
-import type { SessionRecord } from './session-record.ts';
-import { retryUntilAnswered, confirmationsOf, dailyOf, rowsOf, summaryOf } from './wire.ts';
 import { ConfirmationBatch, type ConfirmationRow, type IssuedClick, type RowVerdict, viewOf } from './confirmations.ts';
+import { inParallel, type TagSessions, type VerificationOptions } from './expectations.ts';
+import {
+  addFigures,
+  expectedReport,
+  expectedRow,
+  type Figures,
+  noFigures,
+  type ReportedFigures,
+  readFigures,
+  readRow,
+  readSummary,
+} from './figures.ts';
+import type { SessionRecord } from './session-record.ts';
+import { confirmationsOf, dailyOf, retryUntilAnswered, rowsOf, summaryOf } from './wire.ts';
 
 const idsPerQuery = 500;
 /** As many as one page holds (docs/contract.md#pages). */
@@ -16,7 +26,9 @@ const rowsPerQuery = 100;
 export async function checkFigures(options: VerificationOptions, session: SessionRecord): Promise<void> {
   const { wire, partners, expectations, tally } = options;
   const { subId, mode } = session;
-  const summary = summaryOf(await retryUntilAnswered(() => wire.queryAnalytics(partners[mode], { sub_id_list: subId })));
+  const summary = summaryOf(
+    await retryUntilAnswered(() => wire.queryAnalytics(partners[mode], { sub_id_list: subId })),
+  );
   assert.equal(summary.sessions_total, 1, `the session ${subId} (tag ${session.tag}) is not in the analytics once`);
   const expected = session.figures;
   const found = readSummary(summary);
@@ -40,12 +52,14 @@ export async function checkTag({ wire, partners, tally }: VerificationOptions, b
   const query = { referrer_tag: book.tag };
   const summary = summaryOf(await retryUntilAnswered(() => wire.queryAnalytics(partner, query)));
   const orphans = book.orphans;
-  book.settle(summary.sessions_total);
+  book.reconcile(summary.sessions_total);
   tally.add('unanswered creations found without a key', book.orphans - orphans);
   const name = `the tag ${book.tag} (${book.mode})`;
   compareSum(name, readSummary(summary), book.sessions, book.certain);
 
-  const { data } = dailyOf(await retryUntilAnswered(() => wire.queryAnalytics(partner, { ...query, granularity: 'daily' })));
+  const { data } = dailyOf(
+    await retryUntilAnswered(() => wire.queryAnalytics(partner, { ...query, granularity: 'daily' })),
+  );
   let sessions = 0;
   for (const day of data) {
     const ofDay = book.sessions.filter(({ createdMs }) => new Date(createdMs).toISOString().startsWith(day.date));
@@ -78,7 +92,9 @@ export async function compareRows(
 ): Promise<void> {
   await inParallel(listsOf(sessions, rowsPerQuery), async (list) => {
     const query = { ...idsOf(list), granularity: 'row' };
-    const { data, has_more: hasMore } = rowsOf(await retryUntilAnswered(() => wire.queryAnalytics(partners[mode], query)));
+    const { data, has_more: hasMore } = rowsOf(
+      await retryUntilAnswered(() => wire.queryAnalytics(partners[mode], query)),
+    );
     assert.equal(hasMore, false);
     const rows = new Map(data.map((row): [string, RowView] => [row.sub_id, row]));
     assert.deepEqual([data.length, rows.size], [list.length, list.length], 'not one row for each session');
@@ -105,7 +121,7 @@ function idsOf(sessions: readonly SessionRecord[]): { readonly sub_id_list: stri
 function compareSum(what: string, found: ReportedFigures, sessions: readonly SessionRecord[], count: number): void {
   const sum = sessions.reduce((so: Figures, { figures }) => addFigures(so, figures), noFigures);
   const wanted = expectedReport(sum, count);
-  if (sameFigures(found, wanted)) return;
+  if (isDeepStrictEqual(found, wanted)) return;
   throw new Error(`${what}: ${JSON.stringify(found)} is not the sum of its sessions, ${JSON.stringify(wanted)}`);
 }
 

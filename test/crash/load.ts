@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { chance, pickWeighted, type Random, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
 import { clickIdOf } from '../support/click-id-of.ts';
 import type { Answer } from '../support/http-client.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { loadConfirmations } from './confirmation-load.ts';
-import { expectUnavailable, inputsOf, marketplaceOf, sessionOf, summaryOf, unexpected } from './wire.ts';
-import { readSummary, sameFigures, expectedReport } from './figures.ts';
 import type { KeyedCreation, LoadOptions, TagSessions } from './expectations.ts';
+import { expectedReport, readSummary } from './figures.ts';
 import { drawMerge, type Link, mergeFields, offerLink, readinessOf } from './personal-loans-rules.ts';
+import type { Partner } from './server-process.ts';
 import { SessionRecord } from './session-record.ts';
 import { WidgetLoad } from './widget-load.ts';
-import type { Partner } from './server-process.ts';
+import { expectUnavailable, inputsOf, marketplaceOf, sessionOf, summaryOf, unexpected } from './wire.ts';
 
 /** docs/contract.md#clicks-without-a-record: from here on a redirect may have gone ahead of its record. */
 const lateClickMs = 500;
@@ -51,7 +52,7 @@ export class Load {
 
   async run(): Promise<void> {
     const { wire, random } = this.#options;
-    while (!wire.isCut) await pickWeighted(random, this.#actions)();
+    while (!wire.isLost) await pickWeighted(random, this.#actions)();
   }
 
   async #withSession(act: (session: SessionRecord) => Promise<void>): Promise<void> {
@@ -173,7 +174,7 @@ export class Load {
     assert.equal(summary.sessions_total, 1);
     const figures = readSummary(summary);
     const wanted = expectedReport(session.figures, 1);
-    if (!sameFigures(figures, wanted)) {
+    if (!isDeepStrictEqual(figures, wanted)) {
       const texts = [figures, wanted].map((told) => JSON.stringify(told));
       throw new Error(`reads do not follow writes: ${session.subId} has ${texts[0]}, not ${texts[1]}`);
     }
@@ -185,13 +186,13 @@ export class Load {
   async #queryTag(): Promise<void> {
     const { caller, wire, random, expectations, tally } = this.#options;
     const { partner } = caller;
-    const book: TagSessions = expectations.tagSessions(sharedTag(random), partner.mode);
-    const least = book.certain;
-    const answer = await wire.queryAnalytics(partner, { referrer_tag: book.tag });
+    const tag: TagSessions = expectations.tagSessions(sharedTag(random), partner.mode);
+    const least = tag.certain;
+    const answer = await wire.queryAnalytics(partner, { referrer_tag: tag.tag });
     if (answer === null) return;
     if (answer.status !== 200) return expectUnavailable(answer, tally);
     const { sessions_total: total } = summaryOf(answer);
-    assert.ok(total >= least && total <= book.possible, `${total} sessions, not ${least} to ${book.possible}`);
+    assert.ok(total >= least && total <= tag.possible, `${total} sessions, not ${least} to ${tag.possible}`);
     tally.add('tags compared under load');
   }
 }
@@ -218,16 +219,16 @@ export class CreationLoad {
     if (caller.partner.mode === limit.partner.mode) await this.#create(limit.partner, limit.tag, null);
   }
 
-  async #create(partner: Partner, tag: string, idempotencyKey: string | null): Promise<void> {
+  async #create(partner: Partner, tagName: string, idempotencyKey: string | null): Promise<void> {
     const { caller, wire, random, expectations, tally } = this.#options;
-    const book = expectations.tagSessions(tag, partner.mode);
+    const tag = expectations.tagSessions(tagName, partner.mode);
     const body = {
-      referrer_tag: tag,
+      referrer_tag: tagName,
       ...(chance(random, 0.3) ? { user_agent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)' } : {}),
       ...(chance(random, 0.3) ? { metadata: { caller: caller.name, moment: expectations.nextMoment() } } : {}),
     };
     const copies = idempotencyKey !== null && chance(random, 0.2) ? 2 : 1;
-    book.begin();
+    tag.addAttempt();
     const sentAt = expectations.nextMoment();
     const answers = await Promise.all(
       Array.from({ length: copies }, () => wire.createSession(partner, body, idempotencyKey)),
@@ -236,8 +237,8 @@ export class CreationLoad {
     const good = answers.filter((answer) => answer?.status === 200) as Answer[];
     for (const answer of answers) {
       if (answer?.status === 429 && partner.sessionsPerDay !== null) {
-        book.refused();
-        assert.ok(book.possible >= partner.sessionsPerDay, 'a session was refused before the day was used up');
+        tag.removeAttempt();
+        assert.ok(tag.possible >= partner.sessionsPerDay, 'a session was refused before the day was used up');
         tally.add('sessions refused by the limit of the day');
         return;
       }
@@ -245,7 +246,7 @@ export class CreationLoad {
     }
     const adopt = (session: SessionRecord): void => void caller.sessions.push(session);
     const creation: KeyedCreation | null =
-      idempotencyKey === null ? null : { partner, idempotencyKey, body, book, adopt };
+      idempotencyKey === null ? null : { partner, idempotencyKey, body, tag, adopt };
     const [first, second] = good;
     if (first === undefined) {
       tally.add('sessions unanswered');
@@ -259,8 +260,8 @@ export class CreationLoad {
     }
     const view = sessionOf(first);
     expectations.markDurableBefore(sentAt);
-    const session = new SessionRecord(view, tag, partner.mode);
-    book.created(session);
+    const session = new SessionRecord(view, tagName, partner.mode);
+    tag.addCreated(session);
     adopt(session);
     expectations.touched.add(session);
     if (creation !== null) expectations.keyed.push({ ...creation, answer: view });

@@ -1,15 +1,25 @@
 import assert from 'node:assert/strict';
-import { type Expectations, inParallel, sample, type TagSessions, type VerificationOptions } from './expectations.ts';
-import { SessionRecord } from './session-record.ts';
-import { retryUntilAnswered, inputsOf, marketplaceOf, sessionOf, summaryOf, unexpected, type WidgetAsked, type WidgetLink, type ServerConnections } from './wire.ts';
+import { bounds } from '../../src/bounds.ts';
 import type { MarketplaceView } from '../../src/index.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
+import { type Expectations, inParallel, sample, type TagSessions, type VerificationOptions } from './expectations.ts';
+import { expectedReport, readSummary } from './figures.ts';
 import { mergeFields, offerLink, readinessOf } from './personal-loans-rules.ts';
 import { createPartner, type Partner } from './server-process.ts';
-import { bounds } from '../../src/bounds.ts';
-import { readSummary, expectedReport } from './figures.ts';
+import { SessionRecord } from './session-record.ts';
 import { linksOf } from './widget-load.ts';
 import type { WidgetReport } from './widget-record.ts';
+import {
+  inputsOf,
+  marketplaceOf,
+  retryUntilAnswered,
+  type ServerConnections,
+  sessionOf,
+  summaryOf,
+  unexpected,
+  type WidgetAsked,
+  type WidgetLink,
+} from './wire.ts';
 
 /** Repeated after every restart, of those answered last and of all. */
 const repeatedKeys = 25;
@@ -17,13 +27,13 @@ const repeatedKeys = 25;
 export async function retryUnansweredKeys({ wire, expectations, tally }: VerificationOptions): Promise<void> {
   const unanswered = expectations.keyedUnanswered.splice(0);
   await inParallel(unanswered, async (creation) => {
-    const { partner, body, idempotencyKey, book, adopt } = creation;
+    const { partner, body, idempotencyKey, tag, adopt } = creation;
     const answer = await retryUntilAnswered(() => wire.createSession(partner, body, idempotencyKey));
     const existed = answer.headers.get('idempotency-replayed') === 'true';
     tally.add(existed ? 'unanswered creations found by their key' : 'unanswered creations made again with their key');
     const view = sessionOf(answer);
-    const session = new SessionRecord(view, book.tag, book.mode);
-    book.created(session);
+    const session = new SessionRecord(view, tag.tag, tag.mode);
+    tag.addCreated(session);
     adopt(session);
     expectations.touched.add(session);
     expectations.keyed.push({ ...creation, answer: view });
@@ -42,7 +52,6 @@ export async function repeatKnownKeys({ wire, expectations, tally, random }: Ver
   });
 }
 
-const maxOffers = 20;
 /** Sessions whose offers others are compared with; nothing is expected of them. */
 const referenceTag = 'reference';
 
@@ -164,7 +173,7 @@ async function showAgain(
     return;
   }
   const links = linksOf(session, asked, await retryUntilAnswered(ask));
-  const isOwed = session.widget.isOwedView(load);
+  const isOwed = session.widget.isViewLost(load);
   const isView = session.addWidgetResponse(load, links, expectations.nextMoment());
   tally.add(isView ? 'widget views after a restart' : 'widget loads with their view asked again after a restart');
   if (isOwed) tally.add('widget views lost and made up for by asking again');
@@ -200,7 +209,7 @@ export class DayLimit {
    * what the analytics say. False once the key is used up, and a restart has not let it go on.
    */
   async check(wire: ServerConnections, expectations: Expectations): Promise<boolean> {
-    const book: TagSessions = expectations.tagSessions(this.tag, 'live');
+    const tag: TagSessions = expectations.tagSessions(this.tag, 'live');
     const today = new Date().toISOString().slice(0, 10);
     const before = await this.#createdOn(today, wire);
     assert.ok(before <= sessionsPerDay, `${before} sessions of a key that may create ${sessionsPerDay} a day`);
@@ -214,8 +223,8 @@ export class DayLimit {
     if (answer.status !== 200) throw unexpected(answer);
     const view = sessionOf(answer);
     const session = new SessionRecord(view, this.tag, 'live');
-    book.begin();
-    book.created(session);
+    tag.addAttempt();
+    tag.addCreated(session);
     expectations.touched.add(session);
     // Right at midnight the two questions are about two days.
     if (view.created_at.startsWith(today)) {

@@ -1,11 +1,19 @@
-import { repeatAllConfirmations, retryUncertainConfirmations } from './figures-check.ts';
-import { compareFields } from './session-checks.ts';
-import { compareAllSessions, compareRows, checkFigures, checkTag } from './figures-check.ts';
-import { inParallel } from './expectations.ts';
-import { repeatKnownKeys, retryUnansweredKeys } from './session-checks.ts';
-import { sample } from './expectations.ts';
-import { modes, type VerificationOptions } from './expectations.ts';
-import { repeatAllEvents, checkWidgets } from './session-checks.ts';
+import { inParallel, modes, sample, type VerificationOptions } from './expectations.ts';
+import {
+  checkFigures,
+  checkTag,
+  compareAllSessions,
+  compareRows,
+  repeatAllConfirmations,
+  retryUncertainConfirmations,
+} from './figures-check.ts';
+import {
+  checkWidgets,
+  compareFields,
+  repeatAllEvents,
+  repeatKnownKeys,
+  retryUnansweredKeys,
+} from './session-checks.ts';
 
 /** Looked at after every restart though nothing was asked of them lately. */
 const sampled = { sessions: 50, tags: 25 };

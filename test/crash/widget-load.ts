@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { chance, pickWeighted, type Random, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
+import { bounds } from '../../src/bounds.ts';
+import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
 import type { Answer } from '../support/http-client.ts';
-import { embedOf, expectUnavailable, type WidgetAsked, widgetOffersOf } from './wire.ts';
 import type { LoadOptions } from './expectations.ts';
 import { offerLink, readinessOf } from './personal-loans-rules.ts';
 import type { SessionRecord } from './session-record.ts';
-import { bounds } from '../../src/bounds.ts';
-import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import type { WidgetEvent, WidgetReport } from './widget-record.ts';
+import { embedOf, expectUnavailable, type WidgetAsked, widgetOffersOf } from './wire.ts';
 
 /** One caller's widgets: its page asks for the code, and the browsers before it for offers, and tell what happens. */
 export class WidgetLoad {
@@ -66,7 +66,11 @@ export class WidgetLoad {
     // Of two at once one is the first; whichever it is, it showed what both show.
     for (let copy = 0; copy < copies; copy++) {
       const isAnswered = copy < good.length;
-      const isView = session.addWidgetResponse(asked.load, shown, isAnswered ? expectations.nextMoment() : Number.POSITIVE_INFINITY);
+      const isView = session.addWidgetResponse(
+        asked.load,
+        shown,
+        isAnswered ? expectations.nextMoment() : Number.POSITIVE_INFINITY,
+      );
       const what = isView ? 'widget views' : 'widget answers that are no view';
       tally.add(isAnswered ? what : `${what}, unanswered`);
     }

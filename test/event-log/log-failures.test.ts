@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import fc from 'fast-check';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import type { LogIncident } from '../../src/event-log/file-event-log.ts';
 import { LogReader } from '../../src/event-log/log-reader.ts';
@@ -21,8 +17,8 @@ import {
   recoveredRecords,
   scratchFolder,
   segmentFiles,
+  upTo,
 } from './log-fixture.ts';
-import type { WritingStep } from './troubled-log-files.ts';
 import { TroubledLogFiles } from './troubled-log-files.ts';
 
 /** Resolves with the next trouble of one kind. */
@@ -209,87 +205,7 @@ test('a reader stops reading an abandoned segment at the first position of the n
     await appendOneByOne(log, 1);
     follow();
   }
-  assert.deepEqual(
-    read,
-    Array.from({ length: 11 }, (_, i) => i + 1),
-  );
+  assert.deepEqual(read, upTo(11));
   reader.close();
   await log.close();
-});
-
-test('recovers all acknowledged records in order after random write failures and a crash', async (t) => {
-  const step: fc.Arbitrary<WritingStep> = fc.constantFrom(
-    'create',
-    'write',
-    'datasync',
-    'rename',
-    'syncFolder',
-    'truncate',
-  );
-  const command = fc.oneof(
-    fc.record({ kind: fc.constant('append' as const), count: fc.integer({ min: 1, max: 6 }) }),
-    fc.record({ kind: fc.constant('fail' as const), step, times: fc.integer({ min: 1, max: 4 }) }),
-    fc.record({ kind: fc.constant('turn' as const) }),
-    fc.record({ kind: fc.constant('settle' as const) }),
-    fc.record({ kind: fc.constant('crash' as const) }),
-  );
-  await fc.assert(
-    fc.asyncProperty(fc.array(command, { maxLength: 30 }), fc.boolean(), async (commands, small) => {
-      const folder = scratchFolder(t);
-      const files = new TroubledLogFiles();
-      const log = await openLog(folder, { files, retryMs: 1, ...(small && { segmentBytesMax: 700 }) });
-      const acknowledged: number[] = [];
-      let pending: Promise<unknown>[] = [];
-      const check = async (left: string) => {
-        const durable = [...acknowledged];
-        const records = await recoveredRecords(left);
-        assert.deepEqual(plain(records), plain(recordsUpTo(records.length)));
-        assert.ok(records.length <= log.appendedPosition);
-        assert.ok(records.length >= Math.max(0, ...durable));
-      };
-      for (const item of commands) {
-        if (item.kind === 'fail') files.fail(item.step, item.times);
-        if (item.kind === 'turn') await new Promise(setImmediate);
-        if (item.kind === 'settle') await Promise.all(pending);
-        if (item.kind === 'crash') await check(copyOf(folder, t));
-        for (let i = 0; item.kind === 'append' && i < item.count; i++) {
-          const position = log.appendedPosition + 1;
-          const settled = log.append(recordAt(position))?.durable.then(
-            () => acknowledged.push(position),
-            (error) => assert.ok(error instanceof LogUnavailableError),
-          );
-          if (settled !== undefined) pending.push(settled);
-        }
-      }
-      await Promise.all(pending);
-      pending = [];
-      files.failing.clear();
-      await log.close();
-      assert.equal(files.openFiles, 0);
-      assert.equal(log.durablePosition, log.appendedPosition);
-      await check(folder);
-    }),
-    { numRuns: 60 },
-  );
-});
-
-test('loses no record if the system limits the file size', {
-  skip: process.platform === 'win32',
-}, async (t) => {
-  const folder = scratchFolder(t);
-  const child = fileURLToPath(new URL('programs/append-until-told.ts', import.meta.url));
-  const limited = spawn('sh', ['-c', 'ulimit -f 1024 && exec "$0" "$@"', process.execPath, child, folder, '9000'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  t.after(() => limited.kill('SIGKILL'));
-  let output = '';
-  limited.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
-  const [code] = await once(limited, 'close');
-  assert.equal(code, 0);
-  const acknowledged = output.split('\n').filter((line) => line.startsWith('durable '));
-  assert.equal(acknowledged.length, 9_000);
-  assert.ok(output.includes('trouble segment-abandoned'), 'the limit was met');
-  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(9_000)));
 });

@@ -17,8 +17,6 @@ import { liveTenant, testTenant } from '../support/tenants.ts';
 const leaseTenant: Tenant = { account: 7, vertical: equipmentLeases, mode: 'live' };
 const tenants = [liveTenant, testTenant, leaseTenant];
 const fieldsMax = Math.max(...tenants.map(({ vertical }) => vertical.fields.length));
-/** Capacity of a new shard. */
-const initialCapacity = 16;
 
 /** Checks that no ranking is leaked, released twice or overwritten. */
 class CheckedRankings extends RankingArena {
@@ -381,32 +379,6 @@ describe('SessionShard', () => {
     assert(find(shard, idOf(last, last, scattered(last))) !== undefined);
   });
 
-  it('finds sessions with the same hash after deletions in any order', () => {
-    const orders = fc.shuffledSubarray(
-      Array.from({ length: initialCapacity }, (_, at) => at),
-      { minLength: initialCapacity },
-    );
-    // Adjacent hashes, so that probe sequences overlap, also across the end of the index.
-    const soughtAt = fc.array(fc.integer({ min: -3, max: 3 }), {
-      minLength: initialCapacity,
-      maxLength: initialCapacity,
-    });
-    fc.assert(
-      fc.property(orders, soughtAt, (order, places) => {
-        const { shard } = createShard();
-        const ids = places.map((hashed, serial) => idOf(serial, serial, hashed));
-        for (const id of ids) assert(shard.add(id, liveTenant));
-        const left = new Set(ids);
-        for (const at of order) {
-          assert(shard.delete(ids[at]!));
-          left.delete(ids[at]!);
-          for (const id of ids) assert.equal(find(shard, id) !== undefined, left.has(id));
-        }
-        assert.equal(shard.size, 0);
-      }),
-    );
-  });
-
   it('distinguishes session ids that differ in one word', () => {
     const { shard } = createShard();
     const id = idOf(1, 1_000);
@@ -417,54 +389,6 @@ describe('SessionShard', () => {
       assert.equal(shard.delete(other), false);
     }
     assert.equal(shard.size, 1);
-  });
-
-  it('add copies the session id', () => {
-    const { shard } = createShard();
-    const id = idOf(1, 1_000);
-    shard.add(id, liveTenant);
-    const session = find(shard, id)!;
-    id.fill(0);
-    session.mergeFields([0, 5]);
-    assert.equal(find(shard, idOf(1, 1_000))!.fields[0], 5);
-  });
-
-  it('a session in reused memory has no fields', () => {
-    const { shard } = createShard();
-    for (let serial = 0; serial < 3 * initialCapacity; serial++) {
-      const [id] = addSessions(shard, serial, serial + 1);
-      const session = find(shard, id!)!;
-      assert.deepEqual(session.fields, emptyFields(liveTenant));
-      assert.deepEqual([session.revision, session.cachedRanking], [0, null]);
-      assert(session.widgetUsage.shouldCountView(load));
-      session.mergeFields(session.fields.flatMap((_, field) => [field, 7]));
-      session.cacheRanking(rankedOf({}), 1);
-      session.widgetUsage.markViewCounted(load);
-      assert.equal(shard.deleteCreatedUntil(serial), 1);
-    }
-  });
-
-  it('a handle of a deleted session does not change the session that reuses its memory', async () => {
-    const { shard, rankings } = createShard();
-    const [id] = addSessions(shard, 0, 1);
-    const held = find(shard, id!)!;
-    held.mergeFields([0, 1]);
-    const waiting = new Promise<void>((resolve) => setImmediate(resolve));
-    shard.deleteCreatedUntil(0);
-    // The ring wraps: another session of the same revision uses the memory.
-    const others = addSessions(shard, 1, 1 + initialCapacity).map((other) => find(shard, other)!);
-    for (const other of others) other.mergeFields([0, 2]);
-    await waiting;
-    assert.equal(held.mergeFields([0, 99]), null);
-    held.cacheRanking(rankedOf({}), 1);
-    held.cacheRanking(rankedOf({}), 0);
-    held.widgetUsage.markViewCounted(load);
-    assert.deepEqual([held.revision, held.cachedRanking, held.fields], [0, null, emptyFields(liveTenant)]);
-    assert.equal(rankings.inUse.size, 0);
-    for (const other of others) {
-      assert.deepEqual([other.fields[0], other.revision, other.cachedRanking], [2, 1, null]);
-      assert(other.widgetUsage.shouldCountView(load));
-    }
   });
 
   it('releases widget usage and tenant together with the session', async () => {
