@@ -12,7 +12,7 @@ import type {
   WidgetEventsReported,
 } from '../ledger/ledger-record.ts';
 import { ledgerRecordKind, widgetEventTypes } from '../ledger/ledger-record.ts';
-import { parseLedgerRecord } from '../ledger/parse-ledger-record.ts';
+import { parseLedgerRecord } from '../ledger/ledger-record.ts';
 import { zeroWidgetCounts } from './counting-rules.ts';
 import {
   type CohortDelta,

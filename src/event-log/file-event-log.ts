@@ -1,7 +1,6 @@
 import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { AppendedRecord, EventLog } from './event-log.ts';
-import { FrameGroup } from './frame-group.ts';
 import { type LogFiles, nodeLogFiles } from './log-files.ts';
 import { chainFieldsBytes, frameHeaderBytes } from './log-format.ts';
 import {
@@ -12,7 +11,7 @@ import {
   type RemovedTail,
   recoverLog,
 } from './log-recovery.ts';
-import { SegmentWriter } from './segment-writer.ts';
+import { FrameGroup, SegmentWriter } from './segment-writer.ts';
 
 export interface FileEventLogOptions<Item> {
   /** Folder that only this log uses. Created if it does not exist. The data folder must be locked first. */
@@ -28,14 +27,14 @@ export interface FileEventLogOptions<Item> {
   /** Called synchronously for each record that the log accepts. Must not throw. */
   readonly onAppended?: (record: Item) => void;
   /** Reports write errors, recovered writes and torn tails to the operator. */
-  readonly onIncident?: (incident: LogIncident) => void;
+  readonly onIncident?: ((incident: LogIncident) => void) | undefined;
   /** Called after each stored group with its number of records, its bytes, and the time of writing and syncing in microseconds. */
-  readonly onGroupStored?: (records: number, bytes: number, elapsedUs: number) => void;
+  readonly onGroupStored?: ((records: number, bytes: number, elapsedUs: number) => void) | undefined;
   readonly segmentBytesMax?: number;
   readonly pendingBytesMax?: number;
   /** Time between attempts to write again after an error, in milliseconds. */
-  readonly retryMs?: number;
-  readonly files?: LogFiles;
+  readonly retryMs?: number | undefined;
+  readonly files?: LogFiles | undefined;
 }
 
 export type LogIncident =

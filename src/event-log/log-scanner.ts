@@ -114,7 +114,7 @@ export class LogScanner {
     return this.segment.payload;
   }
 
-  /** End of the current record, or of the header of an empty segment. Null before the first segment. */
+  /** End of the current record, or of the header of an empty segment. Null before the first segment, and after `close`. */
   get end(): LogLocation | null {
     return this.segment === null ? null : { file: this.segment.path, offset: this.#endOffset };
   }

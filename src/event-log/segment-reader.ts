@@ -38,16 +38,15 @@ export class SegmentReader {
   #chunk: Buffer = Buffer.alloc(0);
   #chunkOffset = 0;
   /** File offset of the next frame in bytes. */
-  offset: number;
+  offset = segmentHeaderBytes;
   /** Payload of the last frame that `readFrame` accepted. */
   payload: Uint8Array = this.#chunk;
   crc = 0;
   hasSyncMark = false;
 
-  constructor(files: LogFiles, path: string, offset: number = segmentHeaderBytes) {
+  constructor(files: LogFiles, path: string) {
     this.path = path;
     this.#file = files.openForReading(path);
-    this.offset = offset;
   }
 
   /** Reads the segment header. Throws `LogDamagedError` if it is invalid. */
@@ -148,5 +147,15 @@ export class SegmentReader {
     this.#chunk = chunk.subarray(0, this.#file.read(chunk, offset));
     this.#chunkOffset = offset;
     return this.#chunk.subarray(0, length);
+  }
+}
+
+/** Opens a segment, applies a function, and closes the segment. */
+export function withSegment<Result>(files: LogFiles, path: string, use: (segment: SegmentReader) => Result): Result {
+  const segment = new SegmentReader(files, path);
+  try {
+    return use(segment);
+  } finally {
+    segment.close();
   }
 }

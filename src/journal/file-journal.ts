@@ -12,15 +12,27 @@ import {
   type LogIncident,
   openEventLog,
 } from '../event-log/file-event-log.ts';
-import type { LogFiles } from '../event-log/log-files.ts';
-import { nodeLogFiles } from '../event-log/log-files.ts';
+import { type LogFiles, nodeLogFiles } from '../event-log/log-files.ts';
 import type { ReadProgressListener } from '../event-log/log-recovery.ts';
 import { logSizeBytes } from '../event-log/verify-log.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { EpochReader, serializeFieldEncodings } from './epoch-reader.ts';
-import type { Journal } from './journal.ts';
 import { JournalCipher, type JournalRecord, journalRecordKind, saltBytes } from './journal-format.ts';
+
+/** Port of the journal: stores the pocket fields of live sessions for the next start (docs/contract.md#journal). */
+export interface Journal {
+  /**
+   * Appends the field changes of one request. Resolves when they are durable.
+   *
+   * @param sub the 32 bytes of the sub_id, which are copied before the call returns
+   * @param changes field index, value, field index, value, ...
+   * @throws LogUnavailableError if the journal refuses the changes or cannot write them in time
+   */
+  append(sub: Uint8Array, changes: readonly number[]): Promise<void>;
+  /** Whether the journal can be written. False from a failed write until a write succeeds; the service is then not ready. */
+  readonly healthy: boolean;
+}
 
 export interface FileJournalOptions {
   /** Folder that only the journal uses. Created if it does not exist. The data folder must be locked first. */
@@ -39,7 +51,7 @@ export interface FileJournalOptions {
   readonly files?: LogFiles;
   /** Time between attempts to write again after an error, in milliseconds. */
   readonly retryMs?: number;
-  readonly onIncident?: (trouble: JournalIncident) => void;
+  readonly onIncident?: (incident: JournalIncident) => void;
 }
 
 export type JournalIncident =
@@ -263,14 +275,7 @@ async function deleteEpoch(folder: string, name: string): Promise<void> {
 
 function epochLogOptions(options: FileJournalOptions, name: string): FileEventLogOptions<JournalRecord> {
   const { folder, durability, files, retryMs, onIncident, onGroupStored } = options;
-  return {
-    folder: join(folder, name),
-    durability,
-    ...(files !== undefined && { files }),
-    ...(retryMs !== undefined && { retryMs }),
-    ...(onIncident !== undefined && { onIncident }),
-    ...(onGroupStored !== undefined && { onGroupStored }),
-  };
+  return { folder: join(folder, name), durability, files, retryMs, onIncident, onGroupStored };
 }
 
 async function openEpoch(

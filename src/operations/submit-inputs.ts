@@ -4,7 +4,7 @@ import { dayOf, toCompactDate } from '../domain/calendar.ts';
 import { invalidRequest, notDurable, type Outcome, refused, refusedWith, succeeded } from '../domain/outcome.ts';
 import { exceedsCodePoints } from '../domain/text.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
-import type { Journal } from '../journal/journal.ts';
+import type { Journal } from '../journal/file-journal.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
 import { computeReadiness } from '../verticals/readiness.ts';
 import type { Tenant } from '../verticals/tenant.ts';

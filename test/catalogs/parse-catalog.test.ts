@@ -9,7 +9,7 @@ import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { parseCatalog, readCatalogText } from '../../src/catalogs/parse-catalog.ts';
 import { subIdByteLength } from '../../src/ids/sub-id.ts';
 import { ledgerRecordKind } from '../../src/ledger/ledger-record.ts';
-import { parseLedgerRecord } from '../../src/ledger/parse-ledger-record.ts';
+import { parseLedgerRecord } from '../../src/ledger/ledger-record.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';

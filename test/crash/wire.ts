@@ -1,4 +1,4 @@
-import { AssertionError } from 'node:assert/strict';
+import assert, { AssertionError } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   ConfirmationsView,
@@ -16,6 +16,7 @@ import { type Answer, HttpClient } from '../support/http-client.ts';
 import { WidgetCaller, type WidgetOffersView } from '../support/widget-caller.ts';
 import type { Tally } from './expectations.ts';
 import type { Partner, Ports } from './server-process.ts';
+import type { SessionRecord } from './session-record.ts';
 import type { WidgetReport } from './widget-record.ts';
 
 /** Attempts, and the pause between them, while a restarted server answers 503. */
@@ -172,10 +173,32 @@ export function unexpected({ status, text }: Answer): Error {
   return new Error(`unexpected answer: ${status} ${text}`);
 }
 
-/** Throws unless the answer is 503, which a loaded server may answer at any time (docs/contract.md#error-codes). */
-export function expectUnavailable(answer: Answer, tally: Tally): void {
+/** Sends equal requests at the same time. */
+export function repeat(copies: number, ask: () => Promise<Answer | null>): Promise<(Answer | null)[]> {
+  return Promise.all(Array.from({ length: copies }, ask));
+}
+
+/**
+ * Whether a request was answered with the status `wanted`. Otherwise it must have no answer or 503, which a loaded server may answer at any
+ * time (docs/contract.md#error-codes). Then freezes the session, because the outcome of the request is unknown.
+ */
+export function isAccepted(
+  answer: Answer | null,
+  tally: Tally,
+  session: Pick<SessionRecord, 'isFrozen'> | null = null,
+  wanted = 200,
+): answer is Answer {
+  if (answer === null) return false;
+  if (answer.status === wanted) return true;
   if (answer.status !== 503) throw unexpected(answer);
   tally.add('requests answered with 503');
+  if (session !== null) session.isFrozen = true;
+  return false;
+}
+
+/** Checks the answer to a request for offers of a session without the required fields. */
+export function expectInsufficient(answer: Answer | null): void {
+  if (answer !== null && answer.status !== 503) assert.equal(answer.status, 400, answer.text);
 }
 
 export const sessionOf = (answer: Answer): SessionView => JSON.parse(answer.text);

@@ -63,17 +63,6 @@ for (const step of ['write', 'datasync'] as const) {
 }
 
 for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as const) {
-  test(`a log whose first segment cannot be created (${step}) succeeds at the second attempt`, async (t) => {
-    const folder = scratchFolder(t);
-    const files = new TroubledLogFiles();
-    const log = await openLog(folder, { files });
-    files.fail(step, 1);
-    await Promise.all(appendTogether(log, 2));
-    await log.close();
-    assert.equal(files.openFiles, 0);
-    assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(2)));
-  });
-
   test(`while ${step} fails, rejects appends and queues records without waiting, and recovers later`, async (t) => {
     const folder = scratchFolder(t);
     const files = new TroubledLogFiles();
@@ -175,16 +164,6 @@ test('closing retries once after a pending attempt has failed', async (t) => {
   await Promise.all([refused, log.close()]);
   assert.deepEqual(trouble.seen, ['segment-abandoned', 'unavailable', 'recovered']);
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
-});
-
-test('continues if preallocated zeros cannot be removed', async (t) => {
-  const folder = scratchFolder(t);
-  const files = new TroubledLogFiles();
-  const log = await openLog(folder, { files, segmentBytesMax: 400 });
-  files.fail('truncate', 3);
-  await appendOneByOne(log, 20);
-  await log.close();
-  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(20)));
 });
 
 test('a reader stops reading an abandoned segment at the first position of the next segment', async (t) => {

@@ -7,7 +7,7 @@ import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { segmentFileName, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import { CursorBeyondLogError, type LogCursor, LogReader, readOpenLog } from '../../src/event-log/log-reader.ts';
-import { recordTimeMs } from '../../src/ledger/parse-ledger-record.ts';
+import { recordTimeMs } from '../../src/ledger/ledger-record.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { openTemporaryLedger } from '../support/temporary-ledger.ts';
 import {

@@ -1,32 +1,21 @@
 import { basename, dirname } from 'node:path';
 import type { LogFiles, ReadableLogFile, WritableLogFile } from '../../src/event-log/log-files.ts';
 import type { SimulatedDisk } from './simulated-disk.ts';
-import type { WritingStep } from './troubled-log-files.ts';
+import { FailurePlan } from './troubled-log-files.ts';
 
 /**
- * A simulated disk as the log sees it. Calls take turns of the event loop, as real ones do, so that records are appended
- * while others are stored; and they fail on command, each in the worst way it can: a write has written half of its bytes,
- * a sync will never write what it did not.
+ * File operations on a simulated disk. They take turns of the event loop, so that records are appended during a write. They fail on request
+ * in the worst way: a failing write writes half of its bytes, and after a failed sync no later sync writes the same data.
  */
-export class SimulatedLogFiles implements LogFiles {
+export class SimulatedLogFiles extends FailurePlan implements LogFiles {
   readonly disk: SimulatedDisk;
   readonly #onStep: (step: string) => void;
-  readonly #failing = new Map<WritingStep, number>();
 
-  /** `onStep` is told of every change and sync right before it happens, and of every write once more in its middle. */
+  /** @param onStep called before each change and sync, and in the middle of each write */
   constructor(disk: SimulatedDisk, onStep: (step: string) => void = () => {}) {
+    super();
     this.disk = disk;
     this.#onStep = onStep;
-  }
-
-  /** The next calls of a step will fail, this many of them. */
-  fail(step: WritingStep, times: number): void {
-    this.#failing.set(step, times);
-  }
-
-  /** How many calls of a step are yet to fail. */
-  failuresLeft(step: WritingStep): number {
-    return this.#failing.get(step) ?? 0;
   }
 
   createFolder(folder: string): void {
@@ -55,7 +44,7 @@ export class SimulatedLogFiles implements LogFiles {
 
   async create(path: string): Promise<WritableLogFile> {
     this.#onStep(`create ${basename(path)}`);
-    this.#check('create');
+    this.check('create');
     return this.#writable(path, this.disk.create(path));
   }
 
@@ -65,7 +54,7 @@ export class SimulatedLogFiles implements LogFiles {
 
   async rename(from: string, to: string): Promise<void> {
     this.#onStep(`rename ${basename(from)}`);
-    this.#check('rename');
+    this.check('rename');
     this.disk.rename(from, to);
     await nextTurn();
   }
@@ -79,7 +68,7 @@ export class SimulatedLogFiles implements LogFiles {
   async syncFolder(folder: string): Promise<void> {
     this.#onStep('sync the folder');
     await nextTurn();
-    const failure = this.#failure('syncFolder');
+    const failure = this.nextFailure('syncFolder');
     this.disk.syncFolder(folder, failure === null ? 'done' : 'failed');
     if (failure !== null) throw failure;
   }
@@ -92,7 +81,7 @@ export class SimulatedLogFiles implements LogFiles {
       this.disk.write(id, position, source.subarray(0, half));
       await nextTurn();
       this.#onStep(`write the rest of ${length} bytes at ${position} of ${name}`);
-      this.#check('write');
+      this.check('write');
       this.disk.write(id, position + half, source.subarray(half, length));
     };
     return {
@@ -100,36 +89,24 @@ export class SimulatedLogFiles implements LogFiles {
       writeAndSync: async (source, length, position) => {
         await write(source, length, position);
         this.#onStep(`sync ${length} bytes at ${position} of ${name}`);
-        const failure = this.#failure('datasync');
+        const failure = this.nextFailure('datasync');
         this.disk.syncRange(id, position, position + length, failure === null ? 'done' : 'failed');
         if (failure !== null) throw failure;
       },
       datasync: async () => {
         this.#onStep(`sync ${name}`);
         await nextTurn();
-        const failure = this.#failure('datasync');
+        const failure = this.nextFailure('datasync');
         this.disk.datasync(id, failure === null ? 'done' : 'failed');
         if (failure !== null) throw failure;
       },
       truncate: async (size) => {
         this.#onStep(`truncate ${name} to ${size}`);
-        this.#check('truncate');
+        this.check('truncate');
         this.disk.truncate(id, size);
       },
       close: async () => {},
     };
-  }
-
-  #check(step: WritingStep): void {
-    const failure = this.#failure(step);
-    if (failure !== null) throw failure;
-  }
-
-  #failure(step: WritingStep): Error | null {
-    const left = this.#failing.get(step) ?? 0;
-    if (left === 0) return null;
-    this.#failing.set(step, left - 1);
-    return Object.assign(new Error(`EIO: i/o error, ${step}`), { code: 'EIO' });
   }
 }
 

@@ -4,7 +4,7 @@ import { copyKeyFile, keyFilePath } from '../../auth/key-file.ts';
 import { operatorTokenPath } from '../../auth/operator-token.ts';
 import { loadConfig } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
-import { copyLog, copyReadPasses } from '../../event-log/copy-log.ts';
+import { copyLog, copyReadPasses } from '../../event-log/verify-log.ts';
 import { nodeLogFiles } from '../../event-log/log-files.ts';
 import { logSizeBytes, type VerifyLogOptions } from '../../event-log/verify-log.ts';
 import { dataFiles } from '../../files/data-files.ts';
