@@ -2,7 +2,7 @@ import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { AppendedRecord, EventLog } from './event-log.ts';
 import { type LogFiles, nodeLogFiles } from './log-files.ts';
-import { chainFieldsBytes, frameHeaderBytes } from './log-format.ts';
+import { frameHeaderBytes, sequenceFieldsBytes } from './log-format.ts';
 import {
   type ReadProgressListener,
   type ReadSince,
@@ -172,7 +172,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const payload = this.#encoder.encodeSharedRef(record);
     if (payload.length > bounds.logRecordBytesMax) throw new RangeError('record is larger than logRecordBytesMax');
     const group = this.#pendingGroup;
-    const frameBytesMax = payload.length + frameHeaderBytes + chainFieldsBytes;
+    const frameBytesMax = payload.length + frameHeaderBytes + sequenceFieldsBytes;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
     // A group is written only after all earlier groups are durable, so its first frame may have the mark bit.
     group.add(payload, this.#appendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
@@ -209,7 +209,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       group.clear();
       this.#durableListener(this.#durablePosition);
       // The callers that wait for the group continue after the next write has started.
-      group.settleDurable();
+      group.resolveWaiters();
     }
     this.#storeLoop = null;
     if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleStoreAfterLinger();

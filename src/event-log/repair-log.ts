@@ -1,12 +1,12 @@
 import { basename, join } from 'node:path';
 import type { LogFiles } from './log-files.ts';
 import {
-  chainFieldsBytes,
   frameHeaderBytes,
   RecordDecoder,
   readSequence,
   segmentFileName,
   segmentFirstSequences,
+  sequenceFieldsBytes,
 } from './log-format.ts';
 import type { LogLocation } from './log-scanner.ts';
 import { copySegmentRange } from './segment-files.ts';
@@ -148,7 +148,7 @@ function readRemainingFrames(
     }
     const { markOffset } = segment.examineTail(sequence);
     if (markOffset === null) return;
-    const chain = segment.readBytes(markOffset + frameHeaderBytes, chainFieldsBytes);
+    const chain = segment.readBytes(markOffset + frameHeaderBytes, sequenceFieldsBytes);
     sequence = readSequence(chain, 0);
     crc = chain.readUInt32BE(8);
     segment.offset = markOffset;

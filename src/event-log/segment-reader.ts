@@ -3,12 +3,12 @@ import { OperatorError } from '../domain/operator-error.ts';
 import type { LogFiles, ReadableLogFile } from './log-files.ts';
 import type { SegmentHeader } from './log-format.ts';
 import {
-  chainFieldsBytes,
   decodeSegmentHeader,
   frameCrc,
   frameHeaderBytes,
   readSequence,
   segmentHeaderBytes,
+  sequenceFieldsBytes,
   syncMarkBit,
 } from './log-format.ts';
 
@@ -67,13 +67,13 @@ export class SegmentReader {
 
   /** Reads the frame at `offset` and advances `offset`. Returns false, without advancing, if the frame is incomplete or invalid. */
   readFrame(sequence: number, previousCrc: number): boolean {
-    const head = this.readBytes(this.offset, frameHeaderBytes + chainFieldsBytes);
+    const head = this.readBytes(this.offset, frameHeaderBytes + sequenceFieldsBytes);
     if (head.length < frameHeaderBytes) return false;
     const lengthWord = head.readUInt32BE(0);
     const hasSyncMark = lengthWord >= syncMarkBit;
     const length = hasSyncMark ? lengthWord - syncMarkBit : lengthWord;
     if (length === 0 || length > bounds.logRecordBytesMax) return false;
-    const start = hasSyncMark ? frameHeaderBytes + chainFieldsBytes : frameHeaderBytes;
+    const start = hasSyncMark ? frameHeaderBytes + sequenceFieldsBytes : frameHeaderBytes;
     if (hasSyncMark) {
       if (head.length < start || readSequence(head, frameHeaderBytes) !== sequence) return false;
       if (head.readUInt32BE(frameHeaderBytes + 8) !== previousCrc) return false;
@@ -97,7 +97,7 @@ export class SegmentReader {
    */
   examineTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
-    const markedHead = frameHeaderBytes + chainFieldsBytes;
+    const markedHead = frameHeaderBytes + sequenceFieldsBytes;
     let tornBytes = 0;
     for (let at = this.offset; at < size; ) {
       const chunk = this.readBytes(at, Math.min(bounds.logReadChunkBytes, size - at));

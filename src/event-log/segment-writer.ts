@@ -3,15 +3,15 @@ import { bounds } from '../bounds.ts';
 import { LogUnavailableError } from './event-log.ts';
 import type { LogFiles, WritableLogFile } from './log-files.ts';
 import {
-  chainFieldsBytes,
   encodeSegmentHeader,
   frameCrc,
   frameHeaderBytes,
   segmentFileName,
   segmentHeaderBytes,
+  sequenceFieldsBytes,
   syncMarkBit,
   temporaryFileName,
-  writeChainFields,
+  writeSequenceFields,
 } from './log-format.ts';
 
 /** Group of frames that are written and synced together. The frames are contiguous in one buffer, which is reused. */
@@ -34,14 +34,14 @@ export class FrameGroup {
   }
 
   add(payload: Uint8Array, sequence: number, previousCrc: number, hasSyncMark: boolean): void {
-    const start = this.length + frameHeaderBytes + (hasSyncMark ? chainFieldsBytes : 0);
+    const start = this.length + frameHeaderBytes + (hasSyncMark ? sequenceFieldsBytes : 0);
     const end = start + payload.length;
     if (end > this.#buffer.length) this.#grow(end);
     const buffer = this.#buffer;
     const crc = frameCrc(sequence, previousCrc, payload);
     buffer.writeUInt32BE(hasSyncMark ? syncMarkBit + payload.length : payload.length, this.length);
     buffer.writeUInt32BE(crc, this.length + 4);
-    if (hasSyncMark) writeChainFields(buffer, this.length + frameHeaderBytes, sequence, previousCrc);
+    if (hasSyncMark) writeSequenceFields(buffer, this.length + frameHeaderBytes, sequence, previousCrc);
     buffer.set(payload, start);
     if (this.records === 0) {
       this.firstSequence = sequence;
@@ -58,7 +58,7 @@ export class FrameGroup {
     return this.#durable.promise;
   }
 
-  settleDurable(): void {
+  resolveWaiters(): void {
     // `durableLater` resolves first, because the rejected records precede those appended after the log could be written again.
     this.#durableLater?.resolve();
     this.#durableLater = null;

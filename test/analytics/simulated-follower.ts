@@ -14,7 +14,7 @@ import { dataFiles } from '../../src/files/data-files.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import type { Fate } from '../event-log/simulated-disk.ts';
 import { SimulatedDisk } from '../event-log/simulated-disk.ts';
-import { SimulatedLogFiles } from '../event-log/simulated-log-files.ts';
+import { SimulatedLogFiles } from '../event-log/simulated-disk.ts';
 
 const ledgerPath = '/ledger';
 

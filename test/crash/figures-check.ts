@@ -17,18 +17,17 @@ import {
   readSummary,
 } from './figures.ts';
 import type { SessionRecord } from './session-record.ts';
-import { confirmationsOf, dailyOf, retryUntilAnswered, rowsOf, summaryOf } from './wire.ts';
+import { confirmationsOf, dailyOf, querySummary, retryUntilAnswered, rowsOf } from './wire.ts';
 
 const idsPerQuery = 500;
-/** As many as one page holds (docs/contract.md#pages). */
+/** Maximum length of a page (docs/contract.md#pages). */
 const rowsPerQuery = 100;
 
+/** Checks the figures of a session and adopts what a crash lost. A click on a lost view must not count. */
 export async function checkFigures(options: VerificationOptions, session: SessionRecord): Promise<void> {
   const { wire, partners, expectations, tally } = options;
   const { subId, mode } = session;
-  const summary = summaryOf(
-    await retryUntilAnswered(() => wire.queryAnalytics(partners[mode], { sub_id_list: subId })),
-  );
+  const summary = await querySummary(wire, partners[mode], { sub_id_list: subId });
   assert.equal(summary.sessions_total, 1, `the session ${subId} (tag ${session.tag}) is not in the analytics once`);
   const expected = session.figures;
   const found = readSummary(summary);
@@ -42,49 +41,49 @@ export async function checkFigures(options: VerificationOptions, session: Sessio
     const { offerId, micros } = lostLink;
     const clickId = clickIdOf(personalLoansFixture, offerId, redirect!, mode);
     await refuseUnshown(options, session, { offerId, micros, clickId });
-    tally.add('clicks on what a lost view showed');
+    tally.add('clicks on offers of lost views');
   }
   tally.add('sessions compared after a restart');
 }
 
-export async function checkTag({ wire, partners, tally }: VerificationOptions, book: TagSessions): Promise<void> {
-  const partner = partners[book.mode];
-  const query = { referrer_tag: book.tag };
-  const summary = summaryOf(await retryUntilAnswered(() => wire.queryAnalytics(partner, query)));
-  const orphans = book.orphans;
-  book.reconcile(summary.sessions_total);
-  tally.add('unanswered creations found without a key', book.orphans - orphans);
-  const name = `the tag ${book.tag} (${book.mode})`;
-  compareSum(name, readSummary(summary), book.sessions, book.certain);
+export async function checkTag({ wire, partners, tally }: VerificationOptions, tag: TagSessions): Promise<void> {
+  const partner = partners[tag.mode];
+  const query = { referrer_tag: tag.tag };
+  const summary = await querySummary(wire, partner, query);
+  const orphans = tag.orphans;
+  tag.reconcile(summary.sessions_total);
+  tally.add('unanswered creations found without a key', tag.orphans - orphans);
+  const name = `the tag ${tag.tag} (${tag.mode})`;
+  compareSum(name, readSummary(summary), tag.sessions, tag.certain);
 
   const { data } = dailyOf(
     await retryUntilAnswered(() => wire.queryAnalytics(partner, { ...query, granularity: 'daily' })),
   );
   let sessions = 0;
   for (const day of data) {
-    const ofDay = book.sessions.filter(({ createdMs }) => new Date(createdMs).toISOString().startsWith(day.date));
-    // Sessions whose creation went unanswered may be of any day.
+    const ofDay = tag.sessions.filter(({ createdMs }) => new Date(createdMs).toISOString().startsWith(day.date));
+    // Sessions whose creation was not answered may have any day.
     assert.ok(day.sessions_total >= ofDay.length, `${name} lacks sessions of ${day.date}`);
     compareSum(`${name} on ${day.date}`, readFigures(day), ofDay, day.sessions_total);
     sessions += day.sessions_total;
   }
-  assert.equal(sessions, book.certain, `the days of ${name} are not all of it`);
+  assert.equal(sessions, tag.certain, `the days of ${name} are not all of it`);
   tally.add('tags compared after a restart');
 }
 
-/** Every session answered since the beginning, by its id. */
+/** Compares the sums of all sessions of a mode, queried by id. */
 export async function compareAllSessions(
   { wire, partners, expectations }: VerificationOptions,
   mode: Mode,
 ): Promise<void> {
   await inParallel(listsOf(expectations.sessions(mode), idsPerQuery), async (list) => {
-    const summary = summaryOf(await retryUntilAnswered(() => wire.queryAnalytics(partners[mode], idsOf(list))));
+    const summary = await querySummary(wire, partners[mode], idsOf(list));
     assert.equal(summary.sessions_total, list.length, 'sessions that were there once are not in the analytics');
     compareSum(`${list.length} sessions asked for by id`, readSummary(summary), list, list.length);
   });
 }
 
-/** These sessions of one mode, one by one, and each of them lender by lender. */
+/** Compares the rows of sessions of one mode. */
 export async function compareRows(
   { wire, partners, tally }: VerificationOptions,
   mode: Mode,
@@ -99,9 +98,8 @@ export async function compareRows(
     const rows = new Map(data.map((row): [string, RowView] => [row.sub_id, row]));
     assert.deepEqual([data.length, rows.size], [list.length, list.length], 'not one row for each session');
     for (const session of list) {
-      const [found, wanted] = [readRow(rows.get(session.subId)!), expectedRow(session)];
-      if (isDeepStrictEqual(found, wanted)) continue;
-      throw new Error(`the row of ${session.subId} tells ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`);
+      const found = readRow(rows.get(session.subId)!);
+      assert.deepEqual(found, expectedRow(session), `the row of ${session.subId} has other figures`);
     }
     tally.add('rows compared after a restart', list.length);
   });
@@ -117,43 +115,41 @@ function idsOf(sessions: readonly SessionRecord[]): { readonly sub_id_list: stri
   return { sub_id_list: sessions.map(({ subId }) => subId).join(',') };
 }
 
-/** @param count of all the sessions asked about, those among them that have done nothing that is known included. */
+/** @param count number of sessions, including those without known requests */
 function compareSum(what: string, found: ReportedFigures, sessions: readonly SessionRecord[], count: number): void {
   const sum = sessions.reduce((so: Figures, { figures }) => addFigures(so, figures), noFigures);
-  const wanted = expectedReport(sum, count);
-  if (isDeepStrictEqual(found, wanted)) return;
-  throw new Error(`${what}: ${JSON.stringify(found)} is not the sum of its sessions, ${JSON.stringify(wanted)}`);
+  assert.deepEqual(found, expectedReport(sum, count), `${what}: the figures are not the sum of the sessions`);
 }
 
-/** docs/contract.md#confirmations: as many as one request may carry. */
+/** Maximum number of confirmations per request (docs/contract.md#confirmations). */
 const rowsPerRequest = 500;
 
 /**
- * Sends the confirmations that a crash left in doubt again. What comes back must agree with the figures its session was
- * found with: a row that counts there is a repeat, and one that does not is accepted now. Sent once more, they are all repeats.
+ * Repeats the confirmations whose outcome is unknown. The answer must agree with the figures of the session: a row that the figures contain
+ * is a repeat, and another row is accepted now. After another repetition, all rows are repeats.
  */
 export async function retryUncertainConfirmations(options: VerificationOptions, session: SessionRecord): Promise<void> {
-  const doubt = session.takeUncertainConfirmations();
-  if (doubt === null) return;
+  const uncertain = session.takeUncertainConfirmations();
+  if (uncertain === null) return;
   const batch = new ConfirmationBatch();
-  for (const row of doubt.rows) if (!batch.add(session, row)) break;
+  for (const row of uncertain.rows) if (!batch.add(session, row)) break;
   const { verdicts } = batch;
-  const possible = doubt.booked.map((booked) =>
+  const possible = uncertain.booked.map((booked) =>
     verdicts.map((verdict, index): RowVerdict => (index < booked ? 'repeated' : verdict)),
   );
   await expectAnswer(options, batch, possible);
   batch.markDurable();
 
   const { tally } = options;
-  const found = doubt.booked[0]!;
-  tally.add('confirmations in doubt found booked', found);
-  tally.add('confirmations in doubt settled by sending them again', batch.size - found);
+  const found = uncertain.booked[0]!;
+  tally.add('unanswered confirmations that survived', found);
+  tally.add('unanswered confirmations repeated', batch.size - found);
   tally.add('clicks restored by a confirmation', batch.restored);
   const again = batch.verdictsAgain();
   if (again !== null) await expectAnswer(options, batch, [again]);
 }
 
-/** A click that was only ever shown by a view that is lost is none, even with its click_id (docs/contract.md#views). */
+/** Checks that a click on an offer of a lost view does not count, even with its click_id (docs/contract.md#views). */
 export async function refuseUnshown(
   options: VerificationOptions,
   session: SessionRecord,
@@ -175,7 +171,7 @@ export async function refuseUnshown(
   await expectAnswer(options, batch, [batch.verdicts]);
 }
 
-/** Every payout there ever was is known: sent again, it is a repeat, and books nothing. */
+/** Repeats all confirmations. None is booked again. */
 export async function repeatAllConfirmations(
   options: VerificationOptions,
   sessions: readonly SessionRecord[],
@@ -198,14 +194,14 @@ async function expectAnswer(
   batch: ConfirmationBatch,
   possible: readonly (readonly RowVerdict[])[],
 ): Promise<void> {
-  let times = 0;
+  let attempts = 0;
   const answer = await retryUntilAnswered(() => {
-    times++;
+    attempts++;
     return wire.confirm(batch.bodies());
   });
   const view = confirmationsOf(answer);
-  // What was told 503 before may have been booked all the same.
-  const wanted = times === 1 ? possible : [...possible, possible[0]!.map(asRepeated)];
+  // A request that was answered with 503 may have been booked.
+  const wanted = attempts === 1 ? possible : [...possible, possible[0]!.map(asRepeated)];
   if (wanted.some((verdicts) => isDeepStrictEqual(viewOf(verdicts), view))) return;
   const rows = JSON.stringify(batch.bodies());
   throw new Error(`${rows} came to ${JSON.stringify(view)}, where they may come to ${JSON.stringify(possible)}`);

@@ -173,6 +173,14 @@ export function unexpected({ status, text }: Answer): Error {
   return new Error(`unexpected answer: ${status} ${text}`);
 }
 
+export async function querySummary(
+  wire: ServerConnections,
+  partner: Partner,
+  query: Readonly<Record<string, string>>,
+): Promise<SummaryView> {
+  return summaryOf(await retryUntilAnswered(() => wire.queryAnalytics(partner, query)));
+}
+
 /** Sends equal requests at the same time. */
 export function repeat(copies: number, ask: () => Promise<Answer | null>): Promise<(Answer | null)[]> {
   return Promise.all(Array.from({ length: copies }, ask));

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import { LogReader } from '../../src/event-log/log-reader.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
+import { FailingLogFiles } from './failing-log-files.ts';
 import {
   appendOneByOne,
   appendTogether,
@@ -18,7 +19,6 @@ import {
   segmentFiles,
   upTo,
 } from './log-fixture.ts';
-import { TroubledLogFiles } from './troubled-log-files.ts';
 
 test('reads every record as it was appended', async (t) => {
   const text = fc.string({ unit: 'binary', maxLength: 40 }).map((value) => value.toWellFormed());
@@ -54,7 +54,7 @@ test('copies the record before append returns', async (t) => {
 });
 
 test('records appended in one turn of the event loop share one promise and one synchronized write', async (t) => {
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const log = await openLog(scratchFolder(t), { files });
   await appendOneByOne(log, 1);
   files.steps.length = 0;
@@ -66,7 +66,7 @@ test('records appended in one turn of the event loop share one promise and one s
 });
 
 test('syncs the header before the rename, and the rename before the first record', async (t) => {
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const log = await openLog(scratchFolder(t), { files });
   await appendOneByOne(log, 1);
   const [header, reserve, group] = ['write', 'write', 'write'];
@@ -95,7 +95,7 @@ test('reports every stored group of records', async (t) => {
 });
 
 test('stores the records that arrive during a sync in one group', async (t) => {
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const log = await openLog(scratchFolder(t), { files });
   await appendOneByOne(log, 1);
   const first = log.append(recordAt(2))!;
@@ -112,7 +112,7 @@ test('stores the records that arrive during a sync in one group', async (t) => {
 
 test('acknowledges no record before its bytes are written and synced', async (t) => {
   const folder = scratchFolder(t);
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const log = await openLog(folder, { files, segmentBytesMax: 4_000 });
   let waiting = 0;
   for (let position = 1; position <= 300; position++) {
@@ -271,7 +271,7 @@ test('removes the preallocated zeros when a segment is closed', async (t) => {
 
 test('records are durable without a sync of each group under durability write', async (t) => {
   const folder = scratchFolder(t);
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const log = await openLog(folder, { files, durability: 'write' });
   await appendOneByOne(log, 1);
   files.steps.length = 0;

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import type { LogIncident } from '../../src/event-log/file-event-log.ts';
 import { LogReader } from '../../src/event-log/log-reader.ts';
+import { FailingLogFiles } from './failing-log-files.ts';
 import {
   appendOneByOne,
   appendTogether,
@@ -19,7 +20,6 @@ import {
   segmentFiles,
   upTo,
 } from './log-fixture.ts';
-import { TroubledLogFiles } from './troubled-log-files.ts';
 
 /** Resolves with the next trouble of one kind. */
 function troubleWatch() {
@@ -38,7 +38,7 @@ function troubleWatch() {
 for (const step of ['write', 'datasync'] as const) {
   test(`after a failed ${step}, writes the group to a new segment and never writes to the old segment again`, async (t) => {
     const folder = scratchFolder(t);
-    const files = new TroubledLogFiles();
+    const files = new FailingLogFiles();
     const { seen, onIncident } = troubleWatch();
     const log = await openLog(folder, { files, onIncident });
     await appendOneByOne(log, 3);
@@ -65,7 +65,7 @@ for (const step of ['write', 'datasync'] as const) {
 for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as const) {
   test(`while ${step} fails, rejects appends and queues records without waiting, and recovers later`, async (t) => {
     const folder = scratchFolder(t);
-    const files = new TroubledLogFiles();
+    const files = new FailingLogFiles();
     const trouble = troubleWatch();
     const log = await openLog(folder, { files, onIncident: trouble.onIncident, retryMs: 1 });
     await appendOneByOne(log, 2);
@@ -95,7 +95,7 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
 }
 
 test('rejects records after a failed group, and reports the records in order when they are durable', async (t) => {
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const trouble = troubleWatch();
   const log = await openLog(scratchFolder(t), { files, onIncident: trouble.onIncident, retryMs: 1 });
   await appendOneByOne(log, 1);
@@ -123,7 +123,7 @@ test('rejects records after a failed group, and reports the records in order whe
 });
 
 test('limits the number of records that an unavailable log queues', async (t) => {
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const log = await openLog(scratchFolder(t), { files, pendingBytesMax: 2_000 });
   files.fail('create', Number.POSITIVE_INFINITY);
   await assert.rejects(log.append(recordAt(1))!.durable, LogUnavailableError);
@@ -137,7 +137,7 @@ test('limits the number of records that an unavailable log queues', async (t) =>
 
 test('closing an unavailable log retries once and reports the lost records', async (t) => {
   const folder = scratchFolder(t);
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const lost: number[] = [];
   const onIncident = (trouble: LogIncident) => {
     if (trouble.kind === 'records-lost') lost.push(trouble.records);
@@ -154,7 +154,7 @@ test('closing an unavailable log retries once and reports the lost records', asy
 
 test('closing retries once after a pending attempt has failed', async (t) => {
   const folder = scratchFolder(t);
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const trouble = troubleWatch();
   const log = await openLog(folder, { files, onIncident: trouble.onIncident, retryMs: 60_000 });
   const secondAttempt = trouble.next('segment-abandoned');
@@ -168,7 +168,7 @@ test('closing retries once after a pending attempt has failed', async (t) => {
 
 test('a reader stops reading an abandoned segment at the first position of the next segment', async (t) => {
   const folder = scratchFolder(t);
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const log = await openLog(folder, { files });
   const reader = new LogReader(folder, null);
   const read: number[] = [];

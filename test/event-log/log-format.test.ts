@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import {
-  chainFieldsBytes,
   decodeSegmentHeader,
   encodeSegmentHeader,
   frameCrc,
@@ -11,8 +10,9 @@ import {
   readSequence,
   segmentFileName,
   segmentFirstSequences,
+  sequenceFieldsBytes,
   temporaryFileName,
-  writeChainFields,
+  writeSequenceFields,
 } from '../../src/event-log/log-format.ts';
 
 const u32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
@@ -56,8 +56,8 @@ test('the CRC of a frame covers sequence number, previous CRC and payload', () =
 test('decodes every encoded sequence number within the safe integers', () => {
   fc.assert(
     fc.property(sequence, (position) => {
-      const bytes = Buffer.alloc(chainFieldsBytes);
-      writeChainFields(bytes, 0, position, 0);
+      const bytes = Buffer.alloc(sequenceFieldsBytes);
+      writeSequenceFields(bytes, 0, position, 0);
       assert.equal(readSequence(bytes, 0), position);
     }),
   );

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { LogFiles, WritableLogFile } from '../../src/event-log/log-files.ts';
 import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
-import { afterPowerCut, type CrashPoint, checkCrashes, LogRun, type LogRunOptions, nothingKnown } from './log-life.ts';
+import type { WritingStep } from './failing-log-files.ts';
+import { afterPowerCut, type CrashPoint, checkCrashes, LogRun, type LogRunOptions, nothingKnown } from './log-run.ts';
 import { type Fate, SimulatedDisk } from './simulated-disk.ts';
-import type { WritingStep } from './troubled-log-files.ts';
 
 /** `make crash-test` sets the number of random runs, and then also checks every crash point. */
 const { LOG_LIVES } = process.env;

@@ -8,15 +8,16 @@ import { bounds } from '../../src/bounds.ts';
 import type { LogIncident } from '../../src/event-log/file-event-log.ts';
 import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import {
-  chainFieldsBytes,
   encodeSegmentHeader,
   frameCrc,
   segmentFileName,
   segmentHeaderBytes,
+  sequenceFieldsBytes,
   temporaryFileName,
 } from '../../src/event-log/log-format.ts';
 import { recoverLog } from '../../src/event-log/log-recovery.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
+import { FailingLogFiles } from './failing-log-files.ts';
 import {
   copyOf,
   damageByte,
@@ -32,7 +33,6 @@ import {
   upTo,
   writeLog,
 } from './log-fixture.ts';
-import { TroubledLogFiles } from './troubled-log-files.ts';
 
 /** Writes a log of one segment without an end mark, as after a crash. Returns the segment and the ends of its records. */
 async function crashedLog(folder: string, groups: readonly number[]): Promise<{ file: string; ends: number[] }> {
@@ -78,7 +78,7 @@ test('keeps two different tails that were cut at the same byte, but only one cop
   const { file, ends } = await crashedLog(folder, [1, 2]);
   for (const tail of ['one', 'other', 'one']) {
     writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, ends[0]), Buffer.from(tail)]));
-    const files = new TroubledLogFiles();
+    const files = new FailingLogFiles();
     const log = await openLog(folder, { files });
     // The copy is complete before the log is truncated.
     const copied = ['write', 'datasync', 'rename', 'syncFolder'];
@@ -179,7 +179,7 @@ test('rejects damage before a later synced group, and reports file and offset', 
 test('writes and syncs the last group again before its records count as durable', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [2, 3]);
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const written: [number, number][] = [];
   const openForWriting = files.openForWriting.bind(files);
   files.openForWriting = async (path) => {
@@ -201,7 +201,7 @@ test('writes and syncs the last group again before its records count as durable'
 test('rejects a log with a missing segment', async (t) => {
   const folder = scratchFolder(t);
   await writeLog(folder, [2], [2], [2]);
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   files.listNames = () => [segmentFileName(1), segmentFileName(5)];
   await assert.rejects(openLog(folder, { files }), { name: 'LogDamagedError', file: join(folder, segmentFileName(1)) });
 });
@@ -209,7 +209,7 @@ test('rejects a log with a missing segment', async (t) => {
 test('reads a log whose oldest segments were deleted', async (t) => {
   const folder = scratchFolder(t);
   await writeLog(folder, [2], [2], [2]);
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   files.listNames = () => [segmentFileName(3), segmentFileName(5)];
   const positions: number[] = [];
   const log = await openLog(folder, { files, onRecord: (position) => positions.push(position) });
@@ -253,7 +253,7 @@ test('distinguishes damage from an incomplete tail across chunk boundaries', asy
     const log = await openLog(folder);
     const wanted = bounds.logReadChunkBytes - before;
     const records = Math.floor(wanted / frameBytes) - 1;
-    const last = 9_000 + ((wanted - chainFieldsBytes) % frameBytes);
+    const last = 9_000 + ((wanted - sequenceFieldsBytes) % frameBytes);
     const group = Array.from({ length: records }, () => log.append(filler(9_000))!.durable);
     await Promise.all([...group, log.append(filler(last))!.durable]);
     await log.append(filler(1))!.durable;

@@ -29,7 +29,7 @@ import { SecretRing } from '../../src/secrets/secret-ring.ts';
 import { fieldIndex } from '../../src/verticals/field-vector.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
-import { TroubledLogFiles } from '../event-log/troubled-log-files.ts';
+import { FailingLogFiles } from '../event-log/failing-log-files.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { subOf } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -161,7 +161,7 @@ test('starts a new journal epoch after 15 minutes with changes', async (t) => {
 
 test('settles field changes in stored order during the start of a new epoch on a slow disk', async (t) => {
   const clock = new ManualClock();
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const slow = Promise.withResolvers<void>();
   let isSlow = false;
   const create = files.create.bind(files);

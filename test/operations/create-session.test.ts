@@ -387,7 +387,7 @@ describe('createSession under a limit of referrer tags', () => {
 
   it('applies no tag limit until the tags are restored', () => {
     const tags = new ReferrerTags(1);
-    for (const tag of ['tag-1', 'tag-2']) tags.reserve(liveTenant, tag)!.settle(true);
+    for (const tag of ['tag-1', 'tag-2']) tags.reserve(liveTenant, tag)!.complete(true);
     tags.restore(liveTenant.account, liveTenant.vertical.number, 'live', 'tag-0');
     tags.enableLimit();
     assert.equal(tags.reserve(liveTenant, 'tag-3'), null);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { FileJournal, type FileJournalOptions } from '../../src/journal/file-journal.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { TroubledLogFiles, type WritingStep } from '../event-log/troubled-log-files.ts';
+import { FailingLogFiles, type WritingStep } from '../event-log/failing-log-files.ts';
 import { ManualClock } from './manual-clock.ts';
 import { ringOf } from './secrets.ts';
 
@@ -17,7 +17,7 @@ interface KeptMerge {
 export class TemporaryJournal {
   readonly folder: string;
   readonly options: FileJournalOptions;
-  readonly #files = new TroubledLogFiles();
+  readonly #files = new FailingLogFiles();
   journal!: FileJournal;
 
   constructor(folder: string, options: Partial<FileJournalOptions>) {

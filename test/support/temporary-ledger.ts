@@ -6,8 +6,8 @@ import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-
 import type { LogFiles } from '../../src/event-log/log-files.ts';
 import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import type { LedgerSubscriber } from '../../src/ledger/ledger.ts';
-import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 
 /** A real ledger in a temporary folder that is deleted after the test. */
 export interface TemporaryLedger {

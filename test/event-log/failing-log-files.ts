@@ -32,7 +32,7 @@ export class FailurePlan {
 }
 
 /** The real file system with failures on request. A failing write writes half of its bytes, as on a full disk. */
-export class TroubledLogFiles extends FailurePlan implements LogFiles {
+export class FailingLogFiles extends FailurePlan implements LogFiles {
   /** Completed steps, in order. */
   readonly steps: (WritingStep | 'store')[] = [];
   openFiles = 0;

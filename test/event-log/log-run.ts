@@ -4,7 +4,7 @@ import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-
 import type { LogFiles } from '../../src/event-log/log-files.ts';
 import type { SessionCreated } from '../../src/ledger/ledger-record.ts';
 import type { Fate, SimulatedDisk, UnsyncedChange } from './simulated-disk.ts';
-import { SimulatedLogFiles } from './simulated-log-files.ts';
+import { SimulatedLogFiles } from './simulated-disk.ts';
 
 /** What a recovered log may and must contain. */
 interface Known {
