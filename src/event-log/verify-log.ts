@@ -1,12 +1,11 @@
-import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { createFolderDurably, fsyncPath } from '../files/durable-files.ts';
 import { type LogFiles, nodeLogFiles } from './log-files.ts';
 import { segmentFileName, segmentFirstSequences, segmentHeaderBytes } from './log-format.ts';
-import { type LogLocation, LogRewrittenError, LogScanner } from './log-scanner.ts';
-import { writeSegment } from './segment-files.ts';
+import { type LogLocation, LogScanner, openSegment } from './log-scanner.ts';
+import { copySegmentRange, writeSegment } from './segment-files.ts';
 import { LogDamagedError, withSegment } from './segment-reader.ts';
 
 /** Result of verifying a log. All members except `segments` and `bytes` describe the records before the first damage. */
@@ -113,6 +112,7 @@ export async function copyLog(
 ): Promise<LogVerification> {
   const { position, crc, end, damage } = await verifyLog(nodeLogFiles, folder, options);
   if (damage !== null) throw damage;
+  const { onBytesRead, signal } = options;
   createFolderDurably(target);
   if (end !== null) {
     const last = basename(end.file);
@@ -121,9 +121,16 @@ export async function copyLog(
       // File names ascend with record positions, so segments with greater names contain only later records.
       if (name > last) break;
       const bytes = name === last ? end.offset : Number.POSITIVE_INFINITY;
-      await copySegmentFile(join(folder, name), join(target, name), bytes, options);
+      const segment = openSegment(nodeLogFiles, folder, first);
+      try {
+        await copySegmentRange(nodeLogFiles, segment, 0, bytes, join(target, name), (copied) => {
+          onBytesRead?.(copied);
+          signal?.throwIfAborted();
+        });
+      } finally {
+        segment.close();
+      }
     }
-    fsyncPath(target);
     // With an end mark, a damaged last record is reported as damage.
     if (end.offset > segmentHeaderBytes) {
       writeSegment(target, { firstSequence: position + 1, previousCrc: crc }, []);
@@ -133,39 +140,4 @@ export async function copyLog(
   const copied = await verifyLog(nodeLogFiles, target, options);
   if (copied.damage !== null) throw copied.damage;
   return copied;
-}
-
-async function copySegmentFile(
-  from: string,
-  to: string,
-  bytes: number,
-  { onBytesRead, signal }: Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>,
-): Promise<void> {
-  const source = openForCopy(from);
-  const copy = openSync(to, 'wx', 0o600);
-  try {
-    const chunk = Buffer.allocUnsafe(bounds.logReadChunkBytes);
-    for (let offset = 0; offset < bytes; ) {
-      const read = readSync(source, chunk, 0, Math.min(chunk.length, bytes - offset), offset);
-      if (read === 0) break;
-      for (let written = 0; written < read; ) written += writeSync(copy, chunk, written, read - written);
-      offset += read;
-      onBytesRead?.(read);
-      await nextTurn();
-      signal?.throwIfAborted();
-    }
-    fsyncSync(copy);
-  } finally {
-    closeSync(source);
-    closeSync(copy);
-  }
-}
-
-function openForCopy(segment: string): number {
-  try {
-    return openSync(segment, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new LogRewrittenError(`${segment} was deleted by the writer of the log`, { cause: error });
-  }
 }

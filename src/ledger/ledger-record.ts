@@ -152,47 +152,49 @@ export function recordTimeMs(record: unknown): number | null {
  * the service. A longer array is a record of a later release; its known members are used.
  */
 export function parseLedgerRecord(value: unknown): LedgerRecord | null {
-  if (!Array.isArray(value) || !isWallMs(value[1]) || !isSubIdBytes(value[2])) return null;
+  if (!Array.isArray(value) || !isWallMs(value[1]) || !isBytes(value[2], subIdByteLength)) return null;
+  if (!hasValidMembers(value)) return null;
+  return value[0] === ledgerRecordKind.sessionCreated ? withKnownDevice(value) : (value as unknown as LedgerRecord);
+}
+
+/** Checks the members after the sub_id. */
+function hasValidMembers(value: readonly unknown[]): boolean {
   switch (value[0]) {
     case ledgerRecordKind.sessionCreated:
-      return value.length >= 7 &&
+      return (
+        value.length >= 7 &&
         isLedgerName(value[3]) &&
         isCount(value[4]) &&
         isCount(value[5]) &&
         (value[6] === null || typeof value[6] === 'string')
-        ? withKnownDevice(value)
-        : null;
+      );
     case ledgerRecordKind.offersViewed:
-      return value.length >= 5 &&
+      return (
+        value.length >= 5 &&
         isLedgerName(value[3]) &&
         Array.isArray(value[4]) &&
         value[4].every(isLedgerName) &&
         (value[5] === undefined || isBytes(value[5], widgetIdBytes)) &&
         (value[6] === undefined || typeof value[6] === 'boolean')
-        ? (value as unknown as LedgerRecord)
-        : null;
+      );
     case ledgerRecordKind.offerClicked:
-      return value.length >= 7 &&
+      return (
+        value.length >= 7 &&
         isLedgerName(value[3]) &&
         isLedgerName(value[4]) &&
         isLedgerName(value[5]) &&
         isCount(value[6]) &&
         value[6] <= bounds.clickValueMicrosMax &&
         (value[7] === undefined || value[7] === null || typeof value[7] === 'boolean')
-        ? (value as unknown as LedgerRecord)
-        : null;
+      );
     case ledgerRecordKind.revenueConfirmed:
-      return value.length >= 10 && hasBookingMembers(value) && isClickEvidence(value[8], value[9])
-        ? (value as unknown as LedgerRecord)
-        : null;
+      return value.length >= 10 && hasBookingMembers(value) && isClickEvidence(value[8], value[9]);
     case ledgerRecordKind.revenueReversed:
-      return value.length >= 8 && hasBookingMembers(value) ? (value as unknown as LedgerRecord) : null;
+      return value.length >= 8 && hasBookingMembers(value);
     case ledgerRecordKind.widgetEventsReported:
-      return value.length >= 7 && isBytes(value[3], widgetIdBytes) && hasWidgetEventMembers(value)
-        ? (value as unknown as LedgerRecord)
-        : null;
+      return value.length >= 7 && isBytes(value[3], widgetIdBytes) && hasWidgetEventMembers(value);
     default:
-      return null;
+      return false;
   }
 }
 
@@ -241,10 +243,6 @@ function isWallMs(value: unknown): value is number {
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function isSubIdBytes(value: unknown): value is Uint8Array {
-  return isBytes(value, subIdByteLength);
 }
 
 function isBytes(value: unknown, length: number): value is Uint8Array {
