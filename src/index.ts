@@ -41,9 +41,9 @@ export type { ConfirmationStatus, RejectionReason } from './confirmations/confir
 export type {
   AnalyticsPageQuery,
   AnalyticsQuery,
-  ApiError,
   MarketplaceQuery,
   PartnerApi,
+  PartnerApiError as ApiError,
   Result,
   WidgetQuery,
 } from './embedded/partner-api.ts';

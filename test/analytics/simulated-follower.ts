@@ -13,8 +13,7 @@ import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { dataFiles } from '../../src/files/data-files.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import type { Fate } from '../event-log/simulated-disk.ts';
-import { SimulatedDisk } from '../event-log/simulated-disk.ts';
-import { SimulatedLogFiles } from '../event-log/simulated-disk.ts';
+import { SimulatedDisk, SimulatedLogFiles } from '../event-log/simulated-disk.ts';
 
 const ledgerPath = '/ledger';
 

@@ -1,6 +1,6 @@
 import { type Random, wholeNumber } from '../../bench/population/random.ts';
 import type { Mode, SessionView } from '../../src/index.ts';
-import type { lostClickIds } from '../support/lost-click-ids.ts';
+import type { lostClickIds } from '../support/click-ids.ts';
 import type { Partner } from './server-process.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { ServerConnections } from './wire.ts';

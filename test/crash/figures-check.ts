@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Mode, RowView } from '../../src/index.ts';
-import { clickIdOf } from '../support/click-id-of.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { clickIdOf } from '../support/click-ids.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { ConfirmationBatch, type ConfirmationRow, type IssuedClick, type RowVerdict, viewOf } from './confirmations.ts';
 import { inParallel, type TagSessions, type VerificationOptions } from './expectations.ts';
 import {
@@ -150,11 +150,7 @@ export async function retryUncertainConfirmations(options: VerificationOptions, 
 }
 
 /** Checks that a click on an offer of a lost view does not count, even with its click_id (docs/contract.md#views). */
-export async function refuseUnshown(
-  options: VerificationOptions,
-  session: SessionRecord,
-  issued: IssuedClick,
-): Promise<void> {
+async function refuseUnshown(options: VerificationOptions, session: SessionRecord, issued: IssuedClick): Promise<void> {
   const row: ConfirmationRow = {
     offerId: issued.offerId,
     txid: 'unshown',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { chance, pickWeighted, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
-import { clickIdOf } from '../support/click-id-of.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { clickIdOf } from '../support/click-ids.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { loadConfirmations } from './confirmation-load.ts';
 import { drawOne, type KeyedCreation, type LoadOptions } from './expectations.ts';
 import { expectedReport, readSummary } from './figures.ts';

@@ -1,8 +1,8 @@
 import { type Borrower, drawBorrower } from '../../bench/population/borrower.ts';
 import { chance, type Random, wholeNumber } from '../../bench/population/random.ts';
 import type { Mode, OfferView } from '../../src/index.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { type Fields, listedOffer } from '../support/vertical-fixture.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 /** Part of the answer of POST /inputs. */
 export interface Readiness {

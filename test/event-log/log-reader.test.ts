@@ -9,7 +9,7 @@ import { segmentFileName, segmentHeaderBytes } from '../../src/event-log/log-for
 import { CursorBeyondLogError, type LogCursor, LogReader, readOpenLog } from '../../src/event-log/log-reader.ts';
 import { recordTimeMs } from '../../src/ledger/ledger-record.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { openTemporaryLedger } from '../support/temporary-ledger.ts';
+import { openTemporaryLedger } from '../support/temporary-logs.ts';
 import {
   appendOneByOne,
   appendTogether,

@@ -33,7 +33,7 @@ import { FailingLogFiles } from '../event-log/failing-log-files.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { subOf } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-journal.ts';
+import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-logs.ts';
 
 const ttlMs = 4 * 60 * 60 * 1000;
 
