@@ -21,8 +21,8 @@ import {
   upTo,
 } from './log-fixture.ts';
 
-/** Resolves with the next trouble of one kind. */
-function troubleWatch() {
+/** Collects incidents. `next` resolves at the next incident of a kind. */
+function watchIncidents() {
   const seen: LogIncident['kind'][] = [];
   const waiting = new Map<LogIncident['kind'], () => void>();
   return {
@@ -39,7 +39,7 @@ for (const step of ['write', 'datasync'] as const) {
   test(`after a failed ${step}, writes the group to a new segment and never writes to the old segment again`, async (t) => {
     const folder = scratchFolder(t);
     const files = new FailingLogFiles();
-    const { seen, onIncident } = troubleWatch();
+    const { seen, onIncident } = watchIncidents();
     const log = await openLog(folder, { files, onIncident });
     await appendOneByOne(log, 3);
     files.fail(step, 1);
@@ -66,11 +66,11 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
   test(`while ${step} fails, rejects appends and queues records without waiting, and recovers later`, async (t) => {
     const folder = scratchFolder(t);
     const files = new FailingLogFiles();
-    const trouble = troubleWatch();
-    const log = await openLog(folder, { files, onIncident: trouble.onIncident, retryMs: 1 });
+    const incidents = watchIncidents();
+    const log = await openLog(folder, { files, onIncident: incidents.onIncident, retryMs: 1 });
     await appendOneByOne(log, 2);
-    const unavailable = trouble.next('unavailable');
-    // A failed write sends the log to a new segment, whose beginning takes all the other steps.
+    const unavailable = incidents.next('unavailable');
+    // After a failed write, the log creates a new segment, which takes all other steps.
     files.fail('write', 1);
     files.fail(step, Number.POSITIVE_INFINITY);
     const together = appendTogether(log, 2);
@@ -81,23 +81,23 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
     assert.equal(log.append(recordAt(5)), null);
     assert.equal(log.appendWithoutWaiting(recordAt(5)), 5);
 
-    const healed = trouble.next('recovered');
+    const recovered = incidents.next('recovered');
     files.failing.clear();
-    await healed;
+    await recovered;
     assert.equal(log.healthy, true);
     await appendOneByOne(log, 1);
     assert.equal(log.durablePosition, 6);
     await log.close();
     assert.equal(files.openFiles, 0);
-    assert.deepEqual(trouble.seen, ['segment-abandoned', 'unavailable', 'recovered']);
+    assert.deepEqual(incidents.seen, ['segment-abandoned', 'unavailable', 'recovered']);
     assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(6)));
   });
 }
 
 test('rejects records after a failed group, and reports the records in order when they are durable', async (t) => {
   const files = new FailingLogFiles();
-  const trouble = troubleWatch();
-  const log = await openLog(scratchFolder(t), { files, onIncident: trouble.onIncident, retryMs: 1 });
+  const incidents = watchIncidents();
+  const log = await openLog(scratchFolder(t), { files, onIncident: incidents.onIncident, retryMs: 1 });
   await appendOneByOne(log, 1);
   files.fail('datasync', Number.POSITIVE_INFINITY);
   const durable: number[] = [];
@@ -113,10 +113,10 @@ test('rejects records after a failed group, and reports the records in order whe
   assert.deepEqual(await Promise.all(storing), [true, true, true]);
   assert.equal(log.append(recordAt(5)), null);
   assert.equal(durable.length, 0);
-  const healed = trouble.next('recovered');
+  const recovered = incidents.next('recovered');
   files.failing.clear();
-  await healed;
-  // Travels with the one that waited behind the failing group.
+  await recovered;
+  // The record is stored in the group of the record that waited.
   await log.append(recordAt(5))!.durable.then(() => durable.push(5));
   assert.deepEqual(durable, [2, 3, 4, 5]);
   await log.close();
@@ -127,20 +127,20 @@ test('limits the number of records that an unavailable log queues', async (t) =>
   const log = await openLog(scratchFolder(t), { files, pendingBytesMax: 2_000 });
   files.fail('create', Number.POSITIVE_INFINITY);
   await assert.rejects(log.append(recordAt(1))!.durable, LogUnavailableError);
-  let noted = 0;
-  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1)) !== null) noted++;
-  assert.ok(noted > 10 && noted < 40);
+  let queued = 0;
+  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1)) !== null) queued++;
+  assert.ok(queued > 10 && queued < 40);
   files.failing.clear();
   await log.close();
-  assert.equal(log.durablePosition, noted + 1);
+  assert.equal(log.durablePosition, queued + 1);
 });
 
 test('closing an unavailable log retries once and reports the lost records', async (t) => {
   const folder = scratchFolder(t);
   const files = new FailingLogFiles();
   const lost: number[] = [];
-  const onIncident = (trouble: LogIncident) => {
-    if (trouble.kind === 'records-lost') lost.push(trouble.records);
+  const onIncident = (incident: LogIncident) => {
+    if (incident.kind === 'records-lost') lost.push(incident.records);
   };
   const log = await openLog(folder, { files, onIncident, retryMs: 60_000 });
   await appendOneByOne(log, 2);
@@ -155,14 +155,14 @@ test('closing an unavailable log retries once and reports the lost records', asy
 test('closing retries once after a pending attempt has failed', async (t) => {
   const folder = scratchFolder(t);
   const files = new FailingLogFiles();
-  const trouble = troubleWatch();
-  const log = await openLog(folder, { files, onIncident: trouble.onIncident, retryMs: 60_000 });
-  const secondAttempt = trouble.next('segment-abandoned');
+  const incidents = watchIncidents();
+  const log = await openLog(folder, { files, onIncident: incidents.onIncident, retryMs: 60_000 });
+  const secondAttempt = incidents.next('segment-abandoned');
   files.fail('datasync', 2);
   const refused = assert.rejects(log.append(recordAt(1))!.durable, LogUnavailableError);
   await secondAttempt;
   await Promise.all([refused, log.close()]);
-  assert.deepEqual(trouble.seen, ['segment-abandoned', 'unavailable', 'recovered']);
+  assert.deepEqual(incidents.seen, ['segment-abandoned', 'unavailable', 'recovered']);
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
 });
 
@@ -179,7 +179,7 @@ test('a reader stops reading an abandoned segment at the first position of the n
     files.fail('datasync', 1);
     await Promise.all(appendTogether(log, 2));
     follow();
-    // The step after next fails in a segment that holds nothing durable, which its successor then replaces.
+    // The next segment contains no durable record, so the segment after it has the same name.
     files.fail('write', 1);
     await appendOneByOne(log, 1);
     follow();

@@ -183,7 +183,7 @@ test('settles field changes in stored order during the start of a new epoch on a
   const merges = [append(temporary, 2).then(() => settled.push(2))];
   await new Promise(setImmediate);
   clock.advance(bounds.journalEpochDurationMs);
-  const tending = temporary.journal.maintain();
+  const maintenance = temporary.journal.maintain();
   // More changes than fit into a batch, in many turns.
   const serials = Array.from({ length: 100 }, (_, i) => i + 3);
   for (const serial of serials) {
@@ -191,7 +191,7 @@ test('settles field changes in stored order during the start of a new epoch on a
     await new Promise(setImmediate);
   }
   slow.resolve();
-  await Promise.all([tending, ...merges]);
+  await Promise.all([maintenance, ...merges]);
   assert.equal(epochs(temporary).length, 2);
   assert.deepEqual(settled, [2, ...serials]);
   assert.deepEqual(await restoredSerials(temporary), serialsUpTo(102));
@@ -202,7 +202,7 @@ test('keeps the changes of an epoch that cannot be written, and writes them late
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
   temporary.breakFiles();
-  await assert.rejects(append(temporary, 2), (fault) => fault instanceof LogUnavailableError && fault.isAppended);
+  await assert.rejects(append(temporary, 2), (error) => error instanceof LogUnavailableError && error.isAppended);
   clock.advance(bounds.journalEpochDurationMs);
   await temporary.journal.maintain();
   assert.equal(epochs(temporary).length, 1);
@@ -231,8 +231,8 @@ test('deletes a journal epoch as soon as all of its sessions have expired', asyn
 
 test('starts and deletes journal epochs without synchronous file system calls', async (t) => {
   const clock = new ManualClock();
-  const troubles: unknown[] = [];
-  const temporary = await openTemporaryJournal(t, { clock, onIncident: (trouble) => troubles.push(trouble) });
+  const incidents: unknown[] = [];
+  const temporary = await openTemporaryJournal(t, { clock, onIncident: (incident) => incidents.push(incident) });
   const [first] = epochs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalEpochDurationMs);
@@ -251,7 +251,7 @@ test('starts and deletes journal epochs without synchronous file system calls', 
   t.mock.restoreAll();
   syncBuiltinESMExports();
 
-  assert.deepEqual([called, troubles], [[], []]);
+  assert.deepEqual([called, incidents], [[], []]);
   assert.equal(before[0], first);
   const after = epochs(temporary);
   assert.equal(after.length, 2);
@@ -260,8 +260,8 @@ test('starts and deletes journal epochs without synchronous file system calls', 
 
 test('retries a failed deletion of an epoch later, and reports the failure and the success', async (t) => {
   const clock = new ManualClock();
-  const troubles: string[] = [];
-  const temporary = await openTemporaryJournal(t, { clock, onIncident: ({ kind }) => troubles.push(kind) });
+  const incidents: string[] = [];
+  const temporary = await openTemporaryJournal(t, { clock, onIncident: ({ kind }) => incidents.push(kind) });
   const [first] = epochs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalEpochDurationMs);
@@ -272,9 +272,9 @@ test('retries a failed deletion of an epoch later, and reports the failure and t
   await temporary.journal.maintain();
   rm.mock.restore();
   syncBuiltinESMExports();
-  assert.deepEqual([rm.mock.callCount(), troubles], [1, ['maintenance-failed']]);
+  assert.deepEqual([rm.mock.callCount(), incidents], [1, ['maintenance-failed']]);
   for (let again = 0; again < 2; again++) await temporary.journal.maintain();
-  assert.deepEqual(troubles, ['maintenance-failed', 'maintenance-recovered']);
+  assert.deepEqual(incidents, ['maintenance-failed', 'maintenance-recovered']);
   assert(!epochs(temporary).some((name) => name.startsWith(first!)));
 });
 
@@ -347,7 +347,7 @@ test('reuses the numbers of rejected journal batches', async (t) => {
   await assert.rejects(append(temporary, 2), LogUnavailableError);
   assert.equal(temporary.journal.healthy, false);
   for (let i = 0; i < 3; i++) {
-    await assert.rejects(append(temporary, 3), (fault) => fault instanceof LogUnavailableError && !fault.isAppended);
+    await assert.rejects(append(temporary, 3), (error) => error instanceof LogUnavailableError && !error.isAppended);
   }
   temporary.repair();
   while (!temporary.journal.healthy) await new Promise(setImmediate);
