@@ -1,0 +1,144 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { bounds } from '../../bounds.ts';
+import { CommandLineError } from '../command.ts';
+
+/** Outcome of one row. A `rejected` row has a reason. The outcome is `unknown` if retries did not succeed. */
+export interface RowOutcome {
+  readonly outcome: 'accepted' | 'repeated' | 'rejected' | 'unknown';
+  readonly reason?: string;
+}
+
+interface ConfirmationClientOptions {
+  /** Delay before the first retry; each later delay is twice as long. */
+  readonly retryMs?: number;
+  /** Cancels the request and its retries. */
+  readonly signal?: AbortSignal;
+}
+
+const responseValidator = Compile(
+  Type.Object({
+    results: Type.Array(
+      Type.Object({
+        index: Type.Integer({ minimum: 0 }),
+        outcome: Type.Union(
+          (['accepted', 'repeated', 'rejected', 'unknown'] as const).map((outcome) => Type.Literal(outcome)),
+        ),
+        reason: Type.Optional(Type.String()),
+      }),
+    ),
+  }),
+);
+
+/** Error message of fetch for a port that the Fetch standard blocks. */
+const blockedPortMessage = 'bad port';
+
+/** Error code of fetch after status 421: fetch resends the request automatically, but the body has already been consumed. */
+const resentBodyCode = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH';
+
+/**
+ * Sends batches of rows to a running server. Retries rows with an unknown outcome, and batches without a response, with exponential
+ * backoff. A retry is safe, because the server reports an already booked row as `repeated`. If no server responds to the first batch,
+ * that batch is not retried.
+ */
+export class ConfirmationClient {
+  readonly #url: string;
+  readonly #token: string;
+  readonly #retryMs: number;
+  readonly #signal: AbortSignal;
+  #hasResponded = false;
+
+  /** @param url base URL of the operations listener, without a trailing slash */
+  constructor(
+    url: string,
+    token: string,
+    { retryMs = bounds.confirmRetryDelayMs, signal = new AbortController().signal }: ConfirmationClientOptions = {},
+  ) {
+    this.#url = `${url}/confirmations`;
+    this.#token = token;
+    this.#retryMs = retryMs;
+    this.#signal = signal;
+  }
+
+  /**
+   * Sends the items and returns their outcomes in the same order. Throws `CommandLineError` if the server cannot be reached or refuses
+   * the requests. Throws the signal's reason once the signal is aborted.
+   */
+  async send(items: readonly object[]): Promise<readonly RowOutcome[]> {
+    const outcomes: RowOutcome[] = items.map(() => ({ outcome: 'unknown' }));
+    let pending = items.map((_, index) => index);
+    for (let attempt = 1; ; attempt++) {
+      const results = await this.#post(pending.map((index) => items[index]!));
+      for (const [index, result] of (results ?? []).entries()) outcomes[pending[index]!] = result;
+      pending = pending.filter((index) => outcomes[index]?.outcome === 'unknown');
+      const isLast = attempt === bounds.confirmAttemptsMax;
+      if (isLast && results === null) throw new CommandLineError(`${this.#url} does not accept rows at the moment`);
+      if (isLast || pending.length === 0) return outcomes;
+      await pause(this.#retryMs * 2 ** (attempt - 1), undefined, { signal: this.#signal }).catch(() =>
+        this.#signal.throwIfAborted(),
+      );
+    }
+  }
+
+  /** Sends one request. Returns null if a retry may succeed. */
+  async #post(items: readonly object[]): Promise<readonly RowOutcome[] | null> {
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(this.#url, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify(items),
+        redirect: 'error',
+        signal: AbortSignal.any([AbortSignal.timeout(bounds.confirmRequestTimeoutMs), this.#signal]),
+      });
+      text = await response.text();
+    } catch (cause) {
+      this.#signal.throwIfAborted();
+      if (this.#hasResponded) return null;
+      const reason = networkErrorReason(cause);
+      if (reason === resentBodyCode) throw this.#unknownHostError();
+      if (reason === blockedPortMessage) {
+        const { port } = new URL(this.#url);
+        throw new CommandLineError(
+          `${this.#url} cannot be requested: web clients block port ${port}, which is reserved for another protocol; set SVC_OPS_PORT to another port`,
+          { cause },
+        );
+      }
+      throw new CommandLineError(`no server responds at ${this.#url} (see --url): ${reason}`, { cause });
+    }
+    this.#hasResponded = true;
+    if (response.status === 503) return null;
+    if (response.status === 401) {
+      throw new CommandLineError(`the server at ${this.#url} rejects this operator token (see --token-file)`);
+    }
+    if (response.status === 421) throw this.#unknownHostError();
+    const body = response.status === 200 ? parseJsonOrNull(text) : null;
+    if (!responseValidator.Check(body) || body.results.length !== items.length) {
+      throw new CommandLineError(`${this.#url} returned status ${response.status} with an unexpected body (see --url)`);
+    }
+    return body.results;
+  }
+
+  #unknownHostError(): CommandLineError {
+    const { hostname } = new URL(this.#url);
+    return new CommandLineError(
+      `the server at ${this.#url} does not accept the host name ${hostname}: add it to SVC_OPS_ALLOWED_HOSTS of the server, or use an IP address or localhost (see --url)`,
+    );
+  }
+}
+
+function parseJsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the code or the message of the system error that fetch wraps. */
+function networkErrorReason(error: unknown): string {
+  const { cause, message } = error as Error & { readonly cause?: NodeJS.ErrnoException };
+  return cause?.code ?? cause?.message ?? message;
+}

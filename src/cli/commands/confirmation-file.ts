@@ -1,0 +1,207 @@
+import { pipeline, Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
+import { bounds } from '../../bounds.ts';
+import { confirmationMembers } from '../../confirmations/confirmation.ts';
+import { findDuplicateMembers } from '../../confirmations/parse-confirmation.ts';
+import { CommandLineError } from '../command.ts';
+
+/** One row of a file of confirmations, before it is sent. */
+export interface ConfirmationRow {
+  /** The item to send, or the reason why the row is rejected before sending. */
+  readonly parsed: { readonly ok: true; readonly item: object } | { readonly ok: false; readonly reason: string };
+  /** Formats the row for the file of rejected rows. That file has the format of the input file plus a reason. */
+  formatRejected(reason: string): string;
+}
+
+/** Reader of one confirmation file. Throws `CommandLineError` if the rest of the file cannot be read reliably. */
+export interface ConfirmationReader {
+  readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow>;
+  /** First line of the file of rejected rows, including the line break. Known after the first row has been read. */
+  readonly rejectedHeader: string;
+}
+
+export type ConfirmationFormat = 'csv' | 'ndjson';
+
+export function createConfirmationReader(format: ConfirmationFormat): ConfirmationReader {
+  return format === 'csv' ? new CsvConfirmationReader() : new NdjsonConfirmationReader();
+}
+
+/**
+ * Reader of CSV as in RFC 4180. The header contains the member names, in any order and among other columns. An empty cell is an absent
+ * member. Input that RFC 4180 does not allow is an error, because a guess about a stray quote could book money for the wrong row.
+ */
+class CsvConfirmationReader implements ConfirmationReader {
+  #header: readonly string[] | null = null;
+
+  get rejectedHeader(): string {
+    const header = this.#header ?? [];
+    return formatCsvLine((header.includes('reason') ? header : [...header, 'reason']).map(escapeFormula));
+  }
+
+  async *readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow> {
+    for await (const cells of parseCsv(text)) {
+      if (this.#header === null) this.#header = validateHeader(cells);
+      else yield parseCsvRow(this.#header, cells);
+    }
+    if (this.#header === null) throw new CommandLineError('the file is empty: its first line must name the columns');
+  }
+}
+
+const csvErrorMessages: Readonly<Record<string, string>> = {
+  INVALID_OPENING_QUOTE: 'a quote is inside a cell that does not start with one',
+  CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote',
+  CSV_QUOTE_NOT_CLOSED: 'a quote is never closed',
+  CSV_MAX_RECORD_SIZE: rowTooLongMessage(),
+};
+
+/** Yields the cells of each record. Error messages never quote the file. */
+async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly string[]> {
+  const parser = parse({
+    record_delimiter: [Buffer.from('\r\n'), Buffer.from('\n')],
+    relax_column_count: true,
+    skip_empty_lines: true,
+    // This limit is in bytes; `on_record` checks the number of characters.
+    max_record_size: 3 * bounds.confirmationFileRowCharactersMax,
+    cast(cell, { quoting, lines }) {
+      if (!quoting && cell.includes('\r'))
+        throw new CommandLineError(`line ${lines}: a carriage return without a line feed`);
+      return cell;
+    },
+    on_record(cells: string[], { lines }) {
+      const characters = cells.reduce((sum, cell) => sum + cell.length + 1, 0);
+      if (characters > bounds.confirmationFileRowCharactersMax) {
+        throw new CommandLineError(`line ${lines}: ${rowTooLongMessage()}`);
+      }
+      return cells;
+    },
+  });
+  // `pipeline` requires a callback. The loop below throws the errors of `parser`.
+  pipeline(Readable.from(text), parser, () => {});
+  try {
+    yield* parser;
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const message = csvErrorMessages[error.code] ?? 'invalid CSV';
+    throw new CommandLineError(`line ${error.lines}: ${message}`, { cause: error });
+  }
+}
+
+function parseCsvRow(header: readonly string[], cells: readonly string[]): ConfirmationRow {
+  const formatRejected = (reason: string): string => {
+    const line = header.map((_, column) => cells[column] ?? '');
+    // The column `reason` already exists if a file of rejected rows is sent again.
+    const reasonColumn = header.indexOf('reason');
+    line[reasonColumn < 0 ? header.length : reasonColumn] = reason;
+    return formatCsvLine([...line, ...cells.slice(header.length)].map(escapeFormula));
+  };
+  if (cells.length !== header.length) return { parsed: { ok: false, reason: 'cells_miscounted' }, formatRejected };
+  const item: Record<string, unknown> = {};
+  for (const member of confirmationMembers) {
+    const cell = unescapeFormula(cells[header.indexOf(member)] ?? '');
+    if (cell !== '') item[member] = member === 'amount' ? parseAmount(cell) : cell;
+  }
+  return { parsed: { ok: true, item }, formatRejected };
+}
+
+/** Parses a plain decimal number. Returns any other text unchanged, so that the service rejects the row. */
+function parseAmount(cell: string): number | string {
+  return /^\d{1,9}(\.\d{1,6})?$/.test(cell) ? Number(cell) : cell;
+}
+
+function validateHeader(header: readonly string[]): readonly string[] {
+  const missing = ['txid', 'status', 'amount', 'occurred_at'].filter((name) => !header.includes(name));
+  if (!header.includes('click_id')) {
+    missing.push(...['sub_id', 'svc_offer_id'].filter((name) => !header.includes(name)));
+  }
+  if (missing.length > 0) {
+    throw new CommandLineError(`the first line must name the columns; missing: ${missing.join(', ')}`);
+  }
+  const duplicate = confirmationMembers.find((name) => header.indexOf(name) !== header.lastIndexOf(name));
+  if (duplicate !== undefined) throw new CommandLineError(`the first line names the column ${duplicate} twice`);
+  return header;
+}
+
+/** Formats one record as a CSV line that ends as in RFC 4180. */
+function formatCsvLine(cells: readonly string[]): string {
+  return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
+}
+
+/** Start of a cell that a spreadsheet may run as a formula, including the full-width characters of East Asian keyboards. */
+const formulaStart = String.raw`(?:\s*[=+\-@＝＋－＠]|[\t\r\n])`;
+const formulaPattern = new RegExp(`^${formulaStart}`);
+const escapedFormulaPattern = new RegExp(`^' (?=${formulaStart})`);
+
+/**
+ * Inserts an apostrophe and a space before the text of a cell that a spreadsheet would run as a formula. Because of the space, the result
+ * cannot equal an id that starts with an apostrophe.
+ */
+function escapeFormula(cell: string): string {
+  return formulaPattern.test(cell) ? `' ${cell}` : cell;
+}
+
+function unescapeFormula(cell: string): string {
+  return cell.replace(escapedFormulaPattern, '');
+}
+
+/** Reader of a file with one JSON object per line. Skips empty lines. */
+class NdjsonConfirmationReader implements ConfirmationReader {
+  readonly rejectedHeader = '';
+
+  async *readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow> {
+    let incompleteLine = '';
+    let lineNumber = 0;
+    for await (const chunk of text) {
+      const lines = (incompleteLine + chunk).split('\n');
+      incompleteLine = lines.pop()!;
+      for (const line of lines) yield* parseNdjsonLine(line, ++lineNumber);
+      assertLineLength(incompleteLine, lineNumber + 1);
+    }
+    yield* parseNdjsonLine(incompleteLine, lineNumber + 1);
+  }
+}
+
+function* parseNdjsonLine(text: string, lineNumber: number): Iterable<ConfirmationRow> {
+  assertLineLength(text, lineNumber);
+  if (text.trim() !== '') yield parseNdjsonRow(text);
+}
+
+function assertLineLength(text: string, lineNumber: number): void {
+  if (text.length > bounds.confirmationFileRowCharactersMax) {
+    throw new CommandLineError(`line ${lineNumber}: ${rowTooLongMessage()}`);
+  }
+}
+
+function rowTooLongMessage(): string {
+  return `a row has more than ${bounds.confirmationFileRowCharactersMax} characters`;
+}
+
+function parseNdjsonRow(text: string): ConfirmationRow {
+  /** Returns a rejected row for a line that cannot be written back as an object with a reason. */
+  const rejectedText = (reason: string): ConfirmationRow => ({
+    parsed: { ok: false, reason },
+    formatRejected: () => formatJsonLine({ row: text.trim(), reason }),
+  });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return rejectedText('not_json');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return {
+      parsed: { ok: false, reason: 'not_an_object' },
+      formatRejected: (reason) => formatJsonLine({ row: value, reason }),
+    };
+  }
+  const duplicate = findDuplicateMembers(text).get(0);
+  if (duplicate !== undefined) return rejectedText(`${duplicate}_repeated`);
+  const row = value as Readonly<Record<string, unknown>>;
+  const item = Object.fromEntries(
+    confirmationMembers.filter((name) => Object.hasOwn(row, name)).map((name) => [name, row[name]]),
+  );
+  return { parsed: { ok: true, item }, formatRejected: (reason) => formatJsonLine({ ...row, reason }) };
+}
+
+function formatJsonLine(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}

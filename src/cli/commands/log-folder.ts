@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { readDataDir } from '../../config/config.ts';
+import { readEnv } from '../../config/env.ts';
+import { nodeLogFiles } from '../../event-log/log-files.ts';
+import { type LogVerification, logSizeBytes, type VerifyLogOptions, verifyLog } from '../../event-log/verify-log.ts';
+import { recordTimeMs } from '../../ledger/ledger-record.ts';
+import { CommandLineError } from '../command.ts';
+import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
+
+/** Returns the absolute path of the log: the folder given on the command line, or the ledger of the data folder. */
+export function resolveLogFolder(named: string | undefined): string {
+  const folder = named === undefined ? join(readDataDir(readEnv()), 'ledger') : resolve(named);
+  if (existsSync(folder)) return folder;
+  throw new CommandLineError(`there is no log at ${folder}${named === undefined ? ' yet (see SVC_DATA_DIR)' : ''}`);
+}
+
+/** Verifies a log from the first record to the last and shows a progress bar. */
+export async function checkLogWithProgress(
+  folder: string,
+  output: { readonly json?: true },
+  options: Pick<VerifyLogOptions, 'onRecord' | 'signal'>,
+): Promise<LogVerification> {
+  const bar = createProgressBar(progressStreamFor(output), {
+    total: logSizeBytes(nodeLogFiles, folder),
+    unit: 'bytes',
+  });
+  try {
+    return await verifyLog(nodeLogFiles, folder, { ...options, onBytesRead: (bytes) => bar.advance(bytes) });
+  } finally {
+    bar.clear();
+  }
+}
+
+/** Times of the first and the last record that have a time, in Unix milliseconds. */
+export class RecordTimeSpan {
+  firstMs: number | null = null;
+  lastMs: number | null = null;
+
+  include(record: readonly unknown[]): void {
+    const ms = recordTimeMs(record);
+    if (ms === null) return;
+    this.firstMs ??= ms;
+    this.lastMs = ms;
+  }
+}

@@ -1,0 +1,104 @@
+import { dirname, join, sep } from 'node:path';
+import { KeyFileError } from '../../auth/key-file.ts';
+import { InvalidCatalogError } from '../../catalogs/catalog-store.ts';
+import type { Config } from '../../config/config.ts';
+import { ConfigError } from '../../config/env.ts';
+import { LogDamagedError } from '../../event-log/segment-reader.ts';
+import { dataFiles } from '../../files/data-files.ts';
+import { diskFullMessage, isDiskFull } from '../../files/durable-files.ts';
+import { InvalidCertificateError } from '../../tls/certificate.ts';
+import { CommandLineError } from '../command.ts';
+
+/** Members of Node.js and SQLite errors that identify the cause. */
+interface SystemErrorDetails {
+  readonly code?: string;
+  readonly syscall?: string;
+  readonly path?: string;
+  readonly address?: string;
+  readonly hostname?: string;
+  readonly port?: number;
+}
+
+/** Converts an error of the start to an error that names the setting to fix. Returns any other error unchanged. */
+export function toStartError(error: unknown, config: Config): unknown {
+  if (error instanceof InvalidCertificateError) {
+    return ConfigError.invalidValue(error.part === 'key' ? 'SVC_TLS_KEY' : 'SVC_TLS_CERT', error.file, error.expected);
+  }
+  if (error instanceof LogDamagedError) return damagedLogError(error, config);
+  if (error instanceof KeyFileError)
+    return new CommandLineError(`${error.message} (see SVC_DATA_DIR)`, { cause: error });
+  if (error instanceof InvalidCatalogError) return catalogError(error, config);
+  if (!(error instanceof Error)) return error;
+  const { code = '', syscall = '', path } = error as Error & SystemErrorDetails;
+  if (isDiskFull(error)) return diskFullError(error, path, config);
+  if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
+    return listenError(error as SystemErrorDetails, config);
+  if (path !== undefined) return pathError(path, code, error, config);
+  // The SQLite error does not name the file. All SQLite files are in the data folder.
+  if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(code)) return dataFolderError(config, code);
+  return error;
+}
+
+/** Describes how to fix a damaged log. A journal can be moved away; live sessions then lose their fields. A ledger must be repaired. */
+function damagedLogError(error: LogDamagedError, { dataDir }: Config): CommandLineError {
+  const journal = dataFiles(dataDir).journalFolder + sep;
+  if (!error.file.startsWith(journal)) {
+    return new CommandLineError(`${error.message} (see marketplace log verify)`, { cause: error });
+  }
+  const epoch = join(journal, error.file.slice(journal.length).split(sep, 1)[0]!);
+  const remedy = `repair it, or move ${epoch} away: inputs of live sessions must then be submitted again`;
+  return new CommandLineError(`${error.message}; ${remedy}`, { cause: error });
+}
+
+function catalogError(error: InvalidCatalogError, { catalog }: Config): CommandLineError {
+  const subject =
+    catalog.kind === 'file'
+      ? `the catalog ${catalog.path} cannot be used (see SVC_CATALOG)`
+      : 'the catalog cannot be used';
+  const more = error.errors.length > 1 ? ` (and ${error.errors.length - 1} more)` : '';
+  return new CommandLineError(`${subject}: ${error.errors[0]}${more}`, { cause: error });
+}
+
+function listenError(error: SystemErrorDetails, { publicEndpoint, operationsEndpoint }: Config): Error {
+  const { code, address, hostname, port } = error;
+  if (code === 'EADDRINUSE' || code === 'EACCES') {
+    const setting = port === operationsEndpoint.port ? 'SVC_OPS_PORT' : 'SVC_PORT';
+    const allowed = code === 'EADDRINUSE' ? 'an unused port' : 'a port that this process may listen on';
+    return ConfigError.invalidValue(setting, String(port), `${allowed} (${code})`);
+  }
+  const host = hostname ?? address;
+  const setting = host === operationsEndpoint.host && host !== publicEndpoint.host ? 'SVC_OPS_HOST' : 'SVC_HOST';
+  return ConfigError.invalidValue(setting, String(host), `an address of this machine (${code})`);
+}
+
+/** Names the setting whose file or folder has this path, contains this path, or is inside this path. */
+function pathError(path: string, code: string, error: Error, config: Config): unknown {
+  const { secretFile, dataDir } = config;
+  if (path === secretFile || path === `${secretFile}.new` || path === dirname(secretFile)) {
+    if (dirname(secretFile) !== dataDir) {
+      return ConfigError.invalidValue(
+        'SVC_SECRET_FILE',
+        secretFile,
+        `a file in a folder that this process may use (${code})`,
+      );
+    }
+  }
+  if (path === dataDir || path.startsWith(`${dataDir}${sep}`) || dataDir.startsWith(`${path}${sep}`)) {
+    return dataFolderError(config, path === dataDir ? code : `${code} at ${JSON.stringify(path)}`);
+  }
+  return error;
+}
+
+function diskFullError(error: Error, path: string | undefined, { dataDir, secretFile }: Config): CommandLineError {
+  const isSecret = path !== undefined && dirname(path) === dirname(secretFile) && dirname(secretFile) !== dataDir;
+  const [folder, setting] = isSecret ? [dirname(secretFile), 'SVC_SECRET_FILE'] : [dataDir, 'SVC_DATA_DIR'];
+  return new CommandLineError(`${diskFullMessage(folder)} (see ${setting})`, { cause: error });
+}
+
+function dataFolderError({ dataDir }: Config, reason: string): ConfigError {
+  return ConfigError.invalidValue(
+    'SVC_DATA_DIR',
+    dataDir,
+    `a folder that this process may create and write (${reason})`,
+  );
+}

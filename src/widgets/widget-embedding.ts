@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs';
+import { bounds } from '../bounds.ts';
+import type { CompressedFile } from '../domain/compressed-file.ts';
+import { contentHash } from '../domain/content-hash.ts';
+import type { Mode } from '../domain/mode.ts';
+import type { SortOrder } from '../matching/matcher.ts';
+
+/** Height of the title, sort order and disclosure together, at the largest width and the default font size. */
+const frameHeightPx = 138;
+/** Height of one offer, at the largest width and the default font size. */
+const offerHeightPx = 206;
+/** Minimum height. A single offer needs 350 px at the largest width and 630 px on a phone, so the layout shifts a little on both. */
+const minHeightPx = 480;
+
+/**
+ * Returns the height in px that the embed code reserves until the script has loaded: the height of the widget at its largest width. A
+ * narrower widget is higher, but then the content below the widget is not visible anyway.
+ */
+function reservedHeightPx(maxOffers: number): number {
+  return Math.max(minHeightPx, frameHeightPx + offerHeightPx * Math.min(maxOffers, bounds.widgetPlaceholderCardsMax));
+}
+
+export interface WidgetParameters {
+  readonly sub: string;
+  readonly token: string;
+  readonly sort: SortOrder;
+  readonly maxOffers: number;
+}
+
+/** Returns the URL of the iframe page (docs/contract.md#embed-code). */
+export function widgetPageUrl(widgetUrl: string, { sub, token, sort, maxOffers }: WidgetParameters): string {
+  return `${widgetUrl}?sub=${sub}&token=${token}&sort=${sort}&max_offers=${maxOffers}`;
+}
+
+/** Returns the `<iframe>` element. It has no style attribute, because a strict CSP would block the style. */
+export function iframeHtml(src: string): string {
+  // Ampersands are not escaped, so that the URL can be copied from the text. HTML allows unescaped ampersands here.
+  return `<iframe src="${escapeAttribute(src)}" title="Offers for you" width="100%" height="680" frameborder="0"></iframe>`;
+}
+
+/**
+ * Returns a container and a script that mounts the widget in the container. An empty SVG reserves the height of the widget, so that the
+ * layout does not shift. The SVG has a height attribute and no style, because a strict CSP would block the style.
+ */
+export function scriptHtml(src: string, mountName: string, widget: WidgetParameters): string {
+  const placeholder = `<svg width="1" height="${reservedHeightPx(widget.maxOffers)}" aria-hidden="true"></svg>`;
+  return `<div id="${mountName}">${placeholder}</div>\n${scriptElement(src, `#${mountName}`, widget)}`;
+}
+
+function scriptElement(src: string, mount: string, widget: WidgetParameters, extraAttributes = ''): string {
+  const { sub, token, sort, maxOffers } = widget;
+  return (
+    `<script async src="${escapeAttribute(src)}" data-sub="${sub}" data-token="${token}" data-mount="${mount}"` +
+    ` data-sort="${sort}" data-max-offers="${maxOffers}"${extraAttributes}></script>`
+  );
+}
+
+/** Escapes the characters of a configured URL that the URL parser does not escape. */
+function escapeAttribute(text: string): string {
+  return text.replaceAll('"', '%22').replaceAll("'", '%27').replaceAll('<', '%3C').replaceAll('>', '%3E');
+}
+
+/** Returns the HTML document of the iframe. It contains the same script as a partner's page. */
+export function widgetPageHtml(scriptUrl: string, nonce: string, widget: WidgetParameters): string {
+  const mount = 'svc-offers';
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Offers for you</title>
+<style nonce="${nonce}">:root { color-scheme: light dark } body { margin: 0 }</style>
+</head>
+<body>
+<main id="${mount}"></main>
+${scriptElement(scriptUrl, `#${mount}`, widget, ` data-embed="iframe" nonce="${nonce}"`)}
+<noscript>Offers are shown with JavaScript, which is switched off here.</noscript>
+</body>
+</html>
+`;
+}
+
+/** Returns the CSP of the iframe page. It allows the script with the nonce, requests to the page's own host, and logos. */
+export function widgetPageCsp(nonce: string, ownOrigin: string, cdnOrigin: string, frameAncestors: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src 'nonce-${nonce}'`,
+    `connect-src ${ownOrigin}`,
+    `img-src ${cdnOrigin}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${frameAncestors}`,
+  ].join('; ');
+}
+
+/** The pages on which the widgets of an account may be shown (docs/contract.md#widget-origins). */
+export interface EmbedPolicy {
+  /** Value of the CSP directive `frame-ancestors` for the iframe page. */
+  readonly frameAncestors: string;
+  /**
+   * Returns the value of `Access-Control-Allow-Origin` for a page of this origin. Returns null for a page that is not allowed, and '' for
+   * a request without an origin, which needs no such header.
+   */
+  corsOriginFor(origin: string): string | null;
+}
+
+/**
+ * Creates the policy for an account's origins. If the account has no origins, widgets of sandbox sessions may be shown on every page, and
+ * widgets of live sessions on none.
+ *
+ * @param ownOrigin origin of the iframe page, which is always allowed
+ */
+export function createEmbedPolicy(mode: Mode, origins: readonly string[], ownOrigin: string): EmbedPolicy {
+  if (origins.length > 0) return listedOriginsPolicy(origins, ownOrigin);
+  return mode === 'test' ? anyOriginPolicy : listedOriginsPolicy([], ownOrigin);
+}
+
+const anyOriginPolicy: EmbedPolicy = { frameAncestors: '*', corsOriginFor: (origin) => (origin === '' ? '' : '*') };
+
+function listedOriginsPolicy(origins: readonly string[], ownOrigin: string): EmbedPolicy {
+  return {
+    // The value is computed on demand, because most requests do not need it and the list may be long.
+    get frameAncestors() {
+      return origins.length === 0 ? "'none'" : origins.join(' ');
+    },
+    corsOriginFor: (origin) => {
+      if (origin === '') return '';
+      return origin === ownOrigin || origins.includes(origin) ? origin : null;
+    },
+  };
+}
+
+const builtScriptUrl = new URL('../web/widget/dist/widget.js', import.meta.url);
+
+class WidgetScriptMissingError extends Error {
+  override readonly name = 'WidgetScriptMissing';
+}
+
+/** Loads the widget script that `bin/build-widget.ts` has built and compressed. Compression at each start would take 40 ms. */
+export function loadWidgetScript(): CompressedFile {
+  try {
+    const [plain, gzip, brotli] = ['', '.gz', '.br'].map((ending) =>
+      readFileSync(new URL(builtScriptUrl.href + ending)),
+    );
+    return { hash: contentHash(plain!), plain: plain!, gzip: gzip!, brotli: brotli! };
+  } catch {
+    throw new WidgetScriptMissingError('the widget script is not built; run make install');
+  }
+}
