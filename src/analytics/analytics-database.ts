@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import Database, { type Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import { createPrivateFile } from '../files/private-files.ts';
+import { createPrivateFile } from '../files/durable-files.ts';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import { totalsColumns } from './projection-state.ts';
 

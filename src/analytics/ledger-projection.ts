@@ -11,8 +11,7 @@ import type {
   SessionCreated,
   WidgetEventsReported,
 } from '../ledger/ledger-record.ts';
-import { ledgerRecordKind, widgetEventTypes } from '../ledger/ledger-record.ts';
-import { parseLedgerRecord } from '../ledger/parse-ledger-record.ts';
+import { ledgerRecordKind, parseLedgerRecord, widgetEventTypes } from '../ledger/ledger-record.ts';
 import { zeroWidgetCounts } from './counting-rules.ts';
 import {
   type CohortDelta,

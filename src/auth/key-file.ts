@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { OperatorError } from '../domain/operator-error.ts';
-import { diskFullMessage, isDiskFull } from '../files/durable-files.ts';
-import { createPrivateFile, createPrivateFolder } from '../files/private-files.ts';
+import { createPrivateFile, createPrivateFolder, diskFullMessage, isDiskFull } from '../files/durable-files.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /**

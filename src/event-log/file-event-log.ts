@@ -1,9 +1,8 @@
 import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { AppendedRecord, EventLog } from './event-log.ts';
-import { FrameGroup } from './frame-group.ts';
 import { type LogFiles, nodeLogFiles } from './log-files.ts';
-import { chainFieldsBytes, frameHeaderBytes } from './log-format.ts';
+import { frameHeaderBytes, sequenceFieldsBytes } from './log-format.ts';
 import {
   type ReadProgressListener,
   type ReadSince,
@@ -12,7 +11,7 @@ import {
   type RemovedTail,
   recoverLog,
 } from './log-recovery.ts';
-import { SegmentWriter } from './segment-writer.ts';
+import { FrameGroup, SegmentWriter } from './segment-writer.ts';
 
 export interface FileEventLogOptions<Item> {
   /** Folder that only this log uses. Created if it does not exist. The data folder must be locked first. */
@@ -28,14 +27,14 @@ export interface FileEventLogOptions<Item> {
   /** Called synchronously for each record that the log accepts. Must not throw. */
   readonly onAppended?: (record: Item) => void;
   /** Reports write errors, recovered writes and torn tails to the operator. */
-  readonly onIncident?: (incident: LogIncident) => void;
+  readonly onIncident?: ((incident: LogIncident) => void) | undefined;
   /** Called after each stored group with its number of records, its bytes, and the time of writing and syncing in microseconds. */
-  readonly onGroupStored?: (records: number, bytes: number, elapsedUs: number) => void;
+  readonly onGroupStored?: ((records: number, bytes: number, elapsedUs: number) => void) | undefined;
   readonly segmentBytesMax?: number;
   readonly pendingBytesMax?: number;
   /** Time between attempts to write again after an error, in milliseconds. */
-  readonly retryMs?: number;
-  readonly files?: LogFiles;
+  readonly retryMs?: number | undefined;
+  readonly files?: LogFiles | undefined;
 }
 
 export type LogIncident =
@@ -173,7 +172,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const payload = this.#encoder.encodeSharedRef(record);
     if (payload.length > bounds.logRecordBytesMax) throw new RangeError('record is larger than logRecordBytesMax');
     const group = this.#pendingGroup;
-    const frameBytesMax = payload.length + frameHeaderBytes + chainFieldsBytes;
+    const frameBytesMax = payload.length + frameHeaderBytes + sequenceFieldsBytes;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
     // A group is written only after all earlier groups are durable, so its first frame may have the mark bit.
     group.add(payload, this.#appendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
@@ -210,7 +209,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       group.clear();
       this.#durableListener(this.#durablePosition);
       // The callers that wait for the group continue after the next write has started.
-      group.settleDurable();
+      group.resolveWaiters();
     }
     this.#storeLoop = null;
     if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleStoreAfterLinger();

@@ -30,7 +30,7 @@ import { bounds } from '../bounds.ts';
  */
 export const segmentHeaderBytes = 32;
 export const frameHeaderBytes = 8;
-export const chainFieldsBytes = 12;
+export const sequenceFieldsBytes = 12;
 export const syncMarkBit = 0x8000_0000;
 
 const magic = Buffer.from('svc-log\n', 'latin1');
@@ -106,11 +106,11 @@ export function segmentFirstSequences(names: readonly string[]): number[] {
     .sort((a, b) => a - b);
 }
 
-const chainFieldsScratch = Buffer.alloc(chainFieldsBytes);
+const sequenceFieldsScratch = Buffer.alloc(sequenceFieldsBytes);
 
 export function frameCrc(sequence: number, previousCrc: number, payload: Uint8Array): number {
-  writeChainFields(chainFieldsScratch, 0, sequence, previousCrc);
-  return crc32(payload, crc32(chainFieldsScratch));
+  writeSequenceFields(sequenceFieldsScratch, 0, sequence, previousCrc);
+  return crc32(payload, crc32(sequenceFieldsScratch));
 }
 
 /** Encodes a marked frame. `FrameGroup` encodes frames in place instead, which is faster. */
@@ -120,16 +120,16 @@ export function encodeMarkedFrame(
   previousCrc: number,
 ): { readonly bytes: Buffer; readonly crc: number } {
   const crc = frameCrc(sequence, previousCrc, payload);
-  const bytes = Buffer.alloc(frameHeaderBytes + chainFieldsBytes + payload.length);
+  const bytes = Buffer.alloc(frameHeaderBytes + sequenceFieldsBytes + payload.length);
   bytes.writeUInt32BE(syncMarkBit + payload.length, 0);
   bytes.writeUInt32BE(crc, 4);
-  writeChainFields(bytes, frameHeaderBytes, sequence, previousCrc);
-  bytes.set(payload, frameHeaderBytes + chainFieldsBytes);
+  writeSequenceFields(bytes, frameHeaderBytes, sequence, previousCrc);
+  bytes.set(payload, frameHeaderBytes + sequenceFieldsBytes);
   return { bytes, crc };
 }
 
 /** Writes the additional fields of a marked frame: sequence u64, previous CRC u32. */
-export function writeChainFields(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
+export function writeSequenceFields(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
   target.writeUInt32BE(Math.floor(sequence / 2 ** 32), offset);
   target.writeUInt32BE(sequence >>> 0, offset + 4);
   target.writeUInt32BE(previousCrc, offset + 8);

@@ -11,7 +11,7 @@ import {
   segmentHeaderBytes,
 } from './log-format.ts';
 import { newestSegmentStartedBefore, type ReadSince } from './log-recovery.ts';
-import { LogDamagedError, SegmentReader } from './segment-reader.ts';
+import { LogDamagedError, SegmentReader, withSegment } from './segment-reader.ts';
 
 /** Position of a reader. Store it together with the state that is derived from the records before it. */
 export interface LogCursor {
@@ -207,11 +207,7 @@ export async function readOpenLog(
   }
 }
 
-function segmentStartCursor(files: LogFiles, folder: string, first: number) {
-  const segment = new SegmentReader(files, join(folder, segmentFileName(first)));
-  try {
-    return { position: first - 1, segment: first, offset: segmentHeaderBytes, crc: segment.readHeader().previousCrc };
-  } finally {
-    segment.close();
-  }
+function segmentStartCursor(files: LogFiles, folder: string, first: number): LogCursor {
+  const { previousCrc } = withSegment(files, join(folder, segmentFileName(first)), (segment) => segment.readHeader());
+  return { position: first - 1, segment: first, offset: segmentHeaderBytes, crc: previousCrc };
 }

@@ -13,14 +13,11 @@ import {
 } from './log-format.ts';
 import { LogScanner } from './log-scanner.ts';
 import { copySegmentRange } from './segment-files.ts';
-import { SegmentReader } from './segment-reader.ts';
+import { type SegmentReader, withSegment } from './segment-reader.ts';
 import { logSizeBytes } from './verify-log.ts';
 
-/**
- * Called for each record in order. `record` is the decoded array, `payload` its msgpack bytes. Bytes are views of a file chunk of up to
- * 1 MiB: copy bytes that you retain.
- */
-export type RecordVisitor = (position: number, record: unknown, payload: Uint8Array) => void;
+/** Called for each record in order. Bytes in a record are views of a file chunk of up to 1 MiB: copy bytes that you retain. */
+export type RecordVisitor = (position: number, record: unknown) => void;
 
 /** Called at intervals with the number of bytes read so far and the number of bytes to read. */
 export type ReadProgressListener = (bytes: number, totalBytes: number) => void;
@@ -78,7 +75,7 @@ export async function recoverLog(
   try {
     let yieldAt: number = bounds.logReadChunkBytes;
     while (scanner.nextRecord()) {
-      visit?.(scanner.position, scanner.record, scanner.payload);
+      visit?.(scanner.position, scanner.record);
       if (scanner.bytesRead >= yieldAt) {
         yieldAt = scanner.bytesRead + bounds.logReadChunkBytes;
         onRead?.(scanner.bytesRead, totalBytes);
@@ -109,14 +106,13 @@ export function newestSegmentStartedBefore(
 
 /** Reads the first record of a segment. Returns null if it cannot be read. */
 function readFirstRecord(files: LogFiles, path: string, first: number): unknown[] | null {
-  const segment = new SegmentReader(files, path);
   try {
-    if (!segment.readFrame(first, segment.readHeader().previousCrc)) return null;
-    return new RecordDecoder().decode(segment.payload);
+    return withSegment(files, path, (segment) => {
+      const isComplete = segment.readFrame(first, segment.readHeader().previousCrc);
+      return isComplete ? new RecordDecoder().decode(segment.payload) : null;
+    });
   } catch {
     return null;
-  } finally {
-    segment.close();
   }
 }
 

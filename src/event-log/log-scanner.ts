@@ -114,7 +114,7 @@ export class LogScanner {
     return this.segment.payload;
   }
 
-  /** End of the current record, or of the header of an empty segment. Null before the first segment. */
+  /** End of the current record, or of the header of an empty segment. Null before the first segment, and after `close`. */
   get end(): LogLocation | null {
     return this.segment === null ? null : { file: this.segment.path, offset: this.#endOffset };
   }
@@ -141,7 +141,7 @@ export class LogScanner {
   }
 
   #enterSegment(segmentFirst: number): SegmentReader {
-    const segment = this.#openSegment(segmentFirst);
+    const segment = openSegment(this.#files, this.#folder, segmentFirst);
     try {
       const header = segment.readHeader();
       if (this.segment === null) {
@@ -164,15 +164,6 @@ export class LogScanner {
     return segment;
   }
 
-  #openSegment(first: number): SegmentReader {
-    try {
-      return new SegmentReader(this.#files, join(this.#folder, segmentFileName(first)));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      throw new LogRewrittenError(`${this.#folder}: the records from ${first} on were deleted during the scan`);
-    }
-  }
-
   /** Lists new segments. A segment is complete once a later segment exists. */
   #listLaterSegments(): void {
     this.#laterSegments = segmentFirstSequences(this.#files.listNames(this.#folder)).filter(
@@ -182,5 +173,15 @@ export class LogScanner {
     if (this.segment !== null && next !== undefined && next <= this.position) {
       throw new LogRewrittenError(`${this.#folder}: the records from ${next} on were moved during the scan`);
     }
+  }
+}
+
+/** Opens a segment. Throws `LogRewrittenError` if it was deleted after the folder was listed. */
+export function openSegment(files: LogFiles, folder: string, first: number): SegmentReader {
+  try {
+    return new SegmentReader(files, join(folder, segmentFileName(first)));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new LogRewrittenError(`${folder}: the records from ${first} on were deleted during the scan`);
   }
 }

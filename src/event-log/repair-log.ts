@@ -1,16 +1,16 @@
 import { basename, join } from 'node:path';
 import type { LogFiles } from './log-files.ts';
 import {
-  chainFieldsBytes,
   frameHeaderBytes,
   RecordDecoder,
   readSequence,
   segmentFileName,
   segmentFirstSequences,
+  sequenceFieldsBytes,
 } from './log-format.ts';
 import type { LogLocation } from './log-scanner.ts';
 import { copySegmentRange } from './segment-files.ts';
-import { LogDamagedError, SegmentReader } from './segment-reader.ts';
+import { LogDamagedError, SegmentReader, withSegment } from './segment-reader.ts';
 import type { LogVerification } from './verify-log.ts';
 
 /** Effect of truncating a log after its last complete record. */
@@ -47,7 +47,7 @@ export function validateCut(files: LogFiles, check: LogVerification, cut: LogLoc
   if (!isNext && !isEnd && !(cut.file === damage.file && cut.offset === damage.offset)) {
     return { kind: 'elsewhere', damage };
   }
-  const removedBytes = end === null ? 0 : fileSizeBytes(files, end.file) - end.offset;
+  const removedBytes = end === null ? 0 : withSegment(files, end.file, (segment) => segment.size()) - end.offset;
   const laterSegments = segmentFirstSequences(files.listNames(folder))
     .map((first) => join(folder, segmentFileName(first)))
     .filter((path) => end === null || path > end.file);
@@ -65,10 +65,10 @@ export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder
   files.createFolder(removedFolder);
   const { folder, end, removedBytes, laterSegments } = plan;
   if (end !== null && removedBytes > 0) {
+    const copyFile = join(removedFolder, `${basename(end.file)}.from-${end.offset}`);
     const segment = new SegmentReader(files, end.file);
     try {
-      const path = join(removedFolder, `${basename(end.file)}.from-${end.offset}`);
-      await copySegmentRange(files, segment, end.offset, segment.size(), path);
+      await copySegmentRange(files, segment, end.offset, segment.size(), copyFile);
     } finally {
       segment.close();
     }
@@ -110,7 +110,7 @@ export function countRecordsAfterCut(
     }
   };
   if (end !== null) {
-    const until = laterSegments[0] === undefined ? Number.POSITIVE_INFINITY : firstSequenceOf(laterSegments[0]);
+    const until = firstSequenceOf(laterSegments[0]);
     withSegment(files, end.file, (segment) => {
       segment.offset = end.offset;
       readRemainingFrames(segment, position + 1, crc, until, take);
@@ -118,8 +118,7 @@ export function countRecordsAfterCut(
   }
   for (const [index, path] of laterSegments.entries()) {
     found.position = Math.max(found.position, firstSequenceOf(path) - 1);
-    const next = laterSegments[index + 1];
-    const until = next === undefined ? Number.POSITIVE_INFINITY : firstSequenceOf(next);
+    const until = firstSequenceOf(laterSegments[index + 1]);
     withSegment(files, path, (segment) => {
       const previousCrc = readPreviousCrc(segment);
       // If the header is invalid, reading starts at the first marked frame.
@@ -149,7 +148,7 @@ function readRemainingFrames(
     }
     const { markOffset } = segment.examineTail(sequence);
     if (markOffset === null) return;
-    const chain = segment.readBytes(markOffset + frameHeaderBytes, chainFieldsBytes);
+    const chain = segment.readBytes(markOffset + frameHeaderBytes, sequenceFieldsBytes);
     sequence = readSequence(chain, 0);
     crc = chain.readUInt32BE(8);
     segment.offset = markOffset;
@@ -165,24 +164,7 @@ function readPreviousCrc(segment: SegmentReader): number | null {
   }
 }
 
-function withSegment(files: LogFiles, path: string, use: (segment: SegmentReader) => void): void {
-  const segment = new SegmentReader(files, path);
-  try {
-    use(segment);
-  } finally {
-    segment.close();
-  }
-}
-
-function fileSizeBytes(files: LogFiles, path: string): number {
-  const file = files.openForReading(path);
-  try {
-    return file.size();
-  } finally {
-    file.close();
-  }
-}
-
-function firstSequenceOf(path: string): number {
-  return Number.parseInt(basename(path), 10);
+/** Returns the first sequence of a segment; infinity without a segment. */
+function firstSequenceOf(path: string | undefined): number {
+  return path === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(basename(path), 10);
 }

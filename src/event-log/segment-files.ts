@@ -42,13 +42,17 @@ function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknow
   yield Buffer.concat(frames);
 }
 
-/** Copies a segment from offset `from` to offset `to` into a new file, which gets its final name once it is complete and durable. */
+/**
+ * Copies a segment from offset `from` to offset `to`, or to its end, into a new file, which gets its final name once it is complete and
+ * durable. Calls `onChunk` with the length of each copied chunk.
+ */
 export async function copySegmentRange(
   files: LogFiles,
   segment: SegmentReader,
   from: number,
   to: number,
   path: string,
+  onChunk: (bytes: number) => void = () => {},
 ): Promise<void> {
   const copy = await files.create(`${path}.new`);
   try {
@@ -56,6 +60,7 @@ export async function copySegmentRange(
     for (const chunk of segment.readChunks(from, to)) {
       await copy.write(chunk, chunk.length, offset);
       offset += chunk.length;
+      onChunk(chunk.length);
     }
     await copy.datasync();
   } finally {

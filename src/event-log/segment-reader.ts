@@ -3,12 +3,12 @@ import { OperatorError } from '../domain/operator-error.ts';
 import type { LogFiles, ReadableLogFile } from './log-files.ts';
 import type { SegmentHeader } from './log-format.ts';
 import {
-  chainFieldsBytes,
   decodeSegmentHeader,
   frameCrc,
   frameHeaderBytes,
   readSequence,
   segmentHeaderBytes,
+  sequenceFieldsBytes,
   syncMarkBit,
 } from './log-format.ts';
 
@@ -38,16 +38,15 @@ export class SegmentReader {
   #chunk: Buffer = Buffer.alloc(0);
   #chunkOffset = 0;
   /** File offset of the next frame in bytes. */
-  offset: number;
+  offset = segmentHeaderBytes;
   /** Payload of the last frame that `readFrame` accepted. */
   payload: Uint8Array = this.#chunk;
   crc = 0;
   hasSyncMark = false;
 
-  constructor(files: LogFiles, path: string, offset: number = segmentHeaderBytes) {
+  constructor(files: LogFiles, path: string) {
     this.path = path;
     this.#file = files.openForReading(path);
-    this.offset = offset;
   }
 
   /** Reads the segment header. Throws `LogDamagedError` if it is invalid. */
@@ -68,13 +67,13 @@ export class SegmentReader {
 
   /** Reads the frame at `offset` and advances `offset`. Returns false, without advancing, if the frame is incomplete or invalid. */
   readFrame(sequence: number, previousCrc: number): boolean {
-    const head = this.readBytes(this.offset, frameHeaderBytes + chainFieldsBytes);
+    const head = this.readBytes(this.offset, frameHeaderBytes + sequenceFieldsBytes);
     if (head.length < frameHeaderBytes) return false;
     const lengthWord = head.readUInt32BE(0);
     const hasSyncMark = lengthWord >= syncMarkBit;
     const length = hasSyncMark ? lengthWord - syncMarkBit : lengthWord;
     if (length === 0 || length > bounds.logRecordBytesMax) return false;
-    const start = hasSyncMark ? frameHeaderBytes + chainFieldsBytes : frameHeaderBytes;
+    const start = hasSyncMark ? frameHeaderBytes + sequenceFieldsBytes : frameHeaderBytes;
     if (hasSyncMark) {
       if (head.length < start || readSequence(head, frameHeaderBytes) !== sequence) return false;
       if (head.readUInt32BE(frameHeaderBytes + 8) !== previousCrc) return false;
@@ -98,7 +97,7 @@ export class SegmentReader {
    */
   examineTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
-    const markedHead = frameHeaderBytes + chainFieldsBytes;
+    const markedHead = frameHeaderBytes + sequenceFieldsBytes;
     let tornBytes = 0;
     for (let at = this.offset; at < size; ) {
       const chunk = this.readBytes(at, Math.min(bounds.logReadChunkBytes, size - at));
@@ -148,5 +147,15 @@ export class SegmentReader {
     this.#chunk = chunk.subarray(0, this.#file.read(chunk, offset));
     this.#chunkOffset = offset;
     return this.#chunk.subarray(0, length);
+  }
+}
+
+/** Opens a segment, applies a function, and closes the segment. */
+export function withSegment<Result>(files: LogFiles, path: string, use: (segment: SegmentReader) => Result): Result {
+  const segment = new SegmentReader(files, path);
+  try {
+    return use(segment);
+  } finally {
+    segment.close();
   }
 }

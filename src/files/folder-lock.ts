@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { OperatorError } from '../domain/operator-error.ts';
-import { createPrivateFile } from './private-files.ts';
+import { createPrivateFile } from './durable-files.ts';
 
 /** The folder is already locked, by this process or by another process. */
 export class FolderInUseError extends OperatorError {

@@ -12,8 +12,7 @@ import {
   type LogIncident,
   openEventLog,
 } from '../event-log/file-event-log.ts';
-import type { LogFiles } from '../event-log/log-files.ts';
-import { nodeLogFiles } from '../event-log/log-files.ts';
+import { type LogFiles, nodeLogFiles } from '../event-log/log-files.ts';
 import type { ReadProgressListener } from '../event-log/log-recovery.ts';
 import { logSizeBytes } from '../event-log/verify-log.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
@@ -39,7 +38,7 @@ export interface FileJournalOptions {
   readonly files?: LogFiles;
   /** Time between attempts to write again after an error, in milliseconds. */
   readonly retryMs?: number;
-  readonly onIncident?: (trouble: JournalIncident) => void;
+  readonly onIncident?: (incident: JournalIncident) => void;
 }
 
 export type JournalIncident =
@@ -263,14 +262,7 @@ async function deleteEpoch(folder: string, name: string): Promise<void> {
 
 function epochLogOptions(options: FileJournalOptions, name: string): FileEventLogOptions<JournalRecord> {
   const { folder, durability, files, retryMs, onIncident, onGroupStored } = options;
-  return {
-    folder: join(folder, name),
-    durability,
-    ...(files !== undefined && { files }),
-    ...(retryMs !== undefined && { retryMs }),
-    ...(onIncident !== undefined && { onIncident }),
-    ...(onGroupStored !== undefined && { onGroupStored }),
-  };
+  return { folder: join(folder, name), durability, files, retryMs, onIncident, onGroupStored };
 }
 
 async function openEpoch(

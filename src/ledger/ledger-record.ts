@@ -1,3 +1,7 @@
+import { bounds } from '../bounds.ts';
+import { microsPerUsd } from '../domain/money.ts';
+import { subIdByteLength } from '../ids/sub-id.ts';
+
 /**
  * A record of the ledger. It contains no pocket field of a borrower. It is stored as a msgpack array: the kind of the record, the time in
  * Unix milliseconds, and `sub`, the 32 bytes of the sub_id, which contain account, vertical and mode. New members are added only at the
@@ -136,3 +140,115 @@ export type WidgetEventType = (typeof widgetEventTypes)[number];
 /** Device classes (docs/contract.md#device-classes). The ledger stores the index of a class, so the order must never change. */
 export const deviceClasses = ['unknown', 'desktop', 'mobile', 'tablet', 'bot'] as const;
 export type DeviceClass = 0 | 1 | 2 | 3 | 4;
+
+/** Time of a decoded log record in Unix milliseconds, or null if the record has no valid time. */
+export function recordTimeMs(record: unknown): number | null {
+  const time: unknown = Array.isArray(record) ? record[1] : null;
+  return isWallMs(time) ? time : null;
+}
+
+/**
+ * Validates a decoded value and returns it as a record, or null. Every used member is checked, so that a changed file cannot stop
+ * the service. A longer array is a record of a later release; its known members are used.
+ */
+export function parseLedgerRecord(value: unknown): LedgerRecord | null {
+  if (!Array.isArray(value) || !isWallMs(value[1]) || !isBytes(value[2], subIdByteLength)) return null;
+  if (!hasValidMembers(value)) return null;
+  return value[0] === ledgerRecordKind.sessionCreated ? withKnownDevice(value) : (value as unknown as LedgerRecord);
+}
+
+/** Checks the members after the sub_id. */
+function hasValidMembers(value: readonly unknown[]): boolean {
+  switch (value[0]) {
+    case ledgerRecordKind.sessionCreated:
+      return (
+        value.length >= 7 &&
+        isLedgerName(value[3]) &&
+        isCount(value[4]) &&
+        isCount(value[5]) &&
+        (value[6] === null || typeof value[6] === 'string')
+      );
+    case ledgerRecordKind.offersViewed:
+      return (
+        value.length >= 5 &&
+        isLedgerName(value[3]) &&
+        Array.isArray(value[4]) &&
+        value[4].every(isLedgerName) &&
+        (value[5] === undefined || isBytes(value[5], widgetIdBytes)) &&
+        (value[6] === undefined || typeof value[6] === 'boolean')
+      );
+    case ledgerRecordKind.offerClicked:
+      return (
+        value.length >= 7 &&
+        isLedgerName(value[3]) &&
+        isLedgerName(value[4]) &&
+        isLedgerName(value[5]) &&
+        isCount(value[6]) &&
+        value[6] <= bounds.clickValueMicrosMax &&
+        (value[7] === undefined || value[7] === null || typeof value[7] === 'boolean')
+      );
+    case ledgerRecordKind.revenueConfirmed:
+      return value.length >= 10 && hasBookingMembers(value) && isClickEvidence(value[8], value[9]);
+    case ledgerRecordKind.revenueReversed:
+      return value.length >= 8 && hasBookingMembers(value);
+    case ledgerRecordKind.widgetEventsReported:
+      return value.length >= 7 && isBytes(value[3], widgetIdBytes) && hasWidgetEventMembers(value);
+    default:
+      return false;
+  }
+}
+
+/** Replaces the device class of a later release by `unknown`. */
+function withKnownDevice(value: readonly unknown[]): LedgerRecord {
+  const isKnown = (value[5] as number) < deviceClasses.length;
+  return (isKnown ? value : value.with(5, deviceClasses.indexOf('unknown'))) as unknown as LedgerRecord;
+}
+
+/** Checks the members that confirmations and reversals share. */
+function hasBookingMembers(value: readonly unknown[]): boolean {
+  const [, , , offerId, lenderName, txid, amountMicros, occurredMs] = value;
+  return (
+    isLedgerName(offerId) &&
+    isLedgerName(lenderName) &&
+    isLedgerName(txid) &&
+    isCount(amountMicros) &&
+    amountMicros > 0 &&
+    amountMicros <= bounds.confirmedRevenueUsdMax * microsPerUsd &&
+    isWallMs(occurredMs)
+  );
+}
+
+function isClickEvidence(clickedMs: unknown, valueMicros: unknown): boolean {
+  if (clickedMs === null && valueMicros === null) return true;
+  return isWallMs(clickedMs) && isCount(valueMicros) && valueMicros <= bounds.clickValueMicrosMax;
+}
+
+/** Checks event ids, types and offers, which have one item per event. Accepts unknown types, which a later release wrote. */
+function hasWidgetEventMembers([, , , , eventIds, types, offerIds]: readonly unknown[]): boolean {
+  return (
+    Array.isArray(types) &&
+    types.length > 0 &&
+    types.length <= bounds.logRecordItemsMax &&
+    types.every(isCount) &&
+    isBytes(eventIds, types.length * widgetIdBytes) &&
+    Array.isArray(offerIds) &&
+    offerIds.length === types.length &&
+    offerIds.every((offerId) => offerId === null || isLedgerName(offerId))
+  );
+}
+
+function isWallMs(value: unknown): value is number {
+  return isCount(value) && value <= bounds.timestampMsMax;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isBytes(value: unknown, length: number): value is Uint8Array {
+  return value instanceof Uint8Array && value.byteLength === length;
+}
+
+function isLedgerName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= bounds.ledgerNameCharactersMax;
+}

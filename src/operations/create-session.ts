@@ -104,8 +104,8 @@ export async function createSession(
     const written = await awaitDurable(deps.ledger, record);
     return written.ok ? succeeded({ session: view, replayed: false }) : written;
   } finally {
-    if (digests !== null) deps.idempotencyKeys.settlePending(digests, isRecorded);
-    tagReservation?.settle(isRecorded);
+    if (digests !== null) deps.idempotencyKeys.completePending(digests, isRecorded);
+    tagReservation?.complete(isRecorded);
     if (!isRecorded) quota?.release();
   }
 }

@@ -8,7 +8,7 @@ import type { Mode } from '../domain/mode.ts';
 import { nodeLogFiles } from '../event-log/log-files.ts';
 import { dataFiles } from '../files/data-files.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { readLedgerSince } from '../ledger/open-ledger.ts';
+import { readLedgerSince } from '../ledger/ledger.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { Matcher } from '../matching/matcher.ts';
 import { startMatcher } from '../matching/start-matcher.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { type DataFiles, dataFiles } from '../files/data-files.ts';
+import { createPrivateFolder, restrictFolderToOwner } from '../files/durable-files.ts';
 import { lockFolder } from '../files/folder-lock.ts';
-import { createPrivateFolder, restrictFolderToOwner } from '../files/private-files.ts';
 import { openOrCreateSecretFile } from '../secrets/secret-file.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { CleanupStack } from './lifecycle.ts';

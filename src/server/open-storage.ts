@@ -13,7 +13,7 @@ import { nodeLogFiles } from '../event-log/log-files.ts';
 import { dropSegments } from '../event-log/segment-files.ts';
 import { dataFiles } from '../files/data-files.ts';
 import { FileJournal, type JournalIncident } from '../journal/file-journal.ts';
-import { openLedger } from '../ledger/open-ledger.ts';
+import { openLedger } from '../ledger/ledger.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { LogName } from '../metrics/gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';

@@ -44,8 +44,8 @@ interface PendingRecord extends IdempotencyRecord {
  * Keys and payloads are stored as digests under a secret: the ledger stores the digests for months, and an unkeyed hash of a short text
  * can be guessed. Lookups try every secret of the ring.
  *
- *     new --addPending--> pending --settlePending(taken)--> recorded --retentionMs--> expired
- *                            +-----settlePending(not taken)--> removed
+ *     new --addPending--> pending --completePending(taken)--> recorded --retentionMs--> expired
+ *                            +-----completePending(not taken)--> removed
  */
 export class IdempotencyKeys {
   readonly #clock: Clock;
@@ -100,14 +100,14 @@ export class IdempotencyKeys {
     return this.#pending.size + this.#records.size < this.#keysMax;
   }
 
-  /** Adds the first request with a key while its record is not durable. Call `makeRoom` before and `settlePending` afterwards. */
+  /** Adds the first request with a key while its record is not durable. Call `makeRoom` before and `completePending` afterwards. */
   addPending({ key, payload }: IdempotencyDigests, first: OriginalRequest & { readonly durable: Promise<void> }): void {
     // The bytes are copied, because `SubIds` reuses its buffer.
     this.#pending.set(toLatin1(key), { ...first, sub: Buffer.from(first.sub), payload });
   }
 
   /** Ends the pending state of a key. `taken` means that the ledger has written the record or will write it. */
-  settlePending({ key }: IdempotencyDigests, taken: boolean): void {
+  completePending({ key }: IdempotencyDigests, taken: boolean): void {
     const mapKey = toLatin1(key);
     const request = this.#pending.get(mapKey);
     this.#pending.delete(mapKey);

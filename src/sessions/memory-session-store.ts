@@ -21,8 +21,8 @@ interface MemorySessionStoreOptions {
 /** Maximum deviation of a shard's size from the mean size, as a share of the mean. */
 const shardSizeSpread = 0.3;
 /** Number of values of the last two random bytes of an id. These bytes select the shard. */
-const slotCount = 2 ** 16;
-const slotWord = 5;
+const shardHashCount = 2 ** 16;
+const shardHashWord = 5;
 
 /**
  * Store of live sessions in many small shards. A full shard is copied to memory of twice the size, which would take hundreds of
@@ -31,7 +31,7 @@ const slotWord = 5;
  */
 export class MemorySessionStore implements SessionStore {
   readonly #shards: SessionShard[];
-  readonly #shardBySlot: Uint16Array;
+  readonly #shardByHash: Uint16Array;
   readonly #sessionsMax: number;
   readonly #sessionTtlMs: number;
   readonly #sweepTimer: NodeJS.Timeout;
@@ -47,12 +47,12 @@ export class MemorySessionStore implements SessionStore {
     this.#clock = clock;
     this.#sessionsMax = sessionsMax;
     this.#sessionTtlMs = sessionTtlMs;
-    this.#shardBySlot = new Uint16Array(slotCount);
+    this.#shardByHash = new Uint16Array(shardHashCount);
     const shared = { tenants: new InternTable<Tenant>(), rankings: new RankingArena(), fieldsMax };
     this.#shards = Array.from({ length: shardCount }, (_, shard) => {
-      const start = Math.round(cumulativeShare(shard, shardCount) * slotCount);
-      const end = Math.round(cumulativeShare(shard + 1, shardCount) * slotCount);
-      this.#shardBySlot.fill(shard, start, end);
+      const start = Math.round(cumulativeShare(shard, shardCount) * shardHashCount);
+      const end = Math.round(cumulativeShare(shard + 1, shardCount) * shardHashCount);
+      this.#shardByHash.fill(shard, start, end);
       return new SessionShard(shared);
     });
     this.#sweepTimer = setInterval(() => this.sweepNextShard(), Math.max(1, Math.floor(sweepIntervalMs / shardCount)));
@@ -109,7 +109,7 @@ export class MemorySessionStore implements SessionStore {
   }
 
   #shardFor(id: Int32Array): SessionShard | undefined {
-    return this.#shards[this.#shardBySlot[id[slotWord]! & (slotCount - 1)]!];
+    return this.#shards[this.#shardByHash[id[shardHashWord]! & (shardHashCount - 1)]!];
   }
 }
 

@@ -55,11 +55,11 @@ export class TagSet {
   #findSlot(length: number): number {
     const mask = this.#index.length - 1;
     let slot = fnv1a(lookupBytes, 0, length) & mask;
-    while (this.#index[slot] !== 0 && !this.#hasLookupTagAt(this.#index[slot]! - 1, length)) slot = (slot + 1) & mask;
+    while (this.#index[slot] !== 0 && !this.#isLookupTagAt(this.#index[slot]! - 1, length)) slot = (slot + 1) & mask;
     return slot;
   }
 
-  #hasLookupTagAt(offset: number, length: number): boolean {
+  #isLookupTagAt(offset: number, length: number): boolean {
     const bytes = this.#bytes;
     if (bytes[offset] !== length) return false;
     for (let i = 0; i < length; i++) if (bytes[offset + 1 + i] !== lookupBytes[i]) return false;
@@ -90,10 +90,10 @@ function fnv1a(bytes: Buffer, start: number, end: number): number {
 /** Reservation of a tag for a session whose record is not durable yet. */
 export interface TagReservation {
   /** Ends the reservation; must be called once. `taken` means that the ledger has written the record or will write it. */
-  settle(taken: boolean): void;
+  complete(taken: boolean): void;
 }
 
-const settledReservation: TagReservation = { settle: () => {} };
+const completedReservation: TagReservation = { complete: () => {} };
 
 /**
  * Referrer tags of each account, vertical and mode. Their number is limited, because the daily figures of a tag are stored forever.
@@ -145,11 +145,11 @@ class TenantTags {
   readonly #pendingCounts = new Map<string, number>();
 
   reserve(tag: string, limit: number): TagReservation | null {
-    if (this.#tags.has(tag)) return settledReservation;
+    if (this.#tags.has(tag)) return completedReservation;
     const uses = this.#pendingCounts.get(tag) ?? 0;
     if (uses === 0 && this.#tags.size + this.#pendingCounts.size >= limit) return null;
     this.#pendingCounts.set(tag, uses + 1);
-    return { settle: (taken) => (taken ? this.add(tag) : this.#cancelReservation(tag)) };
+    return { complete: (taken) => (taken ? this.add(tag) : this.#cancelReservation(tag)) };
   }
 
   add(tag: string): void {

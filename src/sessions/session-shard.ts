@@ -128,7 +128,7 @@ export class SessionShard {
     return sizeBefore - this.#size;
   }
 
-  hasSerialAt(position: number, serial: number): boolean {
+  isSessionAt(position: number, serial: number): boolean {
     return position >= this.#oldestPosition && position < this.#nextPosition && this.serialAt(position) === serial;
   }
 
@@ -327,7 +327,7 @@ class SessionHandle implements Session {
 
   /** Updates `#position` if a rebuild moved the session. Returns false if the session was deleted. */
   #refreshPosition(): boolean {
-    if (this.#shard.hasSerialAt(this.#position, this.#serial)) return true;
+    if (this.#shard.isSessionAt(this.#position, this.#serial)) return true;
     parseSubIdWords(this.#subId, handleLookupId);
     const position = this.#shard.findPosition(handleLookupId);
     if (position === noPosition || this.#shard.serialAt(position) !== this.#serial) return false;

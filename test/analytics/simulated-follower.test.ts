@@ -17,8 +17,7 @@ import { dataFiles } from '../../src/files/data-files.ts';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { plain } from '../event-log/log-fixture.ts';
-import { type Fate, SimulatedDisk } from '../event-log/simulated-disk.ts';
-import { SimulatedLogFiles } from '../event-log/simulated-log-files.ts';
+import { type Fate, SimulatedDisk, SimulatedLogFiles } from '../event-log/simulated-disk.ts';
 import { AnalyticsModel } from './analytics-model.ts';
 import { arbitraryRecords, arbitraryToday, everyQuery } from './arbitrary-ledger.ts';
 

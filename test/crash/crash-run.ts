@@ -13,50 +13,44 @@ import {
 import { createOwnedFolder } from '../../bench/target/owned-resources.ts';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { lostClickIds } from '../support/click-ids.ts';
-import { DayLimit } from './day-limit-check.ts';
-import { Expectations } from './expectations.ts';
+import type { Caller, VerificationOptions } from './expectations.ts';
+import { Expectations, Tally } from './expectations.ts';
 import { Load } from './load.ts';
-import type { Caller } from './load-options.ts';
-import { createPartner } from './partner.ts';
-import { ServerProcess } from './server-process.ts';
-import { Tally } from './tally.ts';
+import { createPartner, ServerProcess } from './server-process.ts';
+import { DayLimit } from './session-checks.ts';
 import { verify, verifyAll } from './verification.ts';
-import type { VerificationOptions } from './verification-options.ts';
-import { type Address, type Operation, type Turn, Wire } from './wire.ts';
+import { type Address, type Operation, ServerConnections, type Turn } from './wire.ts';
 
-/** Callers with a live key, and with a test key. */
+/** Number of callers by mode of their key. */
 const callersOf = { live: 6, test: 2 } as const;
-/** Requests one life of the server gets to see before it is killed: drawn between these. */
-const requestsOfLife = { least: 5, most: 2_000 };
+/** Range of the number of requests before the server is killed. */
+const requestsBeforeKill = { min: 5, max: 2_000 };
+
 interface KillMoment {
-  /** What request the kill then waits for; null: any. */
+  /** Operation of the request at which the server is killed; null for any operation. */
   readonly operation: Operation | null;
-  /** `answered`: it comes with the answer, at once, when what was answered should be durable for just as long. */
   readonly turn: Turn;
-  /** How long at most beyond that, so that it finds any moment of the handling of a request. */
+  /** Maximum delay of the kill, so that any step of the handling can be interrupted. */
   readonly delayMsMax: number;
 }
 
-/**
- * An analytics query has the aggregator write what it has read at once, and so has a confirmation, which is then written
- * itself: without waiting for one, a kill would find them doing so by rare chance only.
- */
+/** Analytics queries and confirmations have separate entries, because they let the aggregator write, and random kills would rarely hit that. */
 const killMoments: WeightedTable<KillMoment> = [
   [{ operation: null, turn: 'sent', delayMsMax: 3 }, 4],
   [{ operation: 'query', turn: 'sent', delayMsMax: 3 }, 3],
-  // It asks the aggregator first, and waits for those before it.
+  // A confirmation waits for the aggregator and for earlier confirmations.
   [{ operation: 'confirm', turn: 'sent', delayMsMax: 30 }, 3],
   [{ operation: 'report', turn: 'sent', delayMsMax: 3 }, 1],
   [{ operation: null, turn: 'answered', delayMsMax: 0 }, 1],
-  // Its views are lost now and then, since nobody waits for them; what it told never.
+  // Views may be lost, but reported events may not.
   [{ operation: 'show', turn: 'answered', delayMsMax: 0 }, 2],
   [{ operation: 'report', turn: 'answered', delayMsMax: 0 }, 3],
   [{ operation: 'confirm', turn: 'answered', delayMsMax: 0 }, 2],
 ];
-/** How often the answers are lost from then on: by a kill alone, few requests are found done and yet unanswered. */
-const deafAtKill = 0.5;
-/** How often a start is killed, too. */
-const startsKilled = 0.4;
+/** Probability that the answers after the kill was scheduled are discarded. Otherwise few requests are executed without an answer. */
+const discardAnswersProbability = 0.5;
+/** Probability that a start is killed. */
+const killStartProbability = 0.4;
 
 interface CrashRunOptions {
   readonly cycles: number;
@@ -71,10 +65,10 @@ export function anySeed(): number {
 }
 
 /**
- * Kills a server under load, restarts it on the same folder and judges what it still knows, `cycles` times. The seed decides
- * what is asked and when the server is killed, as far as the machine's own timing lets it.
+ * Repeatedly kills a server under load, restarts it on the same folder, and verifies its data. The seed determines the requests and, apart
+ * from the timing of the machine, the kills.
  *
- * @throws what a restarted server got wrong, with the seed, the end of the server's log, and the folder, which is kept
+ * @throws an error with the seed, the end of the server's log, and the data folder, which is kept
  */
 export async function runCrashes(options: CrashRunOptions): Promise<Tally> {
   const folder = await createOwnedFolder(tmpdir(), 'marketplace-crash-');
@@ -82,18 +76,19 @@ export async function runCrashes(options: CrashRunOptions): Promise<Tally> {
   try {
     await run.run();
     return run.tally;
-  } catch (fault) {
-    run.kill(); // Before a drain changes what is to be looked at.
+  } catch (error) {
+    // Without the kill, the server would change the data folder while it stops.
+    run.kill();
     folder.keep();
     throw new Error(
       [
-        `in cycle ${run.cycle}: ${fault instanceof Error ? fault.message : fault}`,
-        `again with: make crash-test CYCLES=${options.cycles} SEED=${options.seed}`,
+        `in cycle ${run.cycle}: ${error instanceof Error ? error.message : error}`,
+        `repeat with: make crash-test CYCLES=${options.cycles} SEED=${options.seed}`,
         `the data folder is kept: ${folder.path}`,
-        `the end of the server's log:`,
+        `last log lines of the server:`,
         ...run.log,
       ].join('\n'),
-      { cause: fault },
+      { cause: error },
     );
   } finally {
     await run.close();
@@ -111,7 +106,7 @@ class CrashRun {
   #server: ServerProcess | null = null;
   #limitsIssued = 0;
   #operatorToken: string | null = null;
-  /** What the last start took; a guess before the first. */
+  /** Duration of the last start; an estimate before the first start. */
   #startMs = 1_000;
 
   constructor(options: CrashRunOptions, dataDir: string) {
@@ -120,7 +115,7 @@ class CrashRun {
     this.#random = seededRandom(options.seed);
   }
 
-  /** The end of the log of the server that ran last. */
+  /** Last log lines of the last server. */
   get log(): readonly string[] {
     return this.#server?.log ?? [];
   }
@@ -139,15 +134,15 @@ class CrashRun {
       ),
     );
     let limit = await this.#issueLimit();
-    let address = await this.#startAtLast();
+    let address = await this.#startServer();
     for (this.cycle = 1; this.cycle <= this.#options.cycles; this.cycle++) {
-      await this.#underLoad(address, callers, limit);
-      address = await this.#startAtLast();
+      await this.#killUnderLoad(address, callers, limit);
+      address = await this.#startServer();
       await this.#withWire(address, async (wire) => {
         await verify({ wire, partners, random: this.#random, ...shared });
         if (!(await limit.check(wire, this.#expectations))) limit = await this.#issueLimit();
       });
-      this.#say();
+      this.#reportProgress();
     }
     await this.#withWire(address, async (wire) => {
       const last: VerificationOptions = { wire, partners, random: this.#random, ...shared };
@@ -164,14 +159,14 @@ class CrashRun {
     await this.#server?.stop();
   }
 
-  /** The address of a server that was left alone while it started, maybe after others that were not. */
-  async #startAtLast(): Promise<Address> {
-    while (chance(this.#random, startsKilled)) await this.#killStart();
+  /** Starts a server, possibly after starts that were killed. */
+  async #startServer(): Promise<Address> {
+    while (chance(this.#random, killStartProbability)) await this.#killStart();
     const startedMs = performance.now();
     this.#server = this.#spawn();
     const ports = await this.#server.ready();
     this.#startMs = performance.now() - startedMs;
-    // Read once: it must open the door of every later life, too.
+    // The token is read once, because it must not change.
     this.#operatorToken ??= readOperatorToken(operatorTokenPath(this.#dataDir));
     return { ports, operatorToken: this.#operatorToken };
   }
@@ -180,38 +175,38 @@ class CrashRun {
     return new ServerProcess(this.#dataDir, (message) => this.tally.add(`log: ${message}`));
   }
 
-  /** Kills a server that is still reading back what the last one left. */
+  /** Kills a server during recovery. */
   async #killStart(): Promise<void> {
     this.#server = this.#spawn();
     await sleep(this.#random() * this.#startMs);
     this.#server.kill();
-    await this.#server.gone();
+    await this.#server.waitForExit();
     this.tally.add('kills of a start');
   }
 
-  /** Load from all callers until the server is killed in the middle of it. */
-  async #underLoad(address: Address, callers: readonly Caller[], limit: DayLimit): Promise<void> {
+  /** Runs the load of all callers until the server is killed. */
+  async #killUnderLoad(address: Address, callers: readonly Caller[], limit: DayLimit): Promise<void> {
     const server = this.#server!;
-    let left = wholeNumber(this.#random, requestsOfLife.least, requestsOfLife.most);
+    let left = wholeNumber(this.#random, requestsBeforeKill.min, requestsBeforeKill.max);
     const moment = pickWeighted(this.#random, killMoments);
     const delayMs = wholeNumber(this.#random, 0, moment.delayMsMax);
-    const isDeaf = chance(this.#random, deafAtKill);
-    let isDoomed = false;
+    const discardsAnswers = chance(this.#random, discardAnswersProbability);
+    let isKillScheduled = false;
     const onTurn = (operation: Operation, turn: Turn): void => {
       if (turn === 'sent') {
         this.tally.add('requests');
         left--;
       }
-      if (isDoomed || left > 0 || turn !== moment.turn || (moment.operation ?? operation) !== operation) return;
-      isDoomed = true;
-      if (isDeaf) for (const wire of wires) wire.deafen();
+      if (isKillScheduled || left > 0 || turn !== moment.turn || (moment.operation ?? operation) !== operation) return;
+      isKillScheduled = true;
+      if (discardsAnswers) for (const wire of wires) wire.discardAnswers();
       if (turn === 'answered') server.kill();
-      // With no delay the kill races the request it comes with.
+      // Without a delay, the kill competes with the request.
       else if (delayMs === 0) setImmediate(() => server.kill());
       else setTimeout(() => server.kill(), delayMs);
     };
     const lostClickId = lostClickIds(this.#dataDir);
-    const wires = callers.map(() => new Wire(address, onTurn));
+    const wires = callers.map(() => new ServerConnections(address, onTurn));
     try {
       const loads = callers.map((caller, index) => {
         const random = seededRandom(wholeNumber(this.#random, 0, seedMax));
@@ -220,16 +215,16 @@ class CrashRun {
         return new Load({ caller, wire: wires[index]!, random, ...shared }).run();
       });
       await Promise.race([Promise.all(loads), server.endedByItself()]);
-      if (!isDoomed) throw new Error('the server let its callers down before it was killed');
-      await server.gone();
+      if (!isKillScheduled) throw new Error('the server dropped connections before it was killed');
+      await server.waitForExit();
     } finally {
       for (const wire of wires) wire.close();
     }
     this.tally.add('kills under load');
   }
 
-  async #withWire(address: Address, use: (wire: Wire) => Promise<void>): Promise<void> {
-    const wire = new Wire(address);
+  async #withWire(address: Address, use: (wire: ServerConnections) => Promise<void>): Promise<void> {
+    const wire = new ServerConnections(address);
     try {
       await Promise.race([use(wire), this.#server!.endedByItself()]);
     } finally {
@@ -242,7 +237,7 @@ class CrashRun {
     return DayLimit.issue(this.#dataDir, this.#limitsIssued);
   }
 
-  #say(): void {
+  #reportProgress(): void {
     const sessions = this.tally.count('sessions answered');
     this.#options.onProgress?.(
       `cycle ${this.cycle} of ${this.#options.cycles}: ${sessions} sessions, ${this.tally.count('requests')} requests under load`,

@@ -1,14 +1,16 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { SummaryView } from '../../src/index.ts';
+import type { DailyView, RowView, SummaryView } from '../../src/index.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
+import { revenueChangeMicros } from './confirmations.ts';
+import { lenderOf } from './personal-loans-rules.ts';
+import type { SessionRecord } from './session-record.ts';
 
-/** What the analytics hold of one session, or of many, apart from how many they are. */
+/** Exact figures of one session or of many. */
 export interface Figures {
   readonly views: number;
   readonly clicks: number;
   readonly attributedMicros: number;
   readonly confirmedMicros: number;
-  /** What widgets told, in the order of `widgetEventTypes`. */
+  /** Number of events by index of `widgetEventTypes`. */
   readonly widgetEvents: readonly number[];
 }
 
@@ -30,47 +32,33 @@ export function addFigures(a: Figures, b: Figures): Figures {
   };
 }
 
-/** Figures as an answer tells them: whole cents, and the micro-dollars confirmed of a mean session. */
-export interface ToldFigures {
+/** Figures as the analytics report them: in cents, except for the mean per session. */
+export interface ReportedFigures {
   readonly sessions: number;
   readonly views: number;
   readonly clicks: number;
   readonly attributedCents: number;
   readonly confirmedCents: number;
-  /** Of one session, all that was confirmed of it, exactly. */
   readonly meanConfirmedMicros: number;
   readonly widgetEvents: readonly number[];
 }
 
-/** What an answer about so many sessions must tell of them. */
-export function tell(figures: Figures, sessions: number): ToldFigures {
+/** Returns the expected report of the figures of some sessions. */
+export function expectedReport(figures: Figures, sessions: number): ReportedFigures {
   const { views, clicks, attributedMicros, confirmedMicros, widgetEvents } = figures;
   return {
     sessions,
     views,
     clicks,
-    attributedCents: cents(attributedMicros),
-    confirmedCents: cents(confirmedMicros),
-    meanConfirmedMicros: sessions === 0 ? 0 : halfUp(confirmedMicros, sessions),
+    attributedCents: toCents(attributedMicros),
+    confirmedCents: toCents(confirmedMicros),
+    meanConfirmedMicros: sessions === 0 ? 0 : divideHalfUp(confirmedMicros, sessions),
     widgetEvents,
   };
 }
 
-export const sameFigures = (a: ToldFigures, b: ToldFigures): boolean => isDeepStrictEqual(a, b);
-
-type FiguresView = Pick<
-  SummaryView,
-  | 'sessions_total'
-  | 'marketplace_views'
-  | 'offer_clicks'
-  | 'rev_attributed'
-  | 'rev_confirmed'
-  | 'rev_per_session'
-  | 'widget_events'
->;
-
-/** The figures of an answer, or of one of its days. */
-export function toldOf(view: FiguresView): ToldFigures {
+/** Reads the figures of a summary or of a day. */
+export function readFigures(view: SummaryView | DailyView['data'][number]): ReportedFigures {
   return {
     sessions: view.sessions_total,
     views: view.marketplace_views,
@@ -82,47 +70,82 @@ export function toldOf(view: FiguresView): ToldFigures {
   };
 }
 
-/**
- * The figures of a summary, after a look at what must hold within it: the same clicks and payouts lie behind every way of
- * breaking them down.
- */
-export function figuresOf(summary: SummaryView): ToldFigures {
-  const told = toldOf(summary);
-  const { top_lenders: lenders, by_device } = summary;
-  const devices = Object.values(by_device);
+/** Reads the figures of a summary. Throws unless its lenders and devices add up to the whole. */
+export function readSummary(summary: SummaryView): ReportedFigures {
+  const figures = readFigures(summary);
+  const lenders = summary.top_lenders;
+  const devices = Object.values(summary.by_device);
   const lenderClicks = sumOf(lenders, ({ clicks }) => clicks);
-  const isWholeList = lenders.length < lendersListed;
+  const areAllLenders = lenders.length < topLendersMax;
   if (
-    lenderClicks > told.clicks ||
-    (isWholeList && lenderClicks !== told.clicks) ||
-    (isWholeList && !areParts(lenders, told.confirmedCents)) ||
-    !areParts(devices, told.confirmedCents) ||
-    sumOf(devices, (device) => device.sessions_total) !== told.sessions ||
-    sumOf(devices, (device) => device.offer_clicks) !== told.clicks
+    lenderClicks > figures.clicks ||
+    (areAllLenders && lenderClicks !== figures.clicks) ||
+    (areAllLenders && !isSumOfCents(lenders, figures.confirmedCents)) ||
+    !isSumOfCents(devices, figures.confirmedCents) ||
+    sumOf(devices, (device) => device.sessions_total) !== figures.sessions ||
+    sumOf(devices, (device) => device.offer_clicks) !== figures.clicks
   ) {
-    throw new Error(`figures that contradict each other: ${JSON.stringify(summary)}`);
+    throw new Error(`contradictory figures: ${JSON.stringify(summary)}`);
   }
-  return told;
+  return figures;
 }
 
-/** As many lenders as `top_lenders` may name (docs/contract.md#summary). */
-const lendersListed = 20;
+/** Maximum length of `top_lenders` (docs/contract.md#summary). */
+const topLendersMax = 20;
 
-/** Whether these add up to the whole, each of them and the whole being rounded to the cent for itself. */
-function areParts(parts: readonly { readonly rev_confirmed: number }[], wholeCents: number): boolean {
+/** Whether the parts add up to the whole. The parts and the whole are rounded to cents separately. */
+function isSumOfCents(parts: readonly { readonly rev_confirmed: number }[], wholeCents: number): boolean {
   const sum = sumOf(parts, ({ rev_confirmed }) => Math.round(rev_confirmed * 100));
   return Math.abs(sum - wholeCents) <= (parts.length + 1) / 2;
 }
 
-function sumOf<Item>(items: readonly Item[], figureOf: (item: Item) => number): number {
-  return items.reduce((sum, item) => sum + figureOf(item), 0);
+function sumOf<Item>(items: readonly Item[], read: (item: Item) => number): number {
+  return items.reduce((sum, item) => sum + read(item), 0);
 }
 
-export function cents(micros: number): number {
-  return halfUp(micros, 10_000);
+const toCents = (micros: number): number => divideHalfUp(micros, 10_000);
+
+/** Divides integers and rounds, without the rounding errors of fractions. */
+function divideHalfUp(dividend: number, divisor: number): number {
+  return Math.floor((2 * dividend + divisor) / (2 * divisor));
 }
 
-/** In whole numbers alone, so that nothing is lost on the way. */
-function halfUp(part: number, whole: number): number {
-  return Math.floor((2 * part + whole) / (2 * whole));
+/** Reads the figures of a row in the form of `expectedRow`. */
+export function readRow(row: RowView) {
+  return {
+    tag: row.referrer_tag,
+    isSandbox: row.sandbox,
+    views: row.marketplace_views,
+    clicks: row.offer_clicks,
+    attributedCents: Math.round(row.rev_attributed * 100),
+    confirmedCents: Math.round(row.rev_confirmed * 100),
+    lenders: row.lenders.map(({ lender, clicks, rev_confirmed }) => ({
+      lender,
+      clicks,
+      confirmedCents: Math.round(rev_confirmed * 100),
+    })),
+  };
+}
+
+/** Returns the expected figures of a session's row. */
+export function expectedRow({ tag, mode, figures, counted, payouts }: SessionRecord): ReturnType<typeof readRow> {
+  const lenders = new Map<string, { clicks: number; confirmedMicros: number }>();
+  for (const offerId of counted) {
+    const lender = lenderOf(offerId, mode);
+    const sum = lenders.get(lender) ?? { clicks: 0, confirmedMicros: 0 };
+    lenders.set(lender, { ...sum, clicks: sum.clicks + 1 });
+  }
+  // Only clicks that count have payouts.
+  for (const row of payouts.rows) lenders.get(lenderOf(row.offerId, mode))!.confirmedMicros += revenueChangeMicros(row);
+  return {
+    tag,
+    isSandbox: mode === 'test',
+    views: figures.views,
+    clicks: figures.clicks,
+    attributedCents: toCents(figures.attributedMicros),
+    confirmedCents: toCents(figures.confirmedMicros),
+    lenders: [...lenders]
+      .map(([lender, { clicks, confirmedMicros }]) => ({ lender, clicks, confirmedCents: toCents(confirmedMicros) }))
+      .sort((a, b) => b.clicks - a.clicks || (a.lender < b.lender ? -1 : 1)),
+  };
 }

@@ -3,88 +3,82 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { spawnChild, stopChild } from '../../bench/target/owned-resources.ts';
+import type { Mode } from '../../src/index.ts';
+import { runMarketplace } from '../cli/run-marketplace.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 
 const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
+const startTimeoutMs = 60_000;
+const logLinesMax = 20;
 
-/** Beyond this a start is taken for one that never ends. */
-const readyWaitMs = 60_000;
-const logLinesKept = 20;
-
-/** Where a server is reached: both listeners, on this machine. */
 export interface Ports {
   readonly public: number;
   readonly operations: number;
 }
 
-/** `bin/marketplace serve` on a data folder, with free ports and all other settings as they come. */
+/** `bin/marketplace serve` on a data folder, with free ports and default settings. */
 export class ServerProcess {
   readonly #child: ChildProcess;
-  readonly #gone: Promise<unknown>;
+  readonly #exit: Promise<unknown>;
   readonly #ports: Promise<Ports>;
-  #isExpectedToEnd = false;
-  /** The last lines of its log, warnings and worse. */
+  #isStopped = false;
+  /** Last lines of the log, with level `warn` or higher. */
   readonly log: string[] = [];
 
   constructor(dataDir: string, onLog: (message: string) => void) {
+    const settings = { SVC_DATA_DIR: dataDir, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_LOG_LEVEL: 'warn' };
     this.#child = spawnChild(commandLine, ['serve'], {
-      env: {
-        ...plainEnvironment(),
-        SVC_DATA_DIR: dataDir,
-        SVC_PORT: '0',
-        SVC_OPS_PORT: '0',
-        SVC_LOG_LEVEL: 'warn',
-      },
+      env: { ...plainEnvironment(), ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    this.#gone = once(this.#child, 'close');
+    this.#exit = once(this.#child, 'close');
     createInterface({ input: this.#child.stderr! }).on('line', (line) => {
       this.log.push(line);
-      if (this.log.length > logLinesKept) this.log.shift();
+      if (this.log.length > logLinesMax) this.log.shift();
       onLog(messageOf(line));
     });
     this.#ports = new Promise((resolve) => {
       createInterface({ input: this.#child.stdout! }).on('line', (line) => {
-        const said = /^serving http:\/\/127\.0\.0\.1:(\d+)\/.* operations on 127\.0\.0\.1:(\d+)$/.exec(line);
-        if (said !== null) resolve({ public: Number(said[1]), operations: Number(said[2]) });
+        const ports = /^serving http:\/\/127\.0\.0\.1:(\d+)\/.* operations on 127\.0\.0\.1:(\d+)$/.exec(line);
+        if (ports !== null) resolve({ public: Number(ports[1]), operations: Number(ports[2]) });
       });
     });
   }
 
-  /** The ports, once they are served. Rejects when the process ends instead, or takes forever. */
+  /** Waits until the server serves. Rejects if the process ends, or after a timeout. */
   async ready(): Promise<Ports> {
     let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`the server is not ready after ${readyWaitMs} ms`)), readyWaitMs);
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`the server is not ready after ${startTimeoutMs} ms`)), startTimeoutMs);
     });
     try {
-      return await Promise.race([this.#ports, tooLate, this.endedByItself()]);
+      return await Promise.race([this.#ports, timeout, this.endedByItself()]);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** Rejects when the process ends though nobody has killed or stopped it; otherwise never settles. */
+  /** Rejects if the process ends without `kill` or `stop`. Otherwise never settles. */
   async endedByItself(): Promise<never> {
-    await this.#gone;
-    if (this.#isExpectedToEnd) return new Promise(() => {});
+    await this.#exit;
+    if (this.#isStopped) return new Promise(() => {});
     throw new Error(`the server ended by itself with ${this.#child.exitCode ?? this.#child.signalCode}`);
   }
 
-  /** SIGKILL, at once. */
+  /** Sends SIGKILL. */
   kill(): void {
-    this.#isExpectedToEnd = true;
+    this.#isStopped = true;
     this.#child.kill('SIGKILL');
   }
 
-  /** Resolves when the process is gone and everything it printed has been read. */
-  async gone(): Promise<void> {
-    await this.#gone;
+  /** Resolves when the process has ended and its output was read. */
+  async waitForExit(): Promise<void> {
+    await this.#exit;
   }
 
-  /** SIGTERM, as an operator stops it. Idempotent, also after `kill`. */
+  /** Sends SIGTERM and waits for the end of the process. Repeated calls have no effect. */
   async stop(): Promise<void> {
-    this.#isExpectedToEnd = true;
+    this.#isStopped = true;
     await stopChild(this.#child);
   }
 }
@@ -95,4 +89,36 @@ function messageOf(line: string): string {
   } catch {
     return line;
   }
+}
+
+/** An API key, created with the real command line. All keys belong to one account. */
+export interface Partner {
+  readonly key: string;
+  readonly mode: Mode;
+  /** Limit of sessions per UTC day; null if it is never reached. */
+  readonly sessionsPerDay: number | null;
+}
+
+const unlimited = 1_000_000;
+
+/** Creates an API key. The server may be running. */
+export async function createPartner(
+  dataDir: string,
+  mode: Mode,
+  sessionsPerDay: number | null = null,
+): Promise<Partner> {
+  const options = {
+    account: 'crash',
+    vertical: 'personal-loans',
+    mode,
+    'requests-per-minute': unlimited,
+    'analytics-per-minute': unlimited,
+    'sessions-per-day': sessionsPerDay ?? unlimited,
+  };
+  const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const { code, stdout, stderr } = await runMarketplace(['keys', 'create', ...words, '--raw'], {
+    SVC_DATA_DIR: dataDir,
+  });
+  if (code !== 0) throw new Error(`keys create ended with ${code}: ${stderr}`);
+  return { key: stdout.trim(), mode, sessionsPerDay };
 }

@@ -1,31 +1,65 @@
+import { isDeepStrictEqual } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
 import type { Mode, SessionView } from '../../src/index.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
-import type { ConfirmationRow, IssuedClick, RowVerdict } from './confirmation-row.ts';
-import { addFigures, type Figures, noFigures, sameFigures, type ToldFigures, tell } from './figures.ts';
-import type { Link } from './offer-link.ts';
-import { noEvent, type OpenEvent, type ReportInDoubt } from './open-event.ts';
-import { changeMicros, Payouts } from './payouts.ts';
-import { ShownOffers } from './shown-offers.ts';
+import {
+  type ConfirmationRow,
+  type IssuedClick,
+  Payouts,
+  type RowVerdict,
+  revenueChangeMicros,
+} from './confirmations.ts';
+import { addFigures, expectedReport, type Figures, noFigures, type ReportedFigures } from './figures.ts';
+import type { Link } from './personal-loans-rules.ts';
 import { eventFigures, type WidgetEvent, WidgetRecord, type WidgetReport } from './widget-record.ts';
 
-/** Confirmations of one session that went unanswered, as a restart has left them. */
-interface Doubt {
-  /** In the order of sending. */
+/** A request that changes the ledger, and that a crash may lose. */
+interface UncertainEvent {
+  readonly adds: Figures;
+  /** Links of the shown offers, empty if they are unknown; null if no offers were shown. */
+  readonly links: readonly Link[] | null;
+  /** Offer whose click the event counts. */
+  readonly offerId: string | null;
+  /** Moment of the answer; infinity without an answer. */
+  readonly answeredAt: number;
+  readonly confirmation: ConfirmationRow | null;
+  /** Widget load whose view is counted. */
+  readonly load: string | null;
+  readonly report: UncertainReport | null;
+}
+
+const unansweredEvent: UncertainEvent = {
+  adds: noFigures,
+  links: null,
+  offerId: null,
+  answeredAt: Number.POSITIVE_INFINITY,
+  confirmation: null,
+  load: null,
+  report: null,
+};
+
+/** A widget report without an answer, and its events that count if the ledger has the report. */
+interface UncertainReport {
+  readonly report: WidgetReport;
+  readonly counted: readonly WidgetEvent[];
+}
+
+/** Confirmations without an answer, in the order of sending. */
+interface UncertainConfirmations {
   readonly rows: readonly ConfirmationRow[];
-  /** How many of them, from the first on, may have been booked by what the figures say: one number, unless some cancel out. */
+  /** Possible numbers of booked rows, counted from the first row. More than one number only if rows cancel each other out. */
   readonly booked: readonly number[];
 }
 
 const oneView: Figures = { ...noFigures, views: 1 };
 
-/** Links kept to click on, and clicks to confirm; older ones are forgotten. */
-const linksKept = 40;
+/** Number of links and of clicks that later requests may use. */
+const linksMax = 40;
 
 /**
- * What is known on the caller's side of one session. Only one request for it is under way at a time (or the same one
- * twice), so its events stand in the ledger in the order in which they are noted here, and what a crash leaves of them is
- * a beginning of that order: never less than what was durable before its answer, or had something durable behind it.
+ * Expected state of one session. Only one request, or two equal requests, of a session are pending at a time, so its ledger records have
+ * the order of the events here. A crash may lose the last events, except those that were durable before their answer, and except all
+ * events before a durable event.
  */
 export class SessionRecord {
   readonly subId: string;
@@ -33,22 +67,27 @@ export class SessionRecord {
   readonly mode: Mode;
   readonly createdMs: number;
   fields: Fields = {};
-  /** Sent, and what became of it is not known. */
+  /** Field changes whose request was not answered. */
   pendingMerge: Fields | null = null;
-  /** A server that lives on has left a request open: nothing more is asked until a restart shows what became of it. */
+  /** Whether a running server did not answer a request. The session is then not used before the next restart. */
   isFrozen = false;
   readonly widget = new WidgetRecord();
-  #settled = noFigures;
-  #settledLinks: Link[] = [];
-  #lostLink: Link | null = null;
-  #open: OpenEvent[] = [];
-  readonly #shown = new ShownOffers();
   /** Offers whose click counts. */
-  readonly #counted = new Set<string>();
-  readonly #payouts = new Payouts();
-  #issued: IssuedClick[] = [];
-  #doubt: Doubt | null = null;
-  #reportsInDoubt: ReportInDoubt[] = [];
+  readonly counted = new Set<string>();
+  readonly payouts = new Payouts();
+  /** Clicks that were redirected, whether or not they count. */
+  issued: readonly IssuedClick[] = [];
+  /** Link to an offer that was shown only in a view that a crash lost. A click on it does not count. */
+  lostLink: Link | null = null;
+  #durableFigures = noFigures;
+  #durableLinks: readonly Link[] = [];
+  #uncertain: UncertainEvent[] = [];
+  readonly #shownOffers = new Set<string>();
+  readonly #possiblyShownOffers = new Set<string>();
+  /** Whether all views since the start were answered. */
+  #knowsAllViews = true;
+  #uncertainConfirmations: UncertainConfirmations | null = null;
+  #uncertainReports: readonly UncertainReport[] = [];
 
   constructor(view: Pick<SessionView, 'sub_id' | 'created_at'>, tag: string, mode: Mode) {
     this.subId = view.sub_id;
@@ -58,205 +97,178 @@ export class SessionRecord {
   }
 
   get links(): Link[] {
-    return [...this.#settledLinks, ...this.#open.flatMap(({ links }) => links ?? [])].slice(-linksKept);
+    return [...this.#durableLinks, ...this.#uncertain.flatMap(({ links }) => links ?? [])].slice(-linksMax);
   }
 
-  /** On an offer that was shown in vain, since the last crash took back its only view: a click on it counts nothing. */
-  get lostLink(): Link | null {
-    return this.#lostLink;
-  }
-
-  /** All that was answered and all that was not: what it amounts to while the server lives. */
+  /** Figures including all uncertain events. */
   get figures(): Figures {
-    return this.#open.reduce((sum, { adds }) => addFigures(sum, adds), this.#settled);
+    return this.#uncertain.reduce((sum, { adds }) => addFigures(sum, adds), this.#durableFigures);
   }
 
-  /** Offers whose click counts, while the server lives. */
-  get counted(): ReadonlySet<string> {
-    return this.#counted;
+  /** Adds a view. Without an answer, `links` is empty and `answeredAt` is infinity. */
+  addView(links: readonly Link[], answeredAt: number): void {
+    this.#add({ adds: oneView, links, answeredAt });
   }
 
-  get payouts(): Pick<Payouts, 'rows' | 'isReversed'> {
-    return this.#payouts;
-  }
-
-  /** Clicks that got as far as a redirect, whether or not they count. */
-  get issued(): readonly IssuedClick[] {
-    return this.#issued;
-  }
-
-  /** An answer that showed offers; when none came, `answeredAt` is Infinity. Without links it is not known what it showed. */
-  viewed(links: readonly Link[], answeredAt: number): void {
-    this.#open.push({ ...noEvent, adds: oneView, links, answeredAt });
-  }
-
-  /** The same of a widget's answer under a load. Whether it is the load's view; any other shows offers and counts nothing. */
-  shown(load: string, links: readonly Link[], answeredAt: number): boolean {
-    const isView = this.widget.show(load);
-    this.#open.push({ ...noEvent, adds: isView ? oneView : noFigures, links, answeredAt, load: isView ? load : null });
+  /** Adds an answer to a widget load. Returns whether it is the view of the load. Other answers show offers and count nothing. */
+  addWidgetResponse(load: string, links: readonly Link[], answeredAt: number): boolean {
+    const isView = this.widget.addLoad(load);
+    this.#add({ adds: isView ? oneView : noFigures, links, answeredAt, load: isView ? load : null });
     return isView;
   }
 
-  /** A widget's report is being sent. Returns what counts of it: open until it is answered and so durable (`settleAll`). */
-  reported(report: WidgetReport): readonly WidgetEvent[] {
-    const counted = this.widget.tell(report);
-    if (counted.length > 0) this.#open.push({ ...noEvent, adds: eventFigures(counted), report: { report, counted } });
+  /** Adds a widget report that is sent. Returns its events that count. */
+  addReport(report: WidgetReport): readonly WidgetEvent[] {
+    const counted = this.widget.addReport(report);
+    if (counted.length > 0) this.#add({ adds: eventFigures(counted), report: { report, counted } });
     return counted;
   }
 
-  /** A redirect gave the lender a click_id, which may restore a click without a record (docs/contract.md#clicks-without-a-record). */
-  redirected({ offerId, micros }: Link, clickId: string): void {
-    this.#issued.push({ offerId, clickId, micros });
-    this.#issued = this.#issued.slice(-linksKept);
+  /** Adds a click_id, which may restore a click without a record (docs/contract.md#clicks-without-a-record). */
+  addClickId({ offerId, micros }: Link, clickId: string): void {
+    this.issued = [...this.issued, { offerId, clickId, micros }].slice(-linksMax);
   }
 
   /**
-   * A click on a link. `durable`: answered after its record (docs/contract.md#clicks-without-a-record); `late`: answered so slowly that
-   * the redirect may not have waited for the record; `lost`: not answered. False for a repeat, which counts nothing.
+   * Adds a click. `durable`: answered after its record was durable. `late`: answered so late that the record may not be durable
+   * (docs/contract.md#clicks-without-a-record). `lost`: not answered. Returns false for a repeated click, which does not count.
    */
-  clicked({ offerId, micros }: Link, outcome: 'durable' | 'late' | 'lost', answeredAt: number): boolean {
-    if (this.#counted.has(offerId)) return false;
-    this.#counted.add(offerId);
-    this.#open.push({
-      ...noEvent,
+  addClick({ offerId, micros }: Link, outcome: 'durable' | 'late' | 'lost', answeredAt: number): boolean {
+    if (this.counted.has(offerId)) return false;
+    this.counted.add(offerId);
+    this.#add({
       adds: { ...noFigures, clicks: 1, attributedMicros: micros },
       offerId,
       answeredAt: outcome === 'lost' ? Number.POSITIVE_INFINITY : answeredAt,
     });
-    if (outcome === 'durable') this.settleAll();
+    if (outcome === 'durable') this.markDurable();
     return true;
   }
 
   /**
-   * Outcome of a row (docs/contract.md#confirmation-rules) on a live server with all before booked. Null where that depends on what a view
-   * showed whose answer never came.
+   * Returns the expected outcome of a row (docs/contract.md#confirmation-rules), or null if it depends on the offers of a view that was
+   * not answered.
    */
   verdictOn(row: ConfirmationRow): RowVerdict | null {
     if (row.spoilt !== null) return row.spoilt.reason;
     if (this.mode === 'test') return 'sandbox';
-    const known = this.#payouts.verdictOnKnown(row);
+    const known = this.payouts.verdictOnKnown(row);
     if (known !== null) return known;
-    if (!this.#counted.has(row.offerId)) {
+    if (!this.counted.has(row.offerId)) {
       if (row.issued === null) return 'click_unknown';
-      const isShown = this.#hasShown(row.offerId);
-      if (isShown !== true) return isShown === null ? null : 'click_unknown';
+      const wasShown = this.#wasShown(row.offerId);
+      if (wasShown !== true) return wasShown === null ? null : 'click_unknown';
     }
-    const fault = row.status === 'reversed' ? this.#payouts.faultOfReversal(row) : null;
-    if (fault !== null) return fault;
+    const error = row.status === 'reversed' ? this.payouts.reversalError(row) : null;
+    if (error !== null) return error;
     if (row.occurredMs < this.createdMs - bounds.confirmationClockSkewMs) return 'before_click';
     if (row.occurredMs > Date.now() + bounds.confirmationClockSkewMs) return 'in_future';
-    return row.status === 'funded' && this.#payouts.isBeyondLimit(row) ? 'session_limit' : 'accepted';
+    return row.status === 'funded' && this.payouts.isBeyondLimit(row) ? 'session_limit' : 'accepted';
   }
 
-  /**
-   * A row is being sent whose verdict is known; returns it. What it books is open until it is answered and so durable
-   * (`settleAll`).
-   */
-  confirmed(row: ConfirmationRow): RowVerdict {
+  /** Adds a row that is sent. Returns its outcome, which must be predictable. */
+  addConfirmation(row: ConfirmationRow): RowVerdict {
     const verdict = this.verdictOn(row);
-    if (verdict === null) throw new Error('nobody knows what becomes of this row');
+    if (verdict === null) throw new Error('the outcome of the row cannot be predicted');
     if (verdict !== 'accepted') return verdict;
-    const isRestored = !this.#counted.has(row.offerId);
-    this.#counted.add(row.offerId);
-    this.#payouts.book(row);
-    this.#open.push({
-      ...noEvent,
-      adds: {
-        ...noFigures,
-        clicks: isRestored ? 1 : 0,
-        attributedMicros: isRestored ? row.issued!.micros : 0,
-        confirmedMicros: changeMicros(row),
-      },
+    const isRestored = !this.counted.has(row.offerId);
+    this.counted.add(row.offerId);
+    this.payouts.book(row);
+    const restored = isRestored ? { clicks: 1, attributedMicros: row.issued!.micros } : {};
+    this.#add({
+      adds: { ...noFigures, ...restored, confirmedMicros: revenueChangeMicros(row) },
       offerId: isRestored ? row.offerId : null,
       confirmation: row,
     });
     return verdict;
   }
 
-  /** The confirmations the last restart left in doubt, to be sent again: null when there are none, and from then on. */
-  takeDoubt(): Doubt | null {
-    const doubt = this.#doubt;
-    this.#doubt = null;
-    return doubt;
+  /** Returns and removes the confirmations whose outcome is unknown after the last restart. */
+  takeUncertainConfirmations(): UncertainConfirmations | null {
+    const confirmations = this.#uncertainConfirmations;
+    this.#uncertainConfirmations = null;
+    return confirmations;
   }
 
-  /** The reports the last restart left in doubt, to be sent again: none from then on. */
-  takeReportsInDoubt(): readonly ReportInDoubt[] {
-    const reports = this.#reportsInDoubt;
-    this.#reportsInDoubt = [];
+  /** Returns and removes the reports whose outcome is unknown after the last restart. */
+  takeUncertainReports(): readonly UncertainReport[] {
+    const reports = this.#uncertainReports;
+    this.#uncertainReports = [];
     return reports;
   }
 
-  /** Everything noted so far is known to be in the ledger. */
-  settleAll(): void {
-    this.#settle(this.#open.length);
+  /** Marks all events as durable. */
+  markDurable(): void {
+    this.#keepEvents(this.#uncertain.length);
   }
 
   /**
-   * Takes what a restarted server says of the session, and forgets what did not survive.
+   * Adopts the figures that a restarted server reports, and removes the lost events. Throws if the figures are impossible.
    *
-   * @param barrier everything answered before this moment was durable
-   * @throws when the figures cannot have come from what was asked and answered
+   * @param durableBefore everything that was answered before this moment is durable
    */
-  settle(found: ToldFigures, barrier: number): void {
-    const certain = this.#open.findLastIndex(({ answeredAt }) => answeredAt < barrier) + 1;
-    let sum = this.#settled;
-    const possible: ToldFigures[] = [];
+  reconcile(found: ReportedFigures, durableBefore: number): void {
+    const certain = this.#uncertain.findLastIndex(({ answeredAt }) => answeredAt < durableBefore) + 1;
+    let sum = this.#durableFigures;
+    const possible: ReportedFigures[] = [];
     const fitting: number[] = [];
-    for (let survivors = 0; survivors <= this.#open.length; survivors++) {
-      if (survivors > 0) sum = addFigures(sum, this.#open[survivors - 1]!.adds);
+    for (let survivors = 0; survivors <= this.#uncertain.length; survivors++) {
+      if (survivors > 0) sum = addFigures(sum, this.#uncertain[survivors - 1]!.adds);
       if (survivors < certain) continue;
-      const told = tell(sum, 1);
-      if (sameFigures(told, found)) fitting.push(survivors);
-      else possible.push(told);
+      const report = expectedReport(sum, 1);
+      if (isDeepStrictEqual(report, found)) fitting.push(survivors);
+      else possible.push(report);
     }
     const [least] = fitting;
     if (least === undefined) {
       throw new Error(
-        `${this.subId} (tag ${this.tag}) has ${JSON.stringify(found)}, where it may have ${JSON.stringify(possible)}`,
+        `${this.subId} (tag ${this.tag}) has ${JSON.stringify(found)} instead of one of ${JSON.stringify(possible)}`,
       );
     }
-    this.#doubt = this.#doubtAbout(fitting);
-    this.#reportsInDoubt = this.#open.flatMap(({ report }) => report ?? []);
-    this.#settle(least, fitting.at(-1)!);
+    // Several numbers of survivors fit if confirmations cancel each other out, or if a widget showed offers after its view.
+    const rowsOf = (events: readonly UncertainEvent[]) => events.flatMap(({ confirmation }) => confirmation ?? []);
+    const rows = rowsOf(this.#uncertain);
+    const booked = fitting.map((survivors) => rowsOf(this.#uncertain.slice(0, survivors)).length);
+    this.#uncertainConfirmations = rows.length === 0 ? null : { rows, booked };
+    this.#uncertainReports = this.#uncertain.flatMap(({ report }) => report ?? []);
+    this.#keepEvents(least, fitting.at(-1)!);
   }
 
-  /**
-   * Of several numbers of survivors that fit, only confirmations that cancel out lie between one and the next, and what a
-   * widget showed after its view.
-   */
-  #doubtAbout(fitting: readonly number[]): Doubt | null {
-    const rowsOf = (events: readonly OpenEvent[]) => events.flatMap(({ confirmation }) => confirmation ?? []);
-    const rows = rowsOf(this.#open);
-    const booked = fitting.map((survivors) => rowsOf(this.#open.slice(0, survivors)).length);
-    return rows.length === 0 ? null : { rows, booked };
+  #add(event: Partial<UncertainEvent>): void {
+    this.#uncertain.push({ ...unansweredEvent, ...event });
   }
 
-  #hasShown(offerId: string): boolean | null {
-    const isOpen = this.#open.some(({ links }) => links?.some((link) => link.offerId === offerId));
-    return isOpen || this.#shown.has(offerId);
+  /** Whether an offer was shown; null if this cannot be known. */
+  #wasShown(offerId: string): boolean | null {
+    const isUncertain = this.#uncertain.some(({ links }) => links?.some((link) => link.offerId === offerId));
+    if (isUncertain || this.#shownOffers.has(offerId)) return true;
+    return this.#knowsAllViews && !this.#possiblyShownOffers.has(offerId) ? false : null;
   }
 
-  /** @param possible as many of the open events may have survived, those behind the survivors without a trace in any figure */
-  #settle(survivors: number, possible = survivors): void {
+  #addShown(offers: Set<string>, links: readonly Link[]): void {
+    for (const { offerId } of links) offers.add(offerId);
+    if (links.length === 0) this.#knowsAllViews = false;
+  }
+
+  /** Keeps the first events as durable and removes the others. Events up to `possible` may have survived without a figure. */
+  #keepEvents(survivors: number, possible = survivors): void {
     const lost: Link[] = [];
-    for (const [index, event] of this.#open.entries()) {
-      const { adds, links, offerId, confirmation, load, report } = event;
+    const events = this.#uncertain;
+    this.#uncertain = [];
+    for (const [index, { adds, links, offerId, confirmation, load, report }] of events.entries()) {
       if (index < survivors) {
-        this.#settled = addFigures(this.#settled, adds);
-        this.#settledLinks.push(...(links ?? []));
-        if (links !== null) this.#shown.add(links);
+        this.#durableFigures = addFigures(this.#durableFigures, adds);
+        this.#durableLinks = [...this.#durableLinks, ...(links ?? [])].slice(-linksMax);
+        if (links !== null) this.#addShown(this.#shownOffers, links);
       } else {
-        if (links !== null && index < possible) this.#shown.addPossible(links);
+        if (links !== null && index < possible) this.#addShown(this.#possiblyShownOffers, links);
         lost.push(...(links ?? []));
-        if (offerId !== null) this.#counted.delete(offerId);
-        if (confirmation !== null) this.#payouts.forget(confirmation);
+        if (offerId !== null) this.counted.delete(offerId);
+        if (confirmation !== null) this.payouts.forget(confirmation);
         if (load !== null) this.widget.forgetView(load);
         if (report !== null) this.widget.forgetEvents(report.counted);
       }
     }
-    this.#settledLinks = this.#settledLinks.slice(-linksKept);
-    this.#lostLink = lost.find((link) => this.#shown.has(link.offerId) === false) ?? null;
-    this.#open = [];
+    this.lostLink = lost.find((link) => this.#wasShown(link.offerId) === false) ?? null;
   }
 }

@@ -1,69 +1,71 @@
-import { repeatAllConfirmations, settleConfirmations } from './confirmations-check.ts';
-import { compareFields } from './fields-check.ts';
-import { compareAllSessions, compareRows, settleFigures, settleTag } from './figures-check.ts';
-import { inParallel } from './in-parallel.ts';
-import { repeatKnownKeys, settleUnansweredKeys } from './keys-check.ts';
-import { sample } from './sample.ts';
-import { modes, type VerificationOptions } from './verification-options.ts';
-import { repeatAllEvents, settleWidgets } from './widgets-check.ts';
+import { inParallel, modes, sample, type VerificationOptions } from './expectations.ts';
+import {
+  checkFigures,
+  checkTag,
+  compareAllSessions,
+  compareRows,
+  repeatAllConfirmations,
+  retryUncertainConfirmations,
+} from './figures-check.ts';
+import {
+  checkWidgets,
+  compareFields,
+  repeatAllEvents,
+  repeatKnownKeys,
+  retryUnansweredKeys,
+} from './session-checks.ts';
 
-/** Looked at after every restart though nothing was asked of them lately. */
+/** Numbers of sessions and tags without recent requests that are checked after each restart. */
 const sampled = { sessions: 50, tags: 25 };
-/** Sessions whose offers are compared after every restart, besides those with an unanswered merge. */
+/** Number of sessions whose offers are compared after each restart, in addition to those with an unanswered merge. */
 const offersCompared = 25;
 
 /**
- * Judges a restarted server by what the callers know, while nobody else asks it anything, and settles what they did not
- * know. What must hold:
+ * Checks a restarted server without other requests, and determines the outcome of the unanswered requests:
  *
- * - A session, a merge, a click or a confirmation that was answered is there, once. One that was not may be there, once. A
- *   retry with the same Idempotency-Key finds the first if there is one, and so does a confirmation that is sent again.
- * - A view does not wait for the log (docs/contract.md#views), so an answered one may be gone; but then so is everything of its session
- *   that came after it, and nothing in the whole service that came after it had been answered as durable. A click on what
- *   only a lost view showed redirects and counts nothing (docs/contract.md#counting-clicks).
- * - A widget load has one view, before the restart or after it, and an event that a widget told counts once: if it was
- *   answered, and if not, once it is told again.
- * - Every figure of a tag, of its days and of any list of sessions is the sum of its sessions' figures; and the payouts of a
- *   session are with the lenders who owe them.
+ * - An answered session, merge, click or confirmation exists once. An unanswered one exists at most once. A retry with the same
+ *   Idempotency-Key, or a repeated confirmation, finds the first one.
+ * - An answered view may be lost, because it does not wait for the log (docs/contract.md#views). Then all later requests of its session are
+ *   lost, and no later request of the service was answered as durable. A click on an offer of a lost view redirects and counts nothing
+ *   (docs/contract.md#counting-clicks).
+ * - A widget load has one view, before or after the restart. An answered widget event counts once, an unanswered one after its repetition.
+ * - The figures of a tag, of a day and of a list of sessions are the sums of the sessions' figures. Payouts belong to the right lenders.
  */
 export async function verify(options: VerificationOptions): Promise<void> {
-  const { expectations } = options;
-  await settleUnansweredKeys(options);
+  const { expectations, random } = options;
+  await retryUnansweredKeys(options);
   await repeatKnownKeys(options);
 
   const touched = [...expectations.touched];
   await inParallel(touched, async (session) => {
-    await settleFigures(options, session);
-    await settleConfirmations(options, session);
+    await checkFigures(options, session);
+    await retryUncertainConfirmations(options, session);
   });
-  const ofOffers = new Set([
+  const withOffers = new Set([
     ...touched.filter(({ pendingMerge }) => pendingMerge !== null),
-    ...sample(options.random, touched, offersCompared),
+    ...sample(random, touched, offersCompared),
   ]);
   const others = modes.flatMap((mode) => expectations.sessions(mode));
-  const looked = new Set([...touched, ...sample(options.random, others, sampled.sessions)]);
-  await inParallel([...looked], (session) => compareFields(options, session, ofOffers.has(session)));
-  await inParallel([...looked], (session) => settleWidgets(options, session));
+  const checked = [...new Set([...touched, ...sample(random, others, sampled.sessions)])];
+  await inParallel(checked, (session) => compareFields(options, session, withOffers.has(session)));
+  await inParallel(checked, (session) => checkWidgets(options, session));
 
-  const books = [...expectations.books];
-  const openBooks = books.filter(({ unresolved }) => unresolved > 0);
-  const touchedBooks = touched.map(({ tag, mode }) => expectations.book(tag, mode));
-  const lookedBooks = new Set([...openBooks, ...touchedBooks, ...sample(options.random, books, sampled.tags)]);
-  await inParallel([...lookedBooks], (book) => settleTag(options, book));
+  const tags = [...expectations.tags];
+  const unresolvedTags = tags.filter(({ unresolved }) => unresolved > 0);
+  const touchedTags = touched.map(({ tag, mode }) => expectations.tagSessions(tag, mode));
+  const checkedTags = new Set([...unresolvedTags, ...touchedTags, ...sample(random, tags, sampled.tags)]);
+  await inParallel([...checkedTags], (tag) => checkTag(options, tag));
   for (const mode of modes) {
     await compareAllSessions(options, mode);
-    const ofMode = [...looked].filter((session) => session.mode === mode);
+    const ofMode = checked.filter((session) => session.mode === mode);
     await compareRows(options, mode, ofMode);
   }
-  // What has been read is durable, the views of this verification included.
-  for (const session of looked) session.settleAll();
+  // The analytics have reported these sessions, so their records are durable.
+  for (const session of checked) session.markDurable();
   expectations.touched.clear();
 }
 
-/**
- * As `verify` left it, every session there ever was is live, and its fields are what its merges made of them. Every payout
- * and every event of a widget sent again is a repeat and changes no figure of any session.
- */
+/** Checks all sessions after `verify`, and repeats all payouts and widget events, none of which may count again. */
 export async function verifyAll(options: VerificationOptions): Promise<void> {
   const { expectations } = options;
   const sessions = modes.flatMap((mode) => expectations.sessions(mode));
@@ -74,5 +76,5 @@ export async function verifyAll(options: VerificationOptions): Promise<void> {
     await compareAllSessions(options, mode);
     await compareRows(options, mode, expectations.sessions(mode));
   }
-  await inParallel([...expectations.books], (book) => settleTag(options, book));
+  await inParallel([...expectations.tags], (tag) => checkTag(options, tag));
 }

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { chance, wholeNumber } from '../../bench/population/random.ts';
+import { chance, pickWeighted, type Random, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
+import { bounds } from '../../src/bounds.ts';
+import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
 import type { Answer } from '../support/http-client.ts';
-import { drawLoad } from './draw-load.ts';
-import { drawReport } from './draw-report.ts';
-import { expectUnavailable } from './expect-unavailable.ts';
-import type { LoadOptions } from './load-options.ts';
-import { offerLink } from './offer-link.ts';
-import { readinessOf } from './pocket-fields.ts';
+import { drawOne, type LoadOptions } from './expectations.ts';
+import { isReady, offerLink } from './personal-loans-rules.ts';
 import type { SessionRecord } from './session-record.ts';
-import { embedOf, type WidgetAsked, widgetOffersOf } from './wire.ts';
+import type { WidgetEvent, WidgetReport } from './widget-record.ts';
+import { embedOf, expectInsufficient, isAccepted, repeat, type WidgetAsked, widgetOffersOf } from './wire.ts';
 
-/** One caller's widgets: its page asks for the code, and the browsers before it for offers, and tell what happens. */
+/** Requests for the widgets of one caller: for the code, for offers, and reports of events. */
 export class WidgetLoad {
   readonly #options: LoadOptions;
 
@@ -30,12 +29,11 @@ export class WidgetLoad {
     const { caller, wire, tally } = this.#options;
     const { widget, subId } = session;
     const answer = await wire.embedWidget(caller.partner, subId);
-    if (answer === null) return;
     if (!isReady(session)) return expectInsufficient(answer);
-    if (answer.status !== 200) return expectUnavailable(answer, tally);
+    if (!isAccepted(answer, tally)) return;
     const { sub_id, format, token } = embedOf(answer);
     assert.deepEqual({ sub_id, format }, { sub_id: subId, format: 'js' });
-    if (widget.token !== null) assert.equal(token, widget.token, 'a session has one token, whenever it asks');
+    if (widget.token !== null) assert.equal(token, widget.token, 'the token of a session does not change');
     widget.token = token;
     tally.add('widgets embedded');
   }
@@ -45,73 +43,53 @@ export class WidgetLoad {
     const { subId } = session;
     const asked: WidgetAsked = {
       load: drawLoad(session, random),
-      sort: sortOrders[wholeNumber(random, 0, sortOrders.length - 1)]!,
+      sort: drawOne(random, sortOrders)!,
       maxOffers: wholeNumber(random, 1, 20),
     };
     this.#countLoad(session, asked.load);
     const copies = chance(random, 0.15) ? 2 : 1;
-    const answers = await Promise.all(Array.from({ length: copies }, () => wire.showWidget({ subId, token }, asked)));
+    const answers = await repeat(copies, () => wire.showWidget({ subId, token }, asked));
     if (!isReady(session)) {
-      for (const answer of answers) if (answer !== null) expectInsufficient(answer);
+      for (const answer of answers) expectInsufficient(answer);
       return;
     }
-    const good = answers.filter((answer) => answer?.status === 200) as Answer[];
-    for (const answer of answers) {
-      if (answer === null || answer.status === 200) continue;
-      session.isFrozen = true;
-      expectUnavailable(answer, tally);
-    }
-    const links = good.map((answer) => linksOf(session, asked, answer));
+    const accepted = answers.filter((answer) => isAccepted(answer, tally, session));
+    const links = accepted.map((answer) => linksOf(session, asked, answer));
     const shown = links[0] ?? [];
-    for (const other of links) assert.deepEqual(idsOf(other), idsOf(shown), 'one question gets one answer');
-    // Of two at once one is the first; whichever it is, it showed what both show.
+    for (const other of links) assert.deepEqual(idsOf(other), idsOf(shown), 'equal requests get equal offers');
+    // One of two equal requests is the first. Both showed the same offers.
     for (let copy = 0; copy < copies; copy++) {
-      const isAnswered = copy < good.length;
-      const isView = session.shown(asked.load, shown, isAnswered ? expectations.now() : Number.POSITIVE_INFINITY);
-      const what = isView ? 'widget views' : 'widget answers that are no view';
-      tally.add(isAnswered ? what : `${what}, unanswered`);
+      const isAnswered = copy < accepted.length;
+      const answeredAt = isAnswered ? expectations.nextMoment() : Number.POSITIVE_INFINITY;
+      const isView = session.addWidgetResponse(asked.load, shown, answeredAt);
+      tally.add(`${isView ? 'widget views' : 'widget responses without a view'}${isAnswered ? '' : ', unanswered'}`);
     }
   }
 
   async #report(session: SessionRecord, token: string): Promise<void> {
     const { caller, wire, random, expectations, tally } = this.#options;
     const { subId } = session;
-    const sentAt = expectations.now();
+    const sentAt = expectations.nextMoment();
     const report = drawReport(session, random, `${caller.name}-${sentAt}`);
     this.#countLoad(session, report.load);
-    const copies = chance(random, 0.4) ? 2 : 1;
-    const counted = session.reported(report).length;
-    const answers = await Promise.all(
-      Array.from({ length: copies }, () => wire.reportWidget({ subId, token }, report)),
-    );
-    const good = answers.filter((answer) => answer?.status === 204).length;
-    for (const answer of answers) {
-      if (answer === null || answer.status === 204) continue;
-      session.isFrozen = true;
-      expectUnavailable(answer, tally);
-    }
-    if (good === 0) return tally.add('widget events in doubt', counted);
+    const counted = session.addReport(report).length;
+    const answers = await repeat(chance(random, 0.4) ? 2 : 1, () => wire.reportWidget({ subId, token }, report));
+    const accepted = answers.filter((answer) => isAccepted(answer, tally, session, 204)).length;
+    if (accepted === 0) return tally.add('widget events unanswered', counted);
     if (counted > 0) {
-      session.settleAll();
-      expectations.durableSince(sentAt);
+      session.markDurable();
+      expectations.markDurableBefore(sentAt);
     }
     tally.add('widget events answered', counted);
-    tally.add('widget events repeated', report.events.length * good - counted);
+    tally.add('widget events repeated', report.events.length * accepted - counted);
   }
 
-  /** One that comes again after a long time counts as another. */
   #countLoad({ widget }: SessionRecord, load: string): void {
     if (!widget.loads.includes(load)) this.#options.tally.add('widget loads');
   }
 }
 
-const isReady = ({ fields }: SessionRecord): boolean => readinessOf(fields).match_readiness !== 'insufficient';
-
-function expectInsufficient({ status, text }: Answer): void {
-  if (status !== 503) assert.equal(status, 400, text);
-}
-
-/** What a widget's answer gives to click on, after a look at what it says of itself. */
+/** Returns the links of a widget's answer, after checking its other members. */
 export function linksOf(session: SessionRecord, { sort, maxOffers }: WidgetAsked, answer: Answer) {
   const view = widgetOffersOf(answer);
   const { mode, subId, fields } = session;
@@ -124,3 +102,47 @@ export function linksOf(session: SessionRecord, { sort, maxOffers }: WidgetAsked
 }
 
 const idsOf = (links: readonly { readonly offerId: string }[]): string[] => links.map(({ offerId }) => offerId);
+
+/** Maximum number of events per report. */
+const sizes: WeightedTable<number> = [
+  [1, 3],
+  [6, 6],
+  [bounds.widgetEventsPerBatchMax, 1],
+];
+
+/**
+ * Draws an earlier report, or a report with new events and repeated ones.
+ *
+ * @param name name that no other report has
+ */
+function drawReport(session: SessionRecord, random: Random, name: string): WidgetReport {
+  const { reports } = session.widget;
+  if (reports.length > 0 && chance(random, 0.2)) return drawOne(random, reports)!;
+  const reported = reports.flatMap((report) => report.events);
+  const events: WidgetEvent[] = [];
+  const size = wholeNumber(random, 1, pickWeighted(random, sizes));
+  for (let index = 0; index < size; index++) {
+    const event = drawEvent(session, random, `${name}-${index}`);
+    const first = drawOne(random, chance(random, 0.5) ? reported : events);
+    // A repeated event may have other members. The first event counts.
+    const again = first === undefined || chance(random, 0.5) ? first : { ...event, id: first.id };
+    events.push(again !== undefined && chance(random, 0.25) ? again : event);
+  }
+  return { load: drawLoad(session, random), events };
+}
+
+function drawEvent(session: SessionRecord, random: Random, id: string): WidgetEvent {
+  const type = drawOne(random, widgetEventTypes)!;
+  if (!type.startsWith('offer_')) return { id, type, offerId: null };
+  return { id, type, offerId: drawOne(random, session.links)?.offerId ?? 'never-offered' };
+}
+
+/** Draws the id of an earlier widget load, also before a restart, or a new id. */
+function drawLoad({ widget }: SessionRecord, random: Random): string {
+  if (widget.loads.length > 0 && chance(random, 0.6)) return drawOne(random, widget.loads)!;
+  const drawHalf = () =>
+    wholeNumber(random, 0, 2 ** 32 - 1)
+      .toString(16)
+      .padStart(8, '0');
+  return drawHalf() + drawHalf();
+}

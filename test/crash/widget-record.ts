@@ -1,89 +1,80 @@
 import { type WidgetEventType, widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import { type Figures, noFigures } from './figures.ts';
 
-/** What a widget tells of itself (docs/contract.md#widget-events), in the words of the crash test. */
+/** Event that a widget reports (docs/contract.md#widget-events). */
 export interface WidgetEvent {
   readonly id: string;
   readonly type: WidgetEventType;
   readonly offerId: string | null;
 }
 
-/** Events that travel together. */
+/** Events in one request. */
 export interface WidgetReport {
   readonly load: string;
   readonly events: readonly WidgetEvent[];
 }
 
-/** Loads and reports kept to come again; older ones are forgotten, but not what of them counts. */
-const kept = 4;
+/** Number of loads and reports that may be repeated. */
+const repeatableMax = 4;
 
-/** What is known on the caller's side of one session's widgets: it counts each load once, and each event. */
+/** Expected state of one session's widgets. Each load has one view, and each event counts once. */
 export class WidgetRecord {
-  /** Opens the widget; null until somebody has asked for it. */
+  /** Token of the widget; null until it was requested. */
   token: string | null = null;
-  readonly #viewed = new Set<string>();
-  readonly #owed = new Set<string>();
+  /** The last loads with a request. */
+  loads: readonly string[] = [];
+  /** The last reports that were sent. */
+  reports: readonly WidgetReport[] = [];
+  readonly #viewedLoads = new Set<string>();
+  readonly #lostViews = new Set<string>();
   readonly #counted = new Map<string, WidgetEvent>();
-  #loads: string[] = [];
-  #reports: WidgetReport[] = [];
 
-  /** Loads that have asked for offers or told something, the last of them. */
-  get loads(): readonly string[] {
-    return this.#loads;
-  }
-
-  /** The last reports sent, whatever became of them. */
-  get reports(): readonly WidgetReport[] {
-    return this.#reports;
-  }
-
-  /** Events that count while the server lives, in the order of telling. */
+  /** Events that count. */
   get counted(): WidgetEvent[] {
     return [...this.#counted.values()];
   }
 
-  /** A load asks for offers. Whether that is its view. */
-  show(load: string): boolean {
-    this.#noteLoad(load);
-    const isView = !this.#viewed.has(load);
-    this.#viewed.add(load);
-    this.#owed.delete(load);
+  /** Records a request for offers. Returns whether the request is the view of its load. */
+  addLoad(load: string): boolean {
+    this.#rememberLoad(load);
+    const isView = !this.#viewedLoads.has(load);
+    this.#viewedLoads.add(load);
+    this.#lostViews.delete(load);
     return isView;
   }
 
-  /** A crash took the view back, so the load is owed one. */
+  /** Records that a crash lost the view of a load. */
   forgetView(load: string): void {
-    this.#viewed.delete(load);
-    this.#owed.add(load);
+    this.#viewedLoads.delete(load);
+    this.#lostViews.add(load);
   }
 
-  /** Whether a crash took the view of this load back, and nobody has asked again. */
-  isOwedView(load: string): boolean {
-    return this.#owed.has(load);
+  /** Whether a crash lost the view of a load that was not repeated since. */
+  isViewLost(load: string): boolean {
+    return this.#lostViews.has(load);
   }
 
-  /** A report is sent. Which of its events count: those whose id nobody has told before. */
-  tell(report: WidgetReport): WidgetEvent[] {
-    this.#noteLoad(report.load);
-    this.#reports = [...this.#reports.filter((sent) => sent !== report), report].slice(-kept);
+  /** Records a report. Returns the events that count, which are those with a new id. */
+  addReport(report: WidgetReport): WidgetEvent[] {
+    this.#rememberLoad(report.load);
+    this.reports = [...this.reports.filter((sent) => sent !== report), report].slice(-repeatableMax);
     return report.events.filter((event) => {
-      if (this.#counted.has(event.id)) return false;
-      this.#counted.set(event.id, event);
-      return true;
+      const isNew = !this.#counted.has(event.id);
+      if (isNew) this.#counted.set(event.id, event);
+      return isNew;
     });
   }
 
-  /** A crash took them back. */
+  /** Records that a crash lost events. */
   forgetEvents(events: readonly WidgetEvent[]): void {
     for (const { id } of events) this.#counted.delete(id);
   }
 
-  #noteLoad(load: string): void {
-    if (!this.#loads.includes(load)) this.#loads = [...this.#loads, load].slice(-kept);
+  #rememberLoad(load: string): void {
+    if (!this.loads.includes(load)) this.loads = [...this.loads, load].slice(-repeatableMax);
   }
 }
 
-/** What these events add to the figures of their session. */
 export function eventFigures(events: readonly WidgetEvent[]): Figures {
   const widgetEvents = widgetEventTypes.map((name) => events.filter(({ type }) => type === name).length);
   return { ...noFigures, widgetEvents };

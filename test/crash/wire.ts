@@ -1,4 +1,4 @@
-import { AssertionError } from 'node:assert/strict';
+import assert, { AssertionError } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   ConfirmationsView,
@@ -13,54 +13,49 @@ import type { SortOrder } from '../../src/matching/matcher.ts';
 import type { InputsView } from '../../src/operations/submit-inputs.ts';
 import { ApiCaller, WidgetCaller, type WidgetOffersView } from '../support/api-caller.ts';
 import { type Answer, HttpClient } from '../support/http-client.ts';
-import type { Partner } from './partner.ts';
-import type { Ports } from './server-process.ts';
+import type { Tally } from './expectations.ts';
+import type { Partner, Ports } from './server-process.ts';
+import type { SessionRecord } from './session-record.ts';
 import type { WidgetReport } from './widget-record.ts';
 
-const verticalSegment = 'personal-loans';
-/** How often, and how long apart, a question is asked again that a server just started answers with 503. */
-const patience = { times: 50, pauseMs: 200 };
-
-/** The service answers 503 by itself long before (docs/contract.md#uncertain-outcomes). */
-const answerWaitMs = 30_000;
+/** Attempts, and the pause between them, while a restarted server answers 503. */
+const retries = { attemptsMax: 50, pauseMs: 200 };
+/** Longer than the service takes to answer 503 (docs/contract.md#uncertain-outcomes). */
+const answerTimeoutMs = 30_000;
 
 export type Operation = 'create' | 'submit' | 'view' | 'query' | 'click' | 'confirm' | 'embed' | 'show' | 'report';
 
-/** A request is about to be sent, or was answered just now. */
+/** `sent`: the request is about to be sent. `answered`: the answer has just arrived. */
 export type Turn = 'sent' | 'answered';
 
-/** What opens a session's widget. */
 export interface WidgetLink {
   readonly subId: string;
   readonly token: string;
 }
 
+/** Query of a widget. */
 export interface WidgetAsked {
   readonly load: string;
   readonly sort: SortOrder;
   readonly maxOffers: number;
 }
 
-/** Where a life of the server is reached, and what opens the operator's door. */
 export interface Address {
   readonly ports: Ports;
   readonly operatorToken: string;
 }
 
-/**
- * Connections to one life of the server. `null` in place of an answer: the connection was lost, so that nobody knows
- * what became of the request.
- */
-export class Wire {
+/** Connections to a server. A request resolves with null if the connection was lost; its outcome is then unknown. */
+export class ServerConnections {
   readonly #http: HttpClient;
   readonly #operations: HttpClient;
   readonly #operatorToken: string;
   readonly #onTurn: (operation: Operation, turn: Turn) => void;
-  /** Whether an answer has failed to come: the server has been killed. */
-  isCut = false;
-  #isDeaf = false;
+  /** Whether a connection was lost, because the server was killed. */
+  isLost = false;
+  #discardsAnswers = false;
 
-  /** `onTurn` is called ahead of every request and with every answer, and may have the server killed. */
+  /** @param onTurn called before each request and after each answer; may kill the server */
   constructor({ ports, operatorToken }: Address, onTurn: (operation: Operation, turn: Turn) => void = () => {}) {
     this.#http = new HttpClient(ports.public);
     this.#operations = new HttpClient(ports.operations, false);
@@ -78,31 +73,29 @@ export class Wire {
   }
 
   getMarketplace(partner: Partner, subId: string, maxOffers: number): Promise<Answer | null> {
-    return this.#send('view', () =>
-      this.#as(partner).get('marketplace', { sub_id: subId, format: 'json', max_offers: maxOffers }),
-    );
+    const query = { sub_id: subId, format: 'json', max_offers: maxOffers };
+    return this.#send('view', () => this.#as(partner).get('marketplace', query));
   }
 
-  /** The code of `format=js`, as JSON. */
+  /** Requests the widget code (`format=js`) as JSON. */
   embedWidget(partner: Partner, subId: string): Promise<Answer | null> {
     const accept = { Accept: 'application/json' };
     return this.#send('embed', () => this.#as(partner).get('marketplace', { sub_id: subId, format: 'js' }, accept));
   }
 
-  /** What a widget asks for under a load. */
   showWidget({ subId, token }: WidgetLink, { load, sort, maxOffers }: WidgetAsked): Promise<Answer | null> {
     const widget = new WidgetCaller(this.#http, subId, token);
     return this.#send('show', () => widget.get('/offers', { load, sort, max_offers: maxOffers }));
   }
 
-  /** What a widget tells. */
   reportWidget({ subId, token }: WidgetLink, { load, events }: WidgetReport): Promise<Answer | null> {
+    const widget = new WidgetCaller(this.#http, subId, token);
     const body = events.map(({ id, type, offerId }) => ({
       event_id: id,
       type,
       ...(offerId === null ? {} : { svc_offer_id: offerId }),
     }));
-    return this.#send('report', () => new WidgetCaller(this.#http, subId, token).report({ load, events: body }));
+    return this.#send('report', () => widget.report({ load, events: body }));
   }
 
   queryAnalytics(partner: Partner, query: Readonly<Record<string, string>>): Promise<Answer | null> {
@@ -113,7 +106,7 @@ export class Wire {
     return this.#send('click', () => this.#http.send({ path }));
   }
 
-  /** One row, or an array of them. */
+  /** @param rows one confirmation, or an array */
   confirm(rows: object): Promise<Answer | null> {
     const body = JSON.stringify(rows);
     const headers = {
@@ -121,14 +114,13 @@ export class Wire {
       'Content-Type': 'application/json',
       'Content-Length': String(Buffer.byteLength(body)),
     };
-    return this.#send('confirm', () =>
-      this.#operations.send({ method: 'POST', path: '/confirmations', headers, body }),
-    );
+    const request = { method: 'POST', path: '/confirmations', headers, body };
+    return this.#send('confirm', () => this.#operations.send(request));
   }
 
-  /** Whatever is answered from now on is lost on its way. */
-  deafen(): void {
-    this.#isDeaf = true;
+  /** Discards all later answers, as if they were lost. */
+  discardAnswers(): void {
+    this.#discardsAnswers = true;
   }
 
   close(): void {
@@ -137,55 +129,83 @@ export class Wire {
   }
 
   #as({ key }: Partner): ApiCaller {
-    return new ApiCaller(this.#http, verticalSegment, key);
+    return new ApiCaller(this.#http, 'personal-loans', key);
   }
 
   async #send(operation: Operation, request: () => Promise<Answer>): Promise<Answer | null> {
     this.#onTurn(operation, 'sent');
     let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new NoAnswer()), answerWaitMs);
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new NoAnswer(`no answer after ${answerTimeoutMs} ms`)), answerTimeoutMs);
     });
     try {
-      const answer = await Promise.race([request(), tooLate]);
-      if (!this.#isDeaf) {
+      const answer = await Promise.race([request(), timeout]);
+      if (!this.#discardsAnswers) {
         this.#onTurn(operation, 'answered');
         return answer;
       }
-      this.isCut = true;
-      return null;
-    } catch (fault) {
-      // The client judges every answer by what they have in common, and a bad one is not a lost one.
-      if (fault instanceof AssertionError || fault instanceof NoAnswer) throw fault;
-      this.isCut = true;
-      return null;
+    } catch (error) {
+      // The HTTP client asserts the common properties of all answers. A wrong answer is not a lost answer.
+      if (error instanceof AssertionError || error instanceof NoAnswer) throw error;
     } finally {
       clearTimeout(timer);
     }
+    this.isLost = true;
+    return null;
   }
 }
 
-class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
+class NoAnswer extends Error {}
 
-  constructor() {
-    super(`neither an answer nor a lost connection after ${answerWaitMs} ms`);
-  }
-}
-
-/** The answer of a server that nobody kills: asked again while it is 503, and 200 in the end, or what else is wanted. */
-export async function answered(ask: () => Promise<Answer | null>, wanted = 200): Promise<Answer> {
-  for (let time = 1; ; time++) {
+/** Repeats a request while the server answers 503. Returns the answer, which must have the wanted status. */
+export async function retryUntilAnswered(ask: () => Promise<Answer | null>, wanted = 200): Promise<Answer> {
+  for (let attempt = 1; ; attempt++) {
     const answer = await ask();
     if (answer === null) throw new Error('the server does not answer');
     if (answer.status === wanted) return answer;
-    if (answer.status !== 503 || time === patience.times) throw unexpected(answer);
-    await sleep(patience.pauseMs);
+    if (answer.status !== 503 || attempt === retries.attemptsMax) throw unexpected(answer);
+    await sleep(retries.pauseMs);
   }
 }
 
 export function unexpected({ status, text }: Answer): Error {
-  return new Error(`an answer that should not be: ${status} ${text}`);
+  return new Error(`unexpected answer: ${status} ${text}`);
+}
+
+export async function querySummary(
+  wire: ServerConnections,
+  partner: Partner,
+  query: Readonly<Record<string, string>>,
+): Promise<SummaryView> {
+  return summaryOf(await retryUntilAnswered(() => wire.queryAnalytics(partner, query)));
+}
+
+/** Sends equal requests at the same time. */
+export function repeat(copies: number, ask: () => Promise<Answer | null>): Promise<(Answer | null)[]> {
+  return Promise.all(Array.from({ length: copies }, ask));
+}
+
+/**
+ * Whether a request was answered with the status `wanted`. Otherwise it must have no answer or 503, which a loaded server may answer at any
+ * time (docs/contract.md#error-codes). Then freezes the session, because the outcome of the request is unknown.
+ */
+export function isAccepted(
+  answer: Answer | null,
+  tally: Tally,
+  session: Pick<SessionRecord, 'isFrozen'> | null = null,
+  wanted = 200,
+): answer is Answer {
+  if (answer === null) return false;
+  if (answer.status === wanted) return true;
+  if (answer.status !== 503) throw unexpected(answer);
+  tally.add('requests answered with 503');
+  if (session !== null) session.isFrozen = true;
+  return false;
+}
+
+/** Checks the answer to a request for offers of a session without the required fields. */
+export function expectInsufficient(answer: Answer | null): void {
+  if (answer !== null && answer.status !== 503) assert.equal(answer.status, 400, answer.text);
 }
 
 export const sessionOf = (answer: Answer): SessionView => JSON.parse(answer.text);

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import fc from 'fast-check';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import type { LogIncident } from '../../src/event-log/file-event-log.ts';
 import { LogReader } from '../../src/event-log/log-reader.ts';
+import { FailingLogFiles } from './failing-log-files.ts';
 import {
   appendOneByOne,
   appendTogether,
@@ -21,12 +18,11 @@ import {
   recoveredRecords,
   scratchFolder,
   segmentFiles,
+  upTo,
 } from './log-fixture.ts';
-import type { WritingStep } from './troubled-log-files.ts';
-import { TroubledLogFiles } from './troubled-log-files.ts';
 
-/** Resolves with the next trouble of one kind. */
-function troubleWatch() {
+/** Collects incidents. `next` resolves at the next incident of a kind. */
+function watchIncidents() {
   const seen: LogIncident['kind'][] = [];
   const waiting = new Map<LogIncident['kind'], () => void>();
   return {
@@ -42,8 +38,8 @@ function troubleWatch() {
 for (const step of ['write', 'datasync'] as const) {
   test(`after a failed ${step}, writes the group to a new segment and never writes to the old segment again`, async (t) => {
     const folder = scratchFolder(t);
-    const files = new TroubledLogFiles();
-    const { seen, onIncident } = troubleWatch();
+    const files = new FailingLogFiles();
+    const { seen, onIncident } = watchIncidents();
     const log = await openLog(folder, { files, onIncident });
     await appendOneByOne(log, 3);
     files.fail(step, 1);
@@ -67,25 +63,14 @@ for (const step of ['write', 'datasync'] as const) {
 }
 
 for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as const) {
-  test(`a log whose first segment cannot be created (${step}) succeeds at the second attempt`, async (t) => {
-    const folder = scratchFolder(t);
-    const files = new TroubledLogFiles();
-    const log = await openLog(folder, { files });
-    files.fail(step, 1);
-    await Promise.all(appendTogether(log, 2));
-    await log.close();
-    assert.equal(files.openFiles, 0);
-    assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(2)));
-  });
-
   test(`while ${step} fails, rejects appends and queues records without waiting, and recovers later`, async (t) => {
     const folder = scratchFolder(t);
-    const files = new TroubledLogFiles();
-    const trouble = troubleWatch();
-    const log = await openLog(folder, { files, onIncident: trouble.onIncident, retryMs: 1 });
+    const files = new FailingLogFiles();
+    const incidents = watchIncidents();
+    const log = await openLog(folder, { files, onIncident: incidents.onIncident, retryMs: 1 });
     await appendOneByOne(log, 2);
-    const unavailable = trouble.next('unavailable');
-    // A failed write sends the log to a new segment, whose beginning takes all the other steps.
+    const unavailable = incidents.next('unavailable');
+    // After a failed write, the log creates a new segment, which takes all other steps.
     files.fail('write', 1);
     files.fail(step, Number.POSITIVE_INFINITY);
     const together = appendTogether(log, 2);
@@ -96,23 +81,23 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
     assert.equal(log.append(recordAt(5)), null);
     assert.equal(log.appendWithoutWaiting(recordAt(5)), 5);
 
-    const healed = trouble.next('recovered');
+    const recovered = incidents.next('recovered');
     files.failing.clear();
-    await healed;
+    await recovered;
     assert.equal(log.healthy, true);
     await appendOneByOne(log, 1);
     assert.equal(log.durablePosition, 6);
     await log.close();
     assert.equal(files.openFiles, 0);
-    assert.deepEqual(trouble.seen, ['segment-abandoned', 'unavailable', 'recovered']);
+    assert.deepEqual(incidents.seen, ['segment-abandoned', 'unavailable', 'recovered']);
     assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(6)));
   });
 }
 
 test('rejects records after a failed group, and reports the records in order when they are durable', async (t) => {
-  const files = new TroubledLogFiles();
-  const trouble = troubleWatch();
-  const log = await openLog(scratchFolder(t), { files, onIncident: trouble.onIncident, retryMs: 1 });
+  const files = new FailingLogFiles();
+  const incidents = watchIncidents();
+  const log = await openLog(scratchFolder(t), { files, onIncident: incidents.onIncident, retryMs: 1 });
   await appendOneByOne(log, 1);
   files.fail('datasync', Number.POSITIVE_INFINITY);
   const durable: number[] = [];
@@ -128,34 +113,34 @@ test('rejects records after a failed group, and reports the records in order whe
   assert.deepEqual(await Promise.all(storing), [true, true, true]);
   assert.equal(log.append(recordAt(5)), null);
   assert.equal(durable.length, 0);
-  const healed = trouble.next('recovered');
+  const recovered = incidents.next('recovered');
   files.failing.clear();
-  await healed;
-  // Travels with the one that waited behind the failing group.
+  await recovered;
+  // The record is stored in the group of the record that waited.
   await log.append(recordAt(5))!.durable.then(() => durable.push(5));
   assert.deepEqual(durable, [2, 3, 4, 5]);
   await log.close();
 });
 
 test('limits the number of records that an unavailable log queues', async (t) => {
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const log = await openLog(scratchFolder(t), { files, pendingBytesMax: 2_000 });
   files.fail('create', Number.POSITIVE_INFINITY);
   await assert.rejects(log.append(recordAt(1))!.durable, LogUnavailableError);
-  let noted = 0;
-  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1)) !== null) noted++;
-  assert.ok(noted > 10 && noted < 40);
+  let queued = 0;
+  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1)) !== null) queued++;
+  assert.ok(queued > 10 && queued < 40);
   files.failing.clear();
   await log.close();
-  assert.equal(log.durablePosition, noted + 1);
+  assert.equal(log.durablePosition, queued + 1);
 });
 
 test('closing an unavailable log retries once and reports the lost records', async (t) => {
   const folder = scratchFolder(t);
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const lost: number[] = [];
-  const onIncident = (trouble: LogIncident) => {
-    if (trouble.kind === 'records-lost') lost.push(trouble.records);
+  const onIncident = (incident: LogIncident) => {
+    if (incident.kind === 'records-lost') lost.push(incident.records);
   };
   const log = await openLog(folder, { files, onIncident, retryMs: 60_000 });
   await appendOneByOne(log, 2);
@@ -169,31 +154,21 @@ test('closing an unavailable log retries once and reports the lost records', asy
 
 test('closing retries once after a pending attempt has failed', async (t) => {
   const folder = scratchFolder(t);
-  const files = new TroubledLogFiles();
-  const trouble = troubleWatch();
-  const log = await openLog(folder, { files, onIncident: trouble.onIncident, retryMs: 60_000 });
-  const secondAttempt = trouble.next('segment-abandoned');
+  const files = new FailingLogFiles();
+  const incidents = watchIncidents();
+  const log = await openLog(folder, { files, onIncident: incidents.onIncident, retryMs: 60_000 });
+  const secondAttempt = incidents.next('segment-abandoned');
   files.fail('datasync', 2);
   const refused = assert.rejects(log.append(recordAt(1))!.durable, LogUnavailableError);
   await secondAttempt;
   await Promise.all([refused, log.close()]);
-  assert.deepEqual(trouble.seen, ['segment-abandoned', 'unavailable', 'recovered']);
+  assert.deepEqual(incidents.seen, ['segment-abandoned', 'unavailable', 'recovered']);
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
-});
-
-test('continues if preallocated zeros cannot be removed', async (t) => {
-  const folder = scratchFolder(t);
-  const files = new TroubledLogFiles();
-  const log = await openLog(folder, { files, segmentBytesMax: 400 });
-  files.fail('truncate', 3);
-  await appendOneByOne(log, 20);
-  await log.close();
-  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(20)));
 });
 
 test('a reader stops reading an abandoned segment at the first position of the next segment', async (t) => {
   const folder = scratchFolder(t);
-  const files = new TroubledLogFiles();
+  const files = new FailingLogFiles();
   const log = await openLog(folder, { files });
   const reader = new LogReader(folder, null);
   const read: number[] = [];
@@ -204,92 +179,12 @@ test('a reader stops reading an abandoned segment at the first position of the n
     files.fail('datasync', 1);
     await Promise.all(appendTogether(log, 2));
     follow();
-    // The step after next fails in a segment that holds nothing durable, which its successor then replaces.
+    // The next segment contains no durable record, so the segment after it has the same name.
     files.fail('write', 1);
     await appendOneByOne(log, 1);
     follow();
   }
-  assert.deepEqual(
-    read,
-    Array.from({ length: 11 }, (_, i) => i + 1),
-  );
+  assert.deepEqual(read, upTo(11));
   reader.close();
   await log.close();
-});
-
-test('recovers all acknowledged records in order after random write failures and a crash', async (t) => {
-  const step: fc.Arbitrary<WritingStep> = fc.constantFrom(
-    'create',
-    'write',
-    'datasync',
-    'rename',
-    'syncFolder',
-    'truncate',
-  );
-  const command = fc.oneof(
-    fc.record({ kind: fc.constant('append' as const), count: fc.integer({ min: 1, max: 6 }) }),
-    fc.record({ kind: fc.constant('fail' as const), step, times: fc.integer({ min: 1, max: 4 }) }),
-    fc.record({ kind: fc.constant('turn' as const) }),
-    fc.record({ kind: fc.constant('settle' as const) }),
-    fc.record({ kind: fc.constant('crash' as const) }),
-  );
-  await fc.assert(
-    fc.asyncProperty(fc.array(command, { maxLength: 30 }), fc.boolean(), async (commands, small) => {
-      const folder = scratchFolder(t);
-      const files = new TroubledLogFiles();
-      const log = await openLog(folder, { files, retryMs: 1, ...(small && { segmentBytesMax: 700 }) });
-      const acknowledged: number[] = [];
-      let pending: Promise<unknown>[] = [];
-      const check = async (left: string) => {
-        const durable = [...acknowledged];
-        const records = await recoveredRecords(left);
-        assert.deepEqual(plain(records), plain(recordsUpTo(records.length)));
-        assert.ok(records.length <= log.appendedPosition);
-        assert.ok(records.length >= Math.max(0, ...durable));
-      };
-      for (const item of commands) {
-        if (item.kind === 'fail') files.fail(item.step, item.times);
-        if (item.kind === 'turn') await new Promise(setImmediate);
-        if (item.kind === 'settle') await Promise.all(pending);
-        if (item.kind === 'crash') await check(copyOf(folder, t));
-        for (let i = 0; item.kind === 'append' && i < item.count; i++) {
-          const position = log.appendedPosition + 1;
-          const settled = log.append(recordAt(position))?.durable.then(
-            () => acknowledged.push(position),
-            (error) => assert.ok(error instanceof LogUnavailableError),
-          );
-          if (settled !== undefined) pending.push(settled);
-        }
-      }
-      await Promise.all(pending);
-      pending = [];
-      files.failing.clear();
-      await log.close();
-      assert.equal(files.openFiles, 0);
-      assert.equal(log.durablePosition, log.appendedPosition);
-      await check(folder);
-    }),
-    { numRuns: 60 },
-  );
-});
-
-test('loses no record if the system limits the file size', {
-  skip: process.platform === 'win32',
-}, async (t) => {
-  const folder = scratchFolder(t);
-  const child = fileURLToPath(new URL('programs/append-until-told.ts', import.meta.url));
-  const limited = spawn('sh', ['-c', 'ulimit -f 1024 && exec "$0" "$@"', process.execPath, child, folder, '9000'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  t.after(() => limited.kill('SIGKILL'));
-  let output = '';
-  limited.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
-  const [code] = await once(limited, 'close');
-  assert.equal(code, 0);
-  const acknowledged = output.split('\n').filter((line) => line.startsWith('durable '));
-  assert.equal(acknowledged.length, 9_000);
-  assert.ok(output.includes('trouble segment-abandoned'), 'the limit was met');
-  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(9_000)));
 });

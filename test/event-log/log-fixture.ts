@@ -7,14 +7,14 @@ import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import type { LedgerRecord, SessionCreated } from '../../src/ledger/ledger-record.ts';
 
-/** A folder of its own for one test, gone after it. */
+/** Creates a folder that is deleted after the test. */
 export function scratchFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'event-log-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** The record every test appends at `position`, so that each can tell what it must find there. */
+/** Returns the record that tests append at a position. */
 export function recordAt(position: number): SessionCreated {
   const sub = new Uint8Array(32).fill(position % 251);
   return [
@@ -39,17 +39,53 @@ export function openLog(
   return openEventLog({ folder, durability: 'fsync', ...options });
 }
 
-/** Appends `count` records, each in a group of its own. */
+/** Appends records, each in a separate group. */
 export async function appendOneByOne(log: FileEventLog<LedgerRecord>, count: number): Promise<void> {
   for (let i = 0; i < count; i++) await log.append(recordAt(log.appendedPosition + 1))!.durable;
 }
 
-/** Appends `count` records that travel in one group. */
+/** Appends records in one group. */
 export function appendTogether(log: FileEventLog<LedgerRecord>, count: number): Promise<void>[] {
   return Array.from({ length: count }, () => log.append(recordAt(log.appendedPosition + 1))!.durable);
 }
 
-/** What a log holds, by opening it: the records, decoded, at index position - 1. */
+/**
+ * Writes a log with one segment per list of groups, and closes it. A group is given by its number of records, which are `recordAt` their
+ * position. Returns the paths of the segments.
+ */
+export async function writeLog(folder: string, ...segments: readonly (readonly number[])[]): Promise<string[]> {
+  for (const groups of segments) {
+    const log = await openLog(folder);
+    for (const count of groups) await Promise.all(appendTogether(log, count));
+    await log.close();
+  }
+  return segmentFiles(folder);
+}
+
+/** Changes one byte of a file. */
+export function damageByte(file: string, at: number): void {
+  const bytes = readFileSync(file);
+  bytes[at]! ^= 0x55;
+  writeFileSync(file, bytes);
+}
+
+/** Returns the offset after each record of a segment without preallocated zeros. */
+export function recordEnds(file: string): number[] {
+  const bytes = readFileSync(file);
+  const ends: number[] = [];
+  for (let at = segmentHeaderBytes; at < bytes.length; ends.push(at)) {
+    const word = bytes.readUInt32BE(at);
+    at += 8 + (word & 0x7fff_ffff) + (word >= 0x8000_0000 ? 12 : 0);
+  }
+  return ends;
+}
+
+/** Returns the integers from 1, or `from`, to `last`. */
+export function upTo(last: number, from = 1): number[] {
+  return Array.from({ length: last - from + 1 }, (_, i) => from + i);
+}
+
+/** Opens a log and returns its records. */
 export async function recoveredRecords(
   folder: string,
   options: Partial<FileEventLogOptions<LedgerRecord>> = {},
@@ -64,19 +100,18 @@ export async function recoveredRecords(
   return records;
 }
 
-/** The first `count` records of any test's log. */
 export function recordsUpTo(count: number): SessionCreated[] {
-  return Array.from({ length: count }, (_, i) => recordAt(i + 1));
+  return upTo(count).map(recordAt);
 }
 
-/** Bytes compare as Buffers of their own: what a file holds is decoded into views. */
+/** Replaces bytes by hexadecimal text, so that records can be compared. */
 export function plain(records: readonly unknown[]): unknown[] {
   return records.map((record) =>
     (record as unknown[]).map((item) => (item instanceof Uint8Array ? Buffer.from(item).toString('hex') : item)),
   );
 }
 
-/** The segments that hold records, in order: without the end mark of a closed log. */
+/** Returns the paths of the segments with records, without the end mark. */
 export function segmentFiles(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.log') && statSync(join(folder, name)).size > segmentHeaderBytes)
@@ -84,23 +119,23 @@ export function segmentFiles(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** Removes the end mark of a closed log: so a crash right after its last record leaves it. */
+/** Removes the end mark of a closed log. The log is then as after a crash. */
 export function removeEndMark(folder: string): void {
   for (const name of readdirSync(folder)) {
     if (name.endsWith('.log') && statSync(join(folder, name)).size === segmentHeaderBytes) rmSync(join(folder, name));
   }
 }
 
-/** The folder as a crash at this moment would leave it. */
+/** Copies the folder of an open log, as a crash would leave it. */
 export function copyOf(folder: string, t: TestContext): string {
   for (;;) {
     const copy = scratchFolder(t);
     try {
-      // Not copyFile: it never returns when the file is cut shorter under its hands.
+      // `copyFile` does not return if the file is truncated during the copy.
       for (const name of readdirSync(folder)) writeFileSync(join(copy, name), readFileSync(join(folder, name)));
       return copy;
     } catch (error) {
-      // A segment was renamed by the log, which goes on in other threads, between the listing and the copy.
+      // The log renamed a segment after the folder was listed.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }

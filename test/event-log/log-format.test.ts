@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import {
-  chainFieldsBytes,
   decodeSegmentHeader,
   encodeSegmentHeader,
   frameCrc,
@@ -11,8 +10,9 @@ import {
   readSequence,
   segmentFileName,
   segmentFirstSequences,
+  sequenceFieldsBytes,
   temporaryFileName,
-  writeChainFields,
+  writeSequenceFields,
 } from '../../src/event-log/log-format.ts';
 
 const u32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
@@ -25,16 +25,6 @@ test('decodes an encoded segment header', () => {
       assert.deepEqual(decodeSegmentHeader(encodeSegmentHeader(header)), header);
     }),
   );
-});
-
-test('rejects a segment header that is truncated or has a changed byte', () => {
-  const header = encodeSegmentHeader({ firstSequence: 77, previousCrc: 5 });
-  for (let at = 0; at < header.length; at++) {
-    const changed = Buffer.from(header);
-    changed[at]! ^= 1;
-    assert.equal(typeof decodeSegmentHeader(changed), 'string', `byte ${at}`);
-    assert.equal(typeof decodeSegmentHeader(header.subarray(0, at)), 'string', `${at} bytes`);
-  }
 });
 
 test('rejects the segment header of another shard', () => {
@@ -66,8 +56,8 @@ test('the CRC of a frame covers sequence number, previous CRC and payload', () =
 test('decodes every encoded sequence number within the safe integers', () => {
   fc.assert(
     fc.property(sequence, (position) => {
-      const bytes = Buffer.alloc(chainFieldsBytes);
-      writeChainFields(bytes, 0, position, 0);
+      const bytes = Buffer.alloc(sequenceFieldsBytes);
+      writeSequenceFields(bytes, 0, position, 0);
       assert.equal(readSequence(bytes, 0), position);
     }),
   );

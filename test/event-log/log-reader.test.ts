@@ -2,25 +2,29 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { LogUnavailableError } from '../../src/event-log/event-log.ts';
+import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { segmentFileName, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
-import type { LogCursor } from '../../src/event-log/log-reader.ts';
-import { CursorBeyondLogError, LogReader } from '../../src/event-log/log-reader.ts';
+import { CursorBeyondLogError, type LogCursor, LogReader, readOpenLog } from '../../src/event-log/log-reader.ts';
+import { recordTimeMs } from '../../src/ledger/ledger-record.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { openTemporaryLedger } from '../support/temporary-logs.ts';
 import {
   appendOneByOne,
   appendTogether,
+  damageByte,
   openLog,
   positionOf,
   recordAt,
   removeEndMark,
   scratchFolder,
   segmentFiles,
+  upTo,
+  writeLog,
 } from './log-fixture.ts';
 
-function upTo(last: number, from = 1): number[] {
-  return Array.from({ length: last - from + 1 }, (_, i) => from + i);
-}
-
-/** Reads to the end of what is durable; the positions visited, checked against the records. */
+/** Reads and checks the durable records. Returns their positions. */
 function readAll(reader: LogReader, durable: number): number[] {
   const read: number[] = [];
   const visit = (position: number, record: unknown) => {
@@ -29,6 +33,15 @@ function readAll(reader: LogReader, durable: number): number[] {
   };
   assert.equal(reader.read(durable, Number.POSITIVE_INFINITY, visit), read.length);
   return read;
+}
+
+/** Returns the cursor after a position. */
+function readUpTo(folder: string, position: number): LogCursor {
+  const reader = new LogReader(folder, null);
+  reader.read(position, position, () => {});
+  const { cursor } = reader;
+  reader.close();
+  return cursor;
 }
 
 test('a reader follows a live writer across segments', async (t) => {
@@ -96,20 +109,6 @@ test('a cursor stored as JSON continues with the next record', async (t) => {
   }
 });
 
-test('a cursor continues to work after the log was closed and opened again', async (t) => {
-  const folder = scratchFolder(t);
-  let cursor: LogCursor | null = null;
-  for (let round = 0; round < 3; round++) {
-    const log = await openLog(folder);
-    await appendOneByOne(log, 4);
-    const reader: LogReader = new LogReader(folder, cursor);
-    assert.deepEqual(readAll(reader, log.durablePosition), upTo(round * 4 + 4, round * 4 + 1));
-    cursor = reader.cursor;
-    reader.close();
-    await log.close();
-  }
-});
-
 test('reads a record again if the visitor function threw an error', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
@@ -127,22 +126,14 @@ test('reads a record again if the visitor function threw an error', async (t) =>
 
 test('rejects a cursor beyond the end of the log', async (t) => {
   const folder = scratchFolder(t);
-  let log = await openLog(folder);
-  await appendOneByOne(log, 5);
-  await log.close();
-  const reader = new LogReader(folder, null);
-  readAll(reader, 5);
-  const { cursor } = reader;
-  reader.close();
+  const [file] = await writeLog(folder, [1, 1, 1, 1, 1]);
+  const cursor = readUpTo(folder, 5);
   removeEndMark(folder);
-  const [file] = segmentFiles(folder);
   truncateSync(file!, cursor.offset - 1);
   assert.throws(() => new LogReader(folder, cursor), CursorBeyondLogError);
 
   // The log goes on differently from before the cursor, and grows beyond it.
-  log = await openLog(folder);
-  await appendOneByOne(log, 5);
-  await log.close();
+  await writeLog(folder, [1, 1, 1, 1, 1]);
   writeFileSync(file!, Buffer.concat([readFileSync(file!), Buffer.alloc(1_000)]));
   assert.throws(() => new LogReader(folder, cursor), CursorBeyondLogError);
 
@@ -166,13 +157,6 @@ test('rejects a cursor on a log that continued with other records', async (t) =>
       await log.close();
     }
   }
-  const readUpTo = (folder: string, position: number): LogCursor => {
-    const reader = new LogReader(folder, null);
-    reader.read(position, position, () => {});
-    const { cursor } = reader;
-    reader.close();
-    return cursor;
-  };
   for (let position = 1; position <= 8; position++) {
     const cursor = readUpTo(one, position);
     if (position <= 4) new LogReader(other, cursor).close();
@@ -193,17 +177,9 @@ for (const [what, at] of [
 ] as const) {
   test(`damage to ${what} before the cursor does not stop a reader from reading later records`, async (t) => {
     const folder = scratchFolder(t);
-    const log = await openLog(folder);
-    await appendOneByOne(log, 5);
-    await log.close();
-    const reader = new LogReader(folder, null);
-    reader.read(3, 3, () => {});
-    const { cursor } = reader;
-    reader.close();
-    const [file] = segmentFiles(folder);
-    const bytes = readFileSync(file!);
-    bytes[at]! ^= 1;
-    writeFileSync(file!, bytes);
+    const [file] = await writeLog(folder, [1, 1, 1, 1, 1]);
+    const cursor = readUpTo(folder, 3);
+    damageByte(file!, at);
     const again = new LogReader(folder, cursor);
     assert.deepEqual(readAll(again, 5), [4, 5]);
     again.close();
@@ -212,17 +188,9 @@ for (const [what, at] of [
 
 test('reads up to a damaged record and reports its file and offset', async (t) => {
   const folder = scratchFolder(t);
-  const log = await openLog(folder);
-  await appendOneByOne(log, 5);
-  await log.close();
-  const reader = new LogReader(folder, null);
-  reader.read(3, 10, () => {});
-  const { offset } = reader.cursor;
-  reader.close();
-  const [file] = segmentFiles(folder);
-  const bytes = readFileSync(file!);
-  bytes[offset + 25]! ^= 1;
-  writeFileSync(file!, bytes);
+  const [file] = await writeLog(folder, [1, 1, 1, 1, 1]);
+  const { offset } = readUpTo(folder, 3);
+  damageByte(file!, offset + 25);
   const again = new LogReader(folder, null);
   assert.throws(() => readAll(again, 5), { name: 'LogDamagedError', file, offset });
   assert.equal(again.cursor.position, 3);
@@ -258,4 +226,67 @@ test('reports a segment that does not continue the previous segment', async (t) 
   assert.equal(reader.cursor.position, 2);
   assert.ok(reader.cursor.offset > segmentHeaderBytes);
   reader.close();
+});
+
+const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeMsOf: recordTimeMs });
+
+test('readOpenLog reads the records that were appended to an open log before the call', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  afterwards(t, () => log.close());
+  for (const count of [0, 1, 2_500]) {
+    for (let at = 0; at < count; at++) log.appendWithoutWaiting(recordAt(log.appendedPosition + 1));
+    const last = log.appendedPosition;
+    const positions: number[] = [];
+    const reading = readOpenLog(nodeLogFiles, folder, log, sinceRecord(0), (record) =>
+      positions.push(positionOf(record)),
+    );
+    log.appendWithoutWaiting(recordAt(last + 1));
+    await reading;
+    assert.deepEqual(positions, upTo(last));
+  }
+});
+
+test('readOpenLog skips segments whose records are all older than the requested ones', async (t) => {
+  const folder = scratchFolder(t);
+  // A segment for each record.
+  const log = await openLog(folder, { segmentBytesMax: 1 });
+  afterwards(t, () => log.close());
+  await appendOneByOne(log, 20);
+  const positions: number[] = [];
+  await readOpenLog(nodeLogFiles, folder, log, sinceRecord(15), (record) => positions.push(positionOf(record)));
+  assert.deepEqual(positions, upTo(20, 14));
+});
+
+test('readOpenLog yields to the event loop between batches', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  afterwards(t, () => log.close());
+  for (let at = 1; at < 3_000; at++) log.appendWithoutWaiting(recordAt(at));
+  await log.append(recordAt(3_000))!.durable;
+  let [visited, most] = [0, 0];
+  const reading = readOpenLog(nodeLogFiles, folder, log, sinceRecord(0), () => visited++);
+  for (let before = visited; before < 3_000; before = visited) {
+    most = Math.max(most, visited - before);
+    await new Promise((resolve) => setImmediate(resolve));
+    most = Math.max(most, visited - before);
+  }
+  await reading;
+  assert.ok(most > 0 && most <= bounds.logRecordsReadPerTurn, `${most}`);
+});
+
+test('readOpenLog fails while the log cannot be written', async (t) => {
+  const { log, folder, breakFiles, repair } = await openTemporaryLedger(t);
+  await log.append(recordAt(1))!.durable;
+  breakFiles();
+  await assert.rejects(log.append(recordAt(2))!.durable, LogUnavailableError);
+  let visited = 0;
+  const read = () => readOpenLog(nodeLogFiles, folder, log, sinceRecord(0), () => visited++);
+  await assert.rejects(read(), LogUnavailableError);
+  assert.equal(visited, 0);
+  const healed = new Promise<void>((resolve) => log.onDurable(() => resolve()));
+  repair();
+  await healed;
+  await read();
+  assert.equal(visited, 2);
 });

@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
+import type { LogFiles, ReadableLogFile, WritableLogFile } from '../../src/event-log/log-files.ts';
+import { FailurePlan } from './failing-log-files.ts';
 
-/** One change that no sync has made durable, as a power cut finds it. */
+/** A change that was not synced before a power cut. */
 export interface UnsyncedChange {
   readonly kind: 'name' | 'write' | 'truncate';
   /** Bytes of a write; 1 for the other kinds. */
   readonly length: number;
-  /** Which one it is of its kind on the whole disk, oldest first, and of how many. */
+  /** Index of the change among the changes of its kind, oldest first, and the number of these changes. */
   readonly index: number;
   readonly count: number;
 }
 
 /**
- * What a power cut leaves of a change: the bytes of a write from one place to another, with a file that reaches as far as
- * the second. `[0, 0]` is nothing at all, `[length, length]` a file that has grown without its bytes. A name or a truncate
- * has one "byte": it comes through or it does not.
+ * Determines what a power cut leaves of a change: the range of the bytes of a write that survive, and the end of the range as the minimum
+ * file size. `[0, 0]`: nothing. `[length, length]`: the file has grown without its bytes. A name or a truncation has one "byte".
  */
 export type Fate = (change: UnsyncedChange) => readonly [from: number, to: number];
 
 /**
- * `dirty` waits for a sync. `clean` is what a failed sync leaves behind: the process still sees it, no later sync writes
- * it, and nobody knows how much of it has arrived.
+ * `dirty`: not synced. `clean`: after a failed sync. The process sees the change, no later sync writes it, and it may be on the disk or not.
  */
 type SyncState = 'dirty' | 'clean' | 'durable';
 
@@ -32,12 +32,14 @@ interface NameChange {
   readonly kind: 'name';
   readonly state: SyncState;
   readonly folder: string;
-  /** What happens in one piece: a rename takes one name away and gives another. */
+  /** Names that change atomically. A rename removes one name and adds another. */
   readonly names: readonly (readonly [path: string, id: number | null])[];
 }
 
 interface DiskFile {
+  /** Content for the process. */
   readonly seen: Buffer;
+  /** Content after a power cut without any of the changes. */
   readonly durable: Buffer;
   /** Changes since `durable`, in order. */
   readonly changes: readonly ContentChange[];
@@ -47,10 +49,9 @@ const folderId = 0;
 const empty = Buffer.alloc(0);
 
 /**
- * A disk in memory as the worst that POSIX allows: what the process sees is one plane, what a power cut leaves another.
- * Contents become durable by syncing the file, names by syncing the folder they are in, and until then each change may
- * come through or not, whatever becomes of those before and after it. Nothing on it is ever modified in place, so a copy
- * costs nothing.
+ * A disk in memory that behaves as badly as POSIX allows. Content becomes durable by syncing the file, and names by syncing their folder.
+ * Until then, each change survives a power cut or not, independently of other changes. Values are never modified in place, so that a copy
+ * is cheap.
  */
 export class SimulatedDisk {
   #files = new Map<number, DiskFile>();
@@ -90,7 +91,7 @@ export class SimulatedDisk {
     return this.#require(path);
   }
 
-  /** A new file, or the one that is there, emptied. */
+  /** Creates a file, or empties an existing file. */
   create(path: string): number {
     const present = this.#names.get(path);
     if (present !== undefined) {
@@ -128,21 +129,23 @@ export class SimulatedDisk {
     this.#changeContents(id, { kind: 'truncate', state: 'dirty', size });
   }
 
-  /** `failed` loses track of what is dirty: no later sync will write it. */
+  /** After a failed sync, later syncs do not write the changes. */
   datasync(id: number, outcome: 'done' | 'failed'): void {
     const { seen, durable, changes } = this.#file(id);
-    const { base, rest } = settled(synced(changes, outcome), durable, (bytes, change) => after(bytes, change, whole));
+    const { base, rest } = applyDurable(synced(changes, outcome), durable, (bytes, change) =>
+      after(bytes, change, whole),
+    );
     this.#files.set(id, { seen, durable: base, changes: rest });
   }
 
-  /** As `datasync`, of these bytes alone. */
+  /** Syncs only a range of bytes. */
   syncRange(id: number, from: number, to: number, outcome: 'done' | 'failed'): void {
     const { seen, durable, changes } = this.#file(id);
     const isInRange = (change: ContentChange) =>
       change.kind === 'write' && change.offset >= from && change.offset + change.bytes.length <= to;
     const inRange = synced(changes.filter(isInRange), outcome);
     const all = changes.map((change) => (isInRange(change) ? inRange.shift()! : change));
-    const { base, rest } = settled(all, durable, (bytes, change) => after(bytes, change, whole));
+    const { base, rest } = applyDurable(all, durable, (bytes, change) => after(bytes, change, whole));
     this.#files.set(id, { seen, durable: base, changes: rest });
   }
 
@@ -153,12 +156,12 @@ export class SimulatedDisk {
       outcome,
     );
     const changes = this.#nameChanges.map((change) => (change.folder === folder ? inFolder.shift()! : change));
-    const { base, rest } = settled(changes, this.#durableNames, withNames);
+    const { base, rest } = applyDurable(changes, this.#durableNames, withNames);
     this.#durableNames = base;
     this.#nameChanges = rest;
   }
 
-  /** The disk after the power went and came back, if this was the fate of everything that had not been synced. */
+  /** Returns the disk after a power cut. */
   afterPowerCut(fate: Fate): SimulatedDisk {
     const cut = new SimulatedDisk();
     cut.#lastId = this.#lastId;
@@ -181,14 +184,14 @@ export class SimulatedDisk {
       }
       cut.#files.set(id, { seen: bytes, durable: bytes, changes: [] });
     }
-    // What a folder held is gone with the folder.
+    // Without a folder, its files are lost.
     const reachable = (path: string): boolean => path === '/' || (names.has(path) && reachable(dirname(path)));
     cut.#names = new Map([...names].filter(([path]) => reachable(path)));
     cut.#durableNames = new Map(cut.#names);
     return cut;
   }
 
-  /** Everything whose fate a power cut would decide, as a fate is asked about it. */
+  /** Returns the changes for which `afterPowerCut` calls a fate. */
   unsyncedChanges(): UnsyncedChange[] {
     const changes: UnsyncedChange[] = [];
     this.afterPowerCut((change) => {
@@ -198,7 +201,7 @@ export class SimulatedDisk {
     return changes;
   }
 
-  /** Equal for disks that are alike in both planes. */
+  /** Returns a digest that is equal for disks with equal content. */
   fingerprint(): string {
     const byPath = (names: ReadonlyMap<string, number>) => [...names].sort(([a], [b]) => (a < b ? -1 : 1));
     const named = new Set([...this.#names.values(), ...this.#durableNames.values()]);
@@ -263,8 +266,8 @@ function synced<Change extends ContentChange | NameChange>(
   return changes.map((change) => (change.state === 'dirty' ? { ...change, state } : change));
 }
 
-/** Folds the changes that are durable, up to the first that is not, into what was durable before. */
-function settled<Change extends ContentChange | NameChange, Base>(
+/** Applies the durable changes before the first change that is not durable. */
+function applyDurable<Change extends ContentChange | NameChange, Base>(
   changes: readonly Change[],
   durable: Base,
   apply: (base: Base, change: Change) => Base,
@@ -283,7 +286,7 @@ function withNames(names: ReadonlyMap<string, number>, change: NameChange): Map<
   return changed;
 }
 
-/** The bytes of a file after a change of which `[from, to)` came through. */
+/** Returns the bytes of a file after a change of which the range `[from, to)` survived. */
 function after(bytes: Buffer, change: ContentChange, [from, to]: readonly [number, number]): Buffer {
   if (to <= 0) return bytes;
   if (change.kind === 'truncate') return resized(bytes, change.size);
@@ -296,4 +299,115 @@ function after(bytes: Buffer, change: ContentChange, [from, to]: readonly [numbe
 function resized(bytes: Buffer, size: number): Buffer {
   if (size <= bytes.length) return bytes.subarray(0, size);
   return Buffer.concat([bytes, Buffer.alloc(size - bytes.length)]);
+}
+
+/**
+ * File operations on a simulated disk. They take turns of the event loop, so that records are appended during a write. They fail on request
+ * in the worst way: a failing write writes half of its bytes, and after a failed sync no later sync writes the same data.
+ */
+export class SimulatedLogFiles extends FailurePlan implements LogFiles {
+  readonly disk: SimulatedDisk;
+  readonly #onStep: (step: string) => void;
+
+  /** @param onStep called before each change and sync, and in the middle of each write */
+  constructor(disk: SimulatedDisk, onStep: (step: string) => void = () => {}) {
+    super();
+    this.disk = disk;
+    this.#onStep = onStep;
+  }
+
+  createFolder(folder: string): void {
+    const parent = dirname(folder);
+    if (parent !== '/') this.createFolder(parent);
+    if (!this.disk.exists(folder)) {
+      this.#onStep(`make ${basename(folder)}`);
+      this.disk.makeFolder(folder);
+    }
+    this.#onStep(`sync the folder of ${basename(folder)}`);
+    this.disk.syncFolder(parent, 'done');
+  }
+
+  listNames(folder: string): string[] {
+    return this.disk.list(folder);
+  }
+
+  openForReading(path: string): ReadableLogFile {
+    const id = this.disk.fileAt(path);
+    return {
+      size: () => this.disk.contents(id).length,
+      read: (target, position) => this.disk.contents(id).copy(target, 0, position),
+      close: () => {},
+    };
+  }
+
+  async create(path: string): Promise<WritableLogFile> {
+    this.#onStep(`create ${basename(path)}`);
+    this.check('create');
+    return this.#writable(path, this.disk.create(path));
+  }
+
+  async openForWriting(path: string): Promise<WritableLogFile> {
+    return this.#writable(path, this.disk.fileAt(path));
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    this.#onStep(`rename ${basename(from)}`);
+    this.check('rename');
+    this.disk.rename(from, to);
+    await nextTurn();
+  }
+
+  async remove(path: string): Promise<void> {
+    this.#onStep(`remove ${basename(path)}`);
+    this.disk.remove(path);
+    await nextTurn();
+  }
+
+  async syncFolder(folder: string): Promise<void> {
+    this.#onStep('sync the folder');
+    await nextTurn();
+    const failure = this.nextFailure('syncFolder');
+    this.disk.syncFolder(folder, failure === null ? 'done' : 'failed');
+    if (failure !== null) throw failure;
+  }
+
+  #writable(path: string, id: number): WritableLogFile {
+    const name = basename(path);
+    const write: WritableLogFile['write'] = async (source, length, position) => {
+      const half = Math.floor(length / 2);
+      this.#onStep(`write ${length} bytes at ${position} of ${name}`);
+      this.disk.write(id, position, source.subarray(0, half));
+      await nextTurn();
+      this.#onStep(`write the rest of ${length} bytes at ${position} of ${name}`);
+      this.check('write');
+      this.disk.write(id, position + half, source.subarray(half, length));
+    };
+    return {
+      write,
+      writeAndSync: async (source, length, position) => {
+        await write(source, length, position);
+        this.#onStep(`sync ${length} bytes at ${position} of ${name}`);
+        const failure = this.nextFailure('datasync');
+        this.disk.syncRange(id, position, position + length, failure === null ? 'done' : 'failed');
+        if (failure !== null) throw failure;
+      },
+      datasync: async () => {
+        this.#onStep(`sync ${name}`);
+        await nextTurn();
+        const failure = this.nextFailure('datasync');
+        this.disk.datasync(id, failure === null ? 'done' : 'failed');
+        if (failure !== null) throw failure;
+      },
+      truncate: async (size) => {
+        this.#onStep(`truncate ${name} to ${size}`);
+        this.check('truncate');
+        this.disk.truncate(id, size);
+      },
+      close: async () => {},
+    };
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,119 +1,201 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { test } from 'node:test';
+import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, test } from 'node:test';
 import { Encoder } from '@msgpack/msgpack';
-import { nodeLogFiles } from '../../src/event-log/log-files.ts';
+import { type LogFiles, nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { encodeSegmentHeader, frameCrc, segmentFileName, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import { recoverLog } from '../../src/event-log/log-recovery.ts';
+import { LogRewrittenError, LogScanner } from '../../src/event-log/log-scanner.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
-import { verifyLog } from '../../src/event-log/verify-log.ts';
-import { appendOneByOne, openLog, plain, recordsUpTo, scratchFolder, segmentFiles } from './log-fixture.ts';
+import { copyLog, verifyLog } from '../../src/event-log/verify-log.ts';
+import {
+  appendOneByOne,
+  damageByte,
+  openLog,
+  plain,
+  recordAt,
+  recordEnds,
+  recordsUpTo,
+  recoveredRecords,
+  removeEndMark,
+  scratchFolder,
+  segmentFiles,
+  writeLog,
+} from './log-fixture.ts';
 
-/** A closed log of three segments with four records each, and its end mark. */
-async function threeSegments(folder: string): Promise<string[]> {
-  for (let i = 0; i < 3; i++) {
-    const log = await openLog(folder);
-    await appendOneByOne(log, 4);
-    await log.close();
-  }
-  return segmentFiles(folder);
-}
+const threeSegments = (folder: string) => writeLog(folder, [1, 3], [1, 1, 1, 1], [2, 2]);
 
-test('counts the records and bytes of an undamaged log', async (t) => {
-  const folder = scratchFolder(t);
-  const files = await threeSegments(folder);
-  const records: unknown[] = [];
-  let bytes = 0;
-  const check = await verifyLog(nodeLogFiles, folder, {
-    onRecord: (position, record) => assert.equal(records.push(record), position),
-    onBytesRead: (more) => {
-      bytes += more;
-    },
+describe('verifyLog', () => {
+  test('counts the records and bytes of an undamaged log', async (t) => {
+    const folder = scratchFolder(t);
+    await threeSegments(folder);
+    const records: unknown[] = [];
+    let bytesRead = 0;
+    const { crc, ...verification } = await verifyLog(nodeLogFiles, folder, {
+      onRecord: (position, record) => assert.equal(records.push(record), position),
+      onBytesRead: (bytes) => {
+        bytesRead += bytes;
+      },
+    });
+    assert.deepEqual(plain(records), plain(recordsUpTo(12)));
+    assert.equal(crc, (await recoverLog(nodeLogFiles, folder, undefined)).crc);
+    const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+    const end = { file: join(folder, segmentFileName(13)), offset: segmentHeaderBytes };
+    const counts = { segments: 4, bytes, records: 12, position: 12 };
+    assert.deepEqual(verification, { folder, ...counts, end, tornBytes: 0, damage: null });
+    assert.equal(bytesRead, bytes);
   });
-  assert.deepEqual(plain(records), plain(recordsUpTo(12)));
-  const endMark = join(folder, segmentFileName(13));
-  const sizes = [...files, endMark].map((file) => statSync(file).size);
-  const { crc, ...rest } = check;
-  assert.equal(crc, (await recoverLog(nodeLogFiles, folder, undefined)).crc);
-  const end = { file: endMark, offset: segmentHeaderBytes };
-  const size = sizes.reduce((sum, one) => sum + one, 0);
-  const counted = { segments: 4, bytes: size, records: 12, position: 12 };
-  assert.deepEqual(rest, { folder, ...counted, end, tornBytes: 0, damage: null });
-  assert.equal(bytes, size);
-});
 
-test('treats a folder without segments as a log without records', async (t) => {
-  const folder = scratchFolder(t);
-  const check = await verifyLog(nodeLogFiles, folder);
-  assert.deepEqual([check.segments, check.records, check.end, check.damage], [0, 0, null, null]);
-});
+  test('treats a folder without segments as a log without records', async (t) => {
+    const { segments, records, end, damage } = await verifyLog(nodeLogFiles, scratchFolder(t));
+    assert.deepEqual([segments, records, end, damage], [0, 0, null, null]);
+  });
 
-test('reports the same damage as opening the log, without changing a file', async (t) => {
-  const folder = scratchFolder(t);
-  const files = await threeSegments(folder);
-  for (const file of files) {
-    const whole = readFileSync(file);
-    for (let at = 0; at < whole.length; at += 3) {
-      const damaged = Buffer.from(whole);
-      damaged[at]! ^= 0x55;
-      writeFileSync(file, damaged);
-      const { damage, tornBytes } = await verifyLog(nodeLogFiles, folder);
-      assert.ok(readFileSync(file).equals(damaged));
-      let refusal: unknown = null;
-      try {
-        const { removedTail } = await recoverLog(nodeLogFiles, folder, () => {});
-        assert.equal(tornBytes, removedTail?.bytes ?? 0);
-      } catch (error) {
-        refusal = error;
+  test('reports the same damage as opening the log, without changing a file', async (t) => {
+    const folder = scratchFolder(t);
+    for (const file of await threeSegments(folder)) {
+      const original = readFileSync(file);
+      for (let at = 0; at < original.length; at += 3) {
+        const damaged = Buffer.from(original);
+        damaged[at]! ^= 0x55;
+        writeFileSync(file, damaged);
+        const { damage, tornBytes } = await verifyLog(nodeLogFiles, folder);
+        assert.ok(readFileSync(file).equals(damaged));
+        let openError: unknown = null;
+        try {
+          const { removedTail } = await recoverLog(nodeLogFiles, folder, () => {});
+          assert.equal(tornBytes, removedTail?.bytes ?? 0);
+        } catch (error) {
+          openError = error;
+        }
+        assert.ok(openError === null || openError instanceof LogDamagedError);
+        assert.equal(damage?.message, openError?.message, `byte ${at}`);
       }
-      assert.ok(refusal === null || refusal instanceof LogDamagedError);
-      assert.equal(damage?.message, refusal?.message, `byte ${at}`);
+      writeFileSync(file, original);
     }
-    writeFileSync(file, whole);
-  }
+  });
+
+  test('reports a record that cannot be decoded as damage', async (t) => {
+    const folder = scratchFolder(t);
+    const payloads = [[1, 2], 7].map((value) => new Encoder().encode(value));
+    const file = join(folder, segmentFileName(1));
+    writeFileSync(file, encodeSegmentHeader({ firstSequence: 1, previousCrc: 0 }));
+    let crc = 0;
+    for (const [index, payload] of payloads.entries()) {
+      crc = frameCrc(index + 1, crc, payload);
+      const head = Buffer.alloc(8);
+      head.writeUInt32BE(payload.length, 0);
+      head.writeUInt32BE(crc, 4);
+      appendFileSync(file, Buffer.concat([head, payload]));
+    }
+    const { damage, position, end } = await verifyLog(nodeLogFiles, folder);
+    assert.equal(damage?.offset, segmentHeaderBytes + 8 + payloads[0]!.length);
+    assert.match(damage.reason, /cannot be decoded/);
+    assert.deepEqual([position, end?.offset], [1, damage.offset]);
+  });
+
+  test('verifies a log during writes', async (t) => {
+    const folder = scratchFolder(t);
+    const log = await openLog(folder, { segmentBytesMax: 900 });
+    for (let round = 0; round < 40; round++) {
+      await appendOneByOne(log, 1);
+      const pending = log.append([1, 1, new Uint8Array(32), 'a tag', 1, 0, null])!;
+      const { damage, position } = await verifyLog(nodeLogFiles, folder);
+      assert.equal(damage, null);
+      assert.ok(position >= log.durablePosition);
+      await pending.durable;
+    }
+    await log.close();
+  });
+
+  test('accepts a record that the writer completes during the scan', async (t) => {
+    const folder = scratchFolder(t);
+    const [file] = await writeLog(folder, [1, 1, 1]);
+    removeEndMark(folder);
+    const complete = readFileSync(file!);
+    const offset = recordEnds(file!)[0]!;
+    // The second record is missing, but the third record proves that it was synced.
+    const incomplete = Buffer.from(complete).fill(0, offset, offset + 20);
+    writeFileSync(file!, incomplete);
+    const { damage } = await verifyLog(nodeLogFiles, folder);
+    assert.deepEqual([damage?.file, damage?.offset], [file, offset]);
+
+    let reads = 0;
+    const files: LogFiles = {
+      ...nodeLogFiles,
+      openForReading(path) {
+        const opened = nodeLogFiles.openForReading(path);
+        const read: typeof opened.read = (target, position) => {
+          const count = opened.read(target, position);
+          if (++reads === 2) writeFileSync(path, complete);
+          return count;
+        };
+        return { size: () => opened.size(), read, close: () => opened.close() };
+      },
+    };
+    const { damage: none, records } = await verifyLog(files, folder);
+    assert.deepEqual([none, records], [null, 3]);
+    assert.ok(reads > 2);
+  });
+
+  test('throws if the writer moved records that were already verified', async (t) => {
+    const folder = scratchFolder(t);
+    const log = await openLog(folder);
+    await appendOneByOne(log, 3);
+    const scanner = new LogScanner(nodeLogFiles, folder, { decode: true });
+    for (let i = 0; i < 3; i++) scanner.nextRecord();
+    writeFileSync(join(folder, segmentFileName(3)), encodeSegmentHeader({ firstSequence: 3, previousCrc: 0 }));
+    assert.throws(() => scanner.nextRecord(), LogRewrittenError);
+    scanner.close();
+    await log.close();
+  });
 });
 
-test('counts the records before the damage', async (t) => {
-  const folder = scratchFolder(t);
-  const [first, second] = await threeSegments(folder);
-  const bytes = readFileSync(second!);
-  bytes[0]! ^= 1;
-  writeFileSync(second!, bytes);
-  const check = await verifyLog(nodeLogFiles, folder);
-  assert.deepEqual([check.segments, check.records, check.position], [4, 4, 4]);
-  assert.deepEqual(check.end, { file: first, offset: statSync(first!).size });
-});
+describe('copyLog', () => {
+  const copyTarget = (t: Parameters<typeof scratchFolder>[0]) => join(scratchFolder(t), 'copy');
+  const segmentNames = (folder: string) => segmentFiles(folder).map((file) => basename(file));
 
-test('reports a record that cannot be decoded as damage', async (t) => {
-  const folder = scratchFolder(t);
-  const payloads = [[1, 2], 7].map((value) => new Encoder().encode(value));
-  const file = `${folder}/0000000000000001.log`;
-  writeFileSync(file, encodeSegmentHeader({ firstSequence: 1, previousCrc: 0 }));
-  let crc = 0;
-  for (const [index, payload] of payloads.entries()) {
-    crc = frameCrc(index + 1, crc, payload);
-    const head = Buffer.alloc(8);
-    head.writeUInt32BE(payload.length, 0);
-    head.writeUInt32BE(crc, 4);
-    appendFileSync(file, Buffer.concat([head, payload]));
-  }
-  const check = await verifyLog(nodeLogFiles, folder);
-  assert.equal(check.damage?.offset, segmentHeaderBytes + 8 + payloads[0]!.length);
-  assert.match(check.damage.reason, /cannot be decoded/);
-  assert.deepEqual([check.position, check.end?.offset], [1, check.damage.offset]);
-});
+  test('copies every record and segment; the copy accepts further records', async (t) => {
+    const [folder, target] = [scratchFolder(t), copyTarget(t)];
+    await threeSegments(folder);
+    assert.equal((await copyLog(folder, target)).records, 12);
+    assert.deepEqual(segmentNames(target), segmentNames(folder));
+    assert.deepEqual(plain(await recoveredRecords(target)), plain(recordsUpTo(12)));
+    const log = await openLog(target);
+    await log.append(recordAt(13))!.durable;
+    await log.close();
+    assert.equal((await recoveredRecords(target)).length, 13);
+  });
 
-test('verifies a log during writes', async (t) => {
-  const folder = scratchFolder(t);
-  const log = await openLog(folder, { segmentBytesMax: 900 });
-  for (let round = 0; round < 40; round++) {
-    await appendOneByOne(log, 1);
-    const pending = log.append([1, 1, new Uint8Array(32), 'a tag', 1, 0, null])!;
-    const { damage, position } = await verifyLog(nodeLogFiles, folder);
-    assert.equal(damage, null);
-    assert.ok(position >= log.durablePosition);
-    await pending.durable;
-  }
-  await log.close();
+  test('does not copy bytes after the last complete record', async (t) => {
+    const [folder, target] = [scratchFolder(t), copyTarget(t)];
+    const last = (await threeSegments(folder)).at(-1)!;
+    removeEndMark(folder);
+    const { size } = statSync(last);
+    appendFileSync(last, readFileSync(last).subarray(0, 20));
+    const copied = await copyLog(folder, target);
+    assert.deepEqual([copied.records, copied.tornBytes], [12, 0]);
+    assert.equal(statSync(segmentFiles(target).at(-1)!).size, size);
+  });
+
+  test('copies a log in use without preallocated bytes and adds an end mark', async (t) => {
+    const [folder, target] = [scratchFolder(t), copyTarget(t)];
+    const log = await openLog(folder);
+    t.after(() => log.close());
+    await appendOneByOne(log, 5);
+    const { records, bytes } = await copyLog(folder, target);
+    const [file] = segmentFiles(target);
+    const { size } = statSync(file!);
+    assert.deepEqual([records, bytes], [5, size + segmentHeaderBytes]);
+    truncateSync(file!, size - 1);
+    assert.equal((await verifyLog(nodeLogFiles, target)).damage?.file, file);
+  });
+
+  test('does not copy a damaged log, and reports the location of the damage', async (t) => {
+    const folder = scratchFolder(t);
+    const [first] = await threeSegments(folder);
+    damageByte(first!, statSync(first!).size - 10);
+    await assert.rejects(copyLog(folder, copyTarget(t)), { name: 'LogDamagedError', file: first });
+  });
 });

@@ -36,7 +36,7 @@ test('restores tags in the background while the aggregator is behind', async () 
   const analytics = new SlowAggregator();
   const cleanup = new CleanupStack();
   await restoreReferrerTags(analytics, 10, tags, cleanup);
-  for (const tag of ['tag-3', 'tag-4']) tags.reserve(liveTenant, tag)!.settle(true);
+  for (const tag of ['tag-3', 'tag-4']) tags.reserve(liveTenant, tag)!.complete(true);
   analytics.projectedPosition = 10;
   await analytics.answered.promise;
   await new Promise(setImmediate);

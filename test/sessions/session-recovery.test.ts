@@ -104,15 +104,6 @@ describe('SessionRecovery', () => {
     assert.equal(replaySinceMsAt(midnight + 3 * hourMs), midnight - hourMs - hourMs);
   });
 
-  it('expires a restored session 4 hours after its creation', (t) => {
-    const { clock, sessions, recovery, nowMs } = setUp(t);
-    recovery.apply(createdRecord(subOf({ createdMs: nowMs - sessionTtlMs + 1_000, serial: 1 })));
-    assert.equal(sessions.size, 1);
-    clock.advance(1_001);
-    for (let i = 0; i < 4; i++) sessions.sweepNextShard();
-    assert.equal(sessions.size, 0);
-  });
-
   it('shares one tenant object among the sessions of an account, vertical and mode', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
     const [one, other] = [1, 2].map((serial) => subOf({ createdMs: nowMs, serial })) as [Buffer, Buffer];

@@ -5,11 +5,10 @@ import type { TestContext } from 'node:test';
 import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
 import { type LogFiles, nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { FileJournal, type FileJournalOptions } from '../../src/journal/file-journal.ts';
-import type { LedgerSubscriber } from '../../src/ledger/ledger.ts';
+import { type LedgerSubscriber, openLedger } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { TroubledLogFiles, type WritingStep } from '../event-log/troubled-log-files.ts';
+import { FailingLogFiles, type WritingStep } from '../event-log/failing-log-files.ts';
 import { ringOf } from './identities.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -72,7 +71,7 @@ interface KeptMerge {
 export class TemporaryJournal {
   readonly folder: string;
   readonly options: FileJournalOptions;
-  readonly #files = new TroubledLogFiles();
+  readonly #files = new FailingLogFiles();
   journal!: FileJournal;
 
   constructor(folder: string, options: Partial<FileJournalOptions>) {

@@ -4,7 +4,7 @@ import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { nodeLogFiles } from '../../event-log/log-files.ts';
 import { type LogVerification, logSizeBytes, type VerifyLogOptions, verifyLog } from '../../event-log/verify-log.ts';
-import { recordTimeMs } from '../../ledger/parse-ledger-record.ts';
+import { recordTimeMs } from '../../ledger/ledger-record.ts';
 import { CommandLineError } from '../command.ts';
 import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
 

@@ -8,8 +8,13 @@ import { RecordDecoder, segmentFirstSequences } from '../../event-log/log-format
 import { LogScanner } from '../../event-log/log-scanner.ts';
 import type { LogVerification } from '../../event-log/verify-log.ts';
 import { formatSubId, subIdByteLength } from '../../ids/sub-id.ts';
-import { deviceClasses, ledgerRecordKind, widgetEventTypes, widgetIdBytes } from '../../ledger/ledger-record.ts';
-import { recordTimeMs } from '../../ledger/parse-ledger-record.ts';
+import {
+  deviceClasses,
+  ledgerRecordKind,
+  recordTimeMs,
+  widgetEventTypes,
+  widgetIdBytes,
+} from '../../ledger/ledger-record.ts';
 import { commandGroup, defineCommand, parseIntegerUpTo } from '../command.ts';
 import { formatNameValues, formatTimestamp, printChunk, printJson, printNotice, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';

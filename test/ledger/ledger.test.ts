@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import type { LedgerSubscriber } from '../../src/ledger/ledger.ts';
+import { openLedger, readLedgerSince } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
-import { openLedger, readLedgerSince } from '../../src/ledger/open-ledger.ts';
 import { openLog, scratchFolder } from '../event-log/log-fixture.ts';
 import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
 

@@ -3,14 +3,37 @@ import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 
 export type WritingStep = 'create' | 'write' | 'datasync' | 'rename' | 'syncFolder' | 'truncate';
 
-/**
- * The real file system, failing on command and telling what was asked of it. A write that fails has written half of its
- * bytes, as on a disk that fills up.
- */
-export class TroubledLogFiles implements LogFiles {
-  /** How many calls of a step are yet to fail. */
+/** File operations that fail on request. */
+export class FailurePlan {
+  /** Number of next calls that fail, by step. */
   readonly failing = new Map<WritingStep, number>();
-  /** Steps completed, in order. */
+
+  /** Lets the next calls of a step fail. */
+  fail(step: WritingStep, times: number): void {
+    this.failing.set(step, times);
+  }
+
+  failuresLeft(step: WritingStep): number {
+    return this.failing.get(step) ?? 0;
+  }
+
+  /** Returns the error of a call that must fail; otherwise null. */
+  protected nextFailure(step: WritingStep): Error | null {
+    const left = this.failuresLeft(step);
+    if (left === 0) return null;
+    this.failing.set(step, left - 1);
+    return Object.assign(new Error(`EIO: i/o error, ${step}`), { code: 'EIO' });
+  }
+
+  protected check(step: WritingStep): void {
+    const failure = this.nextFailure(step);
+    if (failure !== null) throw failure;
+  }
+}
+
+/** The real file system with failures on request. A failing write writes half of its bytes, as on a full disk. */
+export class FailingLogFiles extends FailurePlan implements LogFiles {
+  /** Completed steps, in order. */
   readonly steps: (WritingStep | 'store')[] = [];
   openFiles = 0;
 
@@ -21,11 +44,11 @@ export class TroubledLogFiles implements LogFiles {
 
   async create(path: string): Promise<WritableLogFile> {
     this.check('create');
-    return this.#watched(await nodeLogFiles.create(path));
+    return this.#wrap(await nodeLogFiles.create(path));
   }
 
   async openForWriting(path: string): Promise<WritableLogFile> {
-    return this.#watched(await nodeLogFiles.openForWriting(path));
+    return this.#wrap(await nodeLogFiles.openForWriting(path));
   }
 
   async rename(from: string, to: string): Promise<void> {
@@ -40,22 +63,7 @@ export class TroubledLogFiles implements LogFiles {
     this.steps.push('syncFolder');
   }
 
-  fail(step: WritingStep, times: number): void {
-    this.failing.set(step, times);
-  }
-
-  failuresLeft(step: WritingStep): number {
-    return this.failing.get(step) ?? 0;
-  }
-
-  check(step: WritingStep): void {
-    const left = this.failuresLeft(step);
-    if (left === 0) return;
-    this.failing.set(step, left - 1);
-    throw Object.assign(new Error(`ENOSPC: no space left on device, ${step}`), { code: 'ENOSPC' });
-  }
-
-  #watched(file: WritableLogFile): WritableLogFile {
+  #wrap(file: WritableLogFile): WritableLogFile {
     this.openFiles++;
     const write: WritableLogFile['write'] = async (source, length, position) => {
       try {
@@ -74,7 +82,7 @@ export class TroubledLogFiles implements LogFiles {
         await file.datasync();
         this.steps.push('datasync');
       },
-      // A write and a sync as far as failing goes, and one step when it is done.
+      // Fails as a write or as a sync, but completes as one step.
       writeAndSync: async (source, length, position) => {
         if (this.failuresLeft('write') > 0) return write(source, length, position);
         this.check('datasync');

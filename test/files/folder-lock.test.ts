@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { FolderInUseError, lockFolder } from '../../src/files/folder-lock.ts';
-import { scratchFolder } from './log-fixture.ts';
+import { scratchFolder } from '../event-log/log-fixture.ts';
 
-const child = fileURLToPath(new URL('programs/hold-lock.ts', import.meta.url));
+const child = fileURLToPath(new URL('hold-lock.ts', import.meta.url));
 
 test('rejects a second lock in the same process with the path of the folder', (t) => {
   const folder = scratchFolder(t);

@@ -1,6 +1,0 @@
-/** Takes the lock of a folder, says so, and holds it until it is killed. Argument: the folder. */
-import { lockFolder } from '../../../src/files/folder-lock.ts';
-
-lockFolder(process.argv[2]!);
-process.stdout.write('held\n');
-setInterval(() => {}, 60_000);
