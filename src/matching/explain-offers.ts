@@ -44,7 +44,7 @@ export interface Explanation {
 }
 
 /**
- * Counts, by reason, the offers of a catalog that are not shown to a borrower. Applies the rules of `rankOffers` to one offer after the
+ * Counts, by reason, the offers of a catalog that are not shown to a borrower. Applies the rules of `rankLoans` to one offer after the
  * other. Yields to the event loop every `bounds.explainedOffersPerTurn` offers. `borrower` must not change before the promise resolves.
  */
 export async function explainOffers(

@@ -15,7 +15,7 @@ import {
 import { catalogVersion } from '../../src/catalogs/identifiers.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { catalogOf, plainOffer } from '../matching/one-offer-catalog.ts';
+import { catalogOf, plainOffer } from '../matching/loan-fixtures.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 

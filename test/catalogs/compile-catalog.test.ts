@@ -4,7 +4,7 @@ import { compileCatalog, shareTypedArrays } from '../../src/catalogs/compile-cat
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { catalogOf, plainBand, plainOffer } from '../matching/one-offer-catalog.ts';
+import { catalogOf, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 

@@ -5,7 +5,7 @@ import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { quote } from '../matching/quote.ts';
+import { quote } from '../matching/loan-fixtures.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { randomBorrower, seededRandom } from '../support/random-catalog.ts';
 

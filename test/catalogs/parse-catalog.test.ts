@@ -13,7 +13,7 @@ import { parseLedgerRecord } from '../../src/ledger/parse-ledger-record.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
-import { catalogOf, plainBand, plainOffer } from '../matching/one-offer-catalog.ts';
+import { catalogOf, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 

@@ -11,8 +11,7 @@ import { priceRankedOffers, toOfferViews } from '../../src/verticals/personal-lo
 import type { RankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
-import { today } from './borrower-of.ts';
-import { packed } from './packed.ts';
+import { packed, today } from './loan-fixtures.ts';
 import { type ReferenceMatch, referenceMatches, referenceOrder } from './reference-matcher.ts';
 
 /** What a comparison draws: everything else follows from it. */

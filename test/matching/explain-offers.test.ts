@@ -4,16 +4,15 @@ import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { type Explanation, explainOffers } from '../../src/matching/explain-offers.ts';
 import { offersById } from '../../src/matching/match-tables.ts';
-import { rankOffers } from '../../src/matching/ranker.ts';
 import { absentValue, type FieldVector } from '../../src/verticals/field-vector.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
-import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
-import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
+import { borrowerOf, catalogOf, goodBorrower, plainBand, plainOffer, today } from './loan-fixtures.ts';
 
 function explain(catalog: LoanCatalog, borrower: FieldVector, vertical: Vertical = personalLoans) {
   return explainOffers(compileLoanTables(catalog, vertical), vertical, borrower, today, null);
@@ -176,7 +175,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
           const explained = await explainOffers(tables, vertical, borrower, today, closed);
           const { offers_in_catalog, matched, not_matched, reasons } = explained;
           for (const { reason } of reasons) seen.add(reason);
-          assert.equal(matched, rankOffers(tables, borrower, today, closed).total);
+          assert.equal(matched, rankLoans(tables, borrower, today, closed).total);
           assert.equal(offers_in_catalog, offers);
           assert.equal(matched + not_matched, offers);
           const sum = (count: 'offers' | 'alone') => reasons.reduce((total, one) => total + one[count], 0);
@@ -201,7 +200,7 @@ test('returns reasons for all offers that do not match, and for no other offer',
     for (const { lender, offer } of offersById(catalog)) {
       const alone = { ...catalog, lenders: [{ ...lender, offers: [offer] }] };
       const explained = await explain(alone, borrower);
-      const { total } = rankOffers(compileLoanTables(alone, personalLoans), borrower, today);
+      const { total } = rankLoans(compileLoanTables(alone, personalLoans), borrower, today);
       assert.equal(explained.reasons.length === 0, total === 1, offer.id);
       matched += total;
       for (const { reason, field } of explained.reasons) {

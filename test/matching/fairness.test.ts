@@ -6,16 +6,15 @@ import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile
 import { explainOffers } from '../../src/matching/explain-offers.ts';
 import { type SortOrder, sortOrders } from '../../src/matching/matcher.ts';
 import { addOffer, emptyOfferSet } from '../../src/matching/offer-set.ts';
-import { rankOffers } from '../../src/matching/ranker.ts';
 import { type FieldVector, fieldIndex } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { priceRankedOffers, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { RankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
-import { createRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
+import { createRanker, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { recommendedScore, type ScoreOffer } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog, type Random, randomBorrower, randomValue, seededRandom } from '../support/random-catalog.ts';
-import { today } from './borrower-of.ts';
+import { today } from './loan-fixtures.ts';
 
 /**
  * No protected or proxy trait changes price or rank, and no payout `recommended` (docs/contract.md#fairness). Each check compares what
@@ -34,7 +33,7 @@ interface Catalogs {
   readonly dearer: CompiledCatalog;
 }
 
-const fairMarket: Market = { rank: rankOffers, catalogFor: ({ plain }) => plain };
+const fairMarket: Market = { rank: rankLoans, catalogFor: ({ plain }) => plain };
 
 /**
  * How many offers the catalogs hold, and how many are searched. Of few, those that match are priced one by one; of many, most
@@ -290,7 +289,7 @@ for (const trait of ['education_level', 'address_zip']) {
         rank: (tables, borrower, ...rest) => {
           const income = fieldIndex(personalLoans, 'annual_income');
           const poorer = borrower[position]! % 2 === 0 ? borrower : [...borrower].with(income, 0);
-          return rankOffers(tables, poorer, ...rest);
+          return rankLoans(tables, poorer, ...rest);
         },
       };
       for (const size of sizes) {
@@ -387,7 +386,7 @@ describe('a payout', () => {
 
   for (const size of sizes) {
     test(`payouts in a ${size} market affect no order except svc_revenue`, () => {
-      const revenueDiffered = assertNoPart(rankOffers, size);
+      const revenueDiffered = assertNoPart(rankLoans, size);
       assert.ok(revenueDiffered > markets[size].catalogs, `revenue ordered otherwise only ${revenueDiffered} times`);
     });
 

@@ -11,7 +11,7 @@ import {
   encodeResults,
   type WorkerResult,
 } from '../../src/matching/match-batch.ts';
-import { packed } from './packed.ts';
+import { packed } from './loan-fixtures.ts';
 
 const request = fc
   .tuple(fc.string(), fc.nat(), fc.array(fc.integer({ min: -1, max: 99_999_999 }), { maxLength: bounds.fieldsMax }))

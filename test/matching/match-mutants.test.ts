@@ -165,8 +165,8 @@ async function loadMutant(name: string, file: string, from: string, to: string):
   const text = readFileSync(path, 'utf8');
   assert.equal(text.split(from).length, 2, `${file} must hold exactly once: ${from}`);
   writeFileSync(path, text.replace(from, to));
-  const { rankOffers } = await import(pathToFileURL(join(copy, 'src/matching/ranker.ts')).href);
-  return rankOffers;
+  const { rankLoans } = await import(pathToFileURL(join(copy, 'src/verticals/personal-loans/rank-loans.ts')).href);
+  return rankLoans;
 }
 
 /** A seed that finds all mutants early. Other seeds needed hundreds of catalogs for the range that ends too early. */

@@ -5,15 +5,13 @@ import type { CatalogCriterion } from '../../src/catalogs/catalog-schema.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
 import { type SortOrder, sortOrders } from '../../src/matching/matcher.ts';
-import { rankOffers } from '../../src/matching/ranker.ts';
 import { absentValue } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
-import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
-import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
-import { quote } from './quote.ts';
+import { borrowerOf, catalogOf, goodBorrower, plainBand, plainOffer, quote, today } from './loan-fixtures.ts';
 import { referenceMatches, referenceOrder } from './reference-matcher.ts';
 
 function compiled(catalog: LoanCatalog): CompiledCatalog {
@@ -23,7 +21,7 @@ function compiled(catalog: LoanCatalog): CompiledCatalog {
 }
 
 function orderOf(catalog: CompiledCatalog, borrower: number[], sort: SortOrder, on = today): string[] {
-  const { orders } = rankOffers(catalog.tables, borrower, on);
+  const { orders } = rankLoans(catalog.tables, borrower, on);
   const places = orders.length / sortOrders.length;
   const from = sortOrders.indexOf(sort) * places;
   return [...orders.subarray(from, from + Math.min(places, 20))].map((offer) => catalog.offers[offer]!.id);
@@ -37,7 +35,7 @@ function matches(
   on = today,
 ): boolean {
   const compiledCatalog = compiled(catalogOf([plainOffer(offer)], catalog));
-  return rankOffers(compiledCatalog.tables, borrowerOf({ ...goodBorrower, ...fields }), on).total === 1;
+  return rankLoans(compiledCatalog.tables, borrowerOf({ ...goodBorrower, ...fields }), on).total === 1;
 }
 
 const meets = (criterion: CatalogCriterion, fields: object, on = today) =>
@@ -150,7 +148,7 @@ describe('eligibility', () => {
     test(`excludes an offer with a criterion on ${criterion.field} if the field is absent`, () => {
       const { monthly_debt_payments: _, ...fields } = goodBorrower;
       const catalog = compiled(catalogOf([plainOffer({ criteria: [criterion] })]));
-      assert.equal(rankOffers(catalog.tables, borrowerOf(fields), today).total, 0);
+      assert.equal(rankLoans(catalog.tables, borrowerOf(fields), today).total, 0);
     });
   }
 
@@ -178,7 +176,7 @@ describe('eligibility', () => {
     const [all, lender, offer] = rules.map((own) => own ?? {});
     const catalog = catalogOf([plainOffer({ state_rules: offer! })], { state_rules: all! });
     catalog.lenders[0]!.state_rules = lender!;
-    return rankOffers(compiled(catalog).tables, borrowerOf({ ...goodBorrower, ...fields }), today).total === 1;
+    return rankLoans(compiled(catalog).tables, borrowerOf({ ...goodBorrower, ...fields }), today).total === 1;
   }
 
   test('applies the highest minimum amount of catalog, lender and offer', () => {
@@ -253,7 +251,7 @@ describe('eligibility', () => {
   test('excludes an offer with a debt-to-income limit if the debt is unknown', () => {
     const { monthly_debt_payments: _, ...fields } = goodBorrower;
     const catalog = compiled(catalogOf([plainOffer({ max_debt_to_income_percent: 90 })]));
-    assert.equal(rankOffers(catalog.tables, borrowerOf(fields), today).total, 0);
+    assert.equal(rankLoans(catalog.tables, borrowerOf(fields), today).total, 0);
   });
 
   test('matches no offer without amount, credit band or state', () => {
@@ -261,7 +259,7 @@ describe('eligibility', () => {
     for (const missing of ['loan_amount', 'credit_score_range', 'state']) {
       const fields = Object.fromEntries(Object.entries(goodBorrower).filter(([name]) => name !== missing));
       const nothing = { total: 0, availableOnly: false, orders: new Uint16Array(0) };
-      assert.deepEqual(rankOffers(catalog.tables, borrowerOf(fields), today), nothing);
+      assert.deepEqual(rankLoans(catalog.tables, borrowerOf(fields), today), nothing);
     }
   });
 });
@@ -375,7 +373,7 @@ describe('orders', () => {
     const catalog = compiled(
       catalogOf(Array.from({ length: 45 }, (_, at) => priced(`o${at}`, 8 + ((at * 7) % 45) / 10, 14))),
     );
-    const { total, orders } = rankOffers(catalog.tables, borrower, today);
+    const { total, orders } = rankLoans(catalog.tables, borrower, today);
     assert.equal(total, 45);
     assert.equal(orders.length, 80);
     assert.equal(orderOf(catalog, borrower, 'lowest_apr')[19], referenceTwentieth(catalog, borrower));
@@ -400,7 +398,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
           if (random() < 0.05) borrower[Math.floor(random() * borrower.length)] = absentValue;
           const plain = referenceMatches(catalog, vertical, borrower, today);
           matched += plain.length;
-          const { total } = rankOffers(fast.tables, borrower, today);
+          const { total } = rankLoans(fast.tables, borrower, today);
           assert.equal(total, plain.length);
           for (const sort of sortOrders) {
             assert.deepEqual(orderOf(fast, borrower, sort), referenceOrder(plain, sort).slice(0, 20), sort);

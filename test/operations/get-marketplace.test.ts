@@ -21,7 +21,7 @@ import {
   type UnavailableOffers,
 } from '../../src/matching/matcher.ts';
 import { addOffer, countOffers, emptyOfferSet } from '../../src/matching/offer-set.ts';
-import { rankOffers } from '../../src/matching/ranker.ts';
+import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
 import type { MarketplaceRequest } from '../../src/operations/get-marketplace.ts';
 import { type GetMarketplaceDeps, getMarketplace } from '../../src/operations/get-marketplace.ts';
@@ -239,7 +239,7 @@ describe('getMarketplace, with changing availability of offers', () => {
       const sort = sortOrders[step % sortOrders.length]!;
       const maxOffers = 1 + Math.floor(random() * 20);
       const view = viewOf(await ask({ sort, max_offers: String(maxOffers) }));
-      const plain = rankOffers(catalog.tables, session.fields, session.cachedRanking!.rankedOn, state.unavailable.bits);
+      const plain = rankLoans(catalog.tables, session.fields, session.cachedRanking!.rankedOn, state.unavailable.bits);
       const places = plain.orders.length / sortOrders.length;
       const from = sortOrders.indexOf(sort) * places;
       const open = [...plain.orders.subarray(from, from + places)].filter((offer) => !closed.has(offer));

@@ -4,12 +4,11 @@ import { describe, test } from 'node:test';
 import { compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { meetsAgeOfContract } from '../../../src/matching/age-of-contract.ts';
-import { rankOffers } from '../../../src/matching/ranker.ts';
 import { absentValue } from '../../../src/verticals/field-vector.ts';
 import type { LoanCatalog } from '../../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
-import { borrowerOf, goodBorrower, today } from '../../matching/borrower-of.ts';
-import { quote } from '../../matching/quote.ts';
+import { rankLoans } from '../../../src/verticals/personal-loans/rank-loans.ts';
+import { borrowerOf, goodBorrower, quote, today } from '../../matching/loan-fixtures.ts';
 import { randomBorrower, seededRandom } from '../../support/random-catalog.ts';
 
 function read(name: string): LoanCatalog {
@@ -28,7 +27,7 @@ describe('the example catalog', () => {
   const catalog = read('example-catalog.json');
   const compiled = compile(catalog);
   const totalFor = (fields: Readonly<Record<string, unknown>>) =>
-    rankOffers(compiled.tables, borrowerOf(fields), today).total;
+    rankLoans(compiled.tables, borrowerOf(fields), today).total;
 
   test('the example catalog has at least 44 offers from at least 27 lenders', () => {
     assert.ok(offersOf(catalog).length >= 44);
@@ -115,7 +114,7 @@ describe('the sandbox catalog', () => {
     const random = seededRandom(11);
     for (let i = 0; i < 5_000; i++) {
       const borrower = randomBorrower(random, personalLoans, i % 2);
-      const { total } = rankOffers(compiled.tables, borrower, today);
+      const { total } = rankLoans(compiled.tables, borrower, today);
       if (meetsAgeOfContract(compiled.tables, borrower, today)) assert.ok(total >= 5);
       else assert.equal(total, 0);
     }
@@ -132,7 +131,7 @@ describe('the sandbox catalog', () => {
     test(`the offer ${id} of the sandbox catalog shows what its eligibility depends on`, () => {
       const offer = compiled.offerIndex(id);
       const isShown = (fields: object) => {
-        const { total, orders } = rankOffers(compiled.tables, borrowerOf({ ...goodBorrower, ...fields }), today);
+        const { total, orders } = rankLoans(compiled.tables, borrowerOf({ ...goodBorrower, ...fields }), today);
         assert.ok(total <= 20);
         return orders.includes(offer);
       };
@@ -152,7 +151,7 @@ describe('the sandbox catalog', () => {
           annual_income: 0,
         });
         borrower[personalLoans.fields.findIndex(({ name }) => name === 'monthly_debt_payments')] = absentValue;
-        assert.ok(rankOffers(compiled.tables, borrower, today).total >= 5, state);
+        assert.ok(rankLoans(compiled.tables, borrower, today).total >= 5, state);
       }
     }
   });

@@ -9,7 +9,7 @@ import { emptyApplicant, readApplicant } from '../../../src/verticals/personal-l
 import { createRanker } from '../../../src/verticals/personal-loans/rank-loans.ts';
 import { selectEligible } from '../../../src/verticals/personal-loans/select-eligible.ts';
 import { recommendedScore } from '../../../src/verticals/personal-loans/sort-keys.ts';
-import { today } from '../../matching/borrower-of.ts';
+import { today } from '../../matching/loan-fixtures.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../../support/random-catalog.ts';
 
 const tables = compileLoanTables(generateCatalog(3, 400), personalLoans);

@@ -3,7 +3,6 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
 import { explainOffers } from '../../../src/matching/explain-offers.ts';
-import { rankOffers } from '../../../src/matching/ranker.ts';
 import { compileLoanTables } from '../../../src/verticals/personal-loans/loan-tables.ts';
 import type { LoanCatalog, LoanOffer } from '../../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
@@ -13,9 +12,16 @@ import {
   priceOffer,
   readApplicant,
 } from '../../../src/verticals/personal-loans/price-offer.ts';
-import { borrowerOf, goodBorrower, today } from '../../matching/borrower-of.ts';
-import { catalogOf, plainBand, plainOffer } from '../../matching/one-offer-catalog.ts';
-import { quote } from '../../matching/quote.ts';
+import { rankLoans } from '../../../src/verticals/personal-loans/rank-loans.ts';
+import {
+  borrowerOf,
+  catalogOf,
+  goodBorrower,
+  plainBand,
+  plainOffer,
+  quote,
+  today,
+} from '../../matching/loan-fixtures.ts';
 
 function quoteOf(offer: Partial<LoanOffer>, fields: object = {}, catalog: Partial<LoanCatalog> = {}) {
   const compiled = compileCatalog(catalogOf([plainOffer(offer)], catalog), personalLoans, {
@@ -156,7 +162,7 @@ describe('a payment that reaches exactly the debt-to-income limit', () => {
   test('includes an offer at exactly the debt limit in catalogs of any size', () => {
     const many = Array.from({ length: 60 }, (_, at) => plainOffer({ ...offer, id: `o${at}` }));
     const tables = compileLoanTables(catalogOf(many), personalLoans);
-    const totalFor = (fields: object) => rankOffers(tables, borrowerOf({ ...goodBorrower, ...fields }), today).total;
+    const totalFor = (fields: object) => rankLoans(tables, borrowerOf({ ...goodBorrower, ...fields }), today).total;
     assert.equal(totalFor(owing(1_850)), 60);
     assert.equal(totalFor(owing(1_851)), 0);
   });

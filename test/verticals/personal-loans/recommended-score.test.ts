@@ -8,8 +8,7 @@ import type { LoanCatalog, LoanOffer } from '../../../src/verticals/personal-loa
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import { createRanker } from '../../../src/verticals/personal-loans/rank-loans.ts';
 import { recommendedScore, recommendedWeights } from '../../../src/verticals/personal-loans/sort-keys.ts';
-import { borrowerOf, goodBorrower, today } from '../../matching/borrower-of.ts';
-import { catalogOf, plainBand, plainOffer } from '../../matching/one-offer-catalog.ts';
+import { borrowerOf, catalogOf, goodBorrower, plainBand, plainOffer, today } from '../../matching/loan-fixtures.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../../support/random-catalog.ts';
 
 const document = readFileSync(new URL('../../../docs/ranking.md', import.meta.url), 'utf8');
