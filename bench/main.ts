@@ -12,7 +12,7 @@ import { publishReferenceResult, publishToReadme, writeReport } from './report/w
 import { type BenchResult, benchResultFormat, mergeFindings } from './result/bench-result.ts';
 import { ResultFile } from './result/result-file.ts';
 
-const benchFolder = fileURLToPath(new URL('./', import.meta.url));
+const benchFolder = fileURLToPath(new URL('.//', import.meta.url));
 const resultsFolder = fileURLToPath(new URL('./results', import.meta.url));
 const referenceResult = fileURLToPath(new URL('../src/capacity/reference-result.json', import.meta.url));
 const readme = fileURLToPath(new URL('./README.md', import.meta.url));

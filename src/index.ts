@@ -34,7 +34,7 @@ import type { ConfirmationsView } from './operations/confirm-revenue.ts';
 import type { ClickResult } from './operations/follow-click.ts';
 import { startService } from './server/start-service.ts';
 import type { CertificateReload } from './tls/certificate.ts';
-import { exampleCatalogs } from './verticals/example-catalogs.ts';
+import { exampleCatalogs } from './verticals/registry.ts';
 
 export { InvalidCatalogError } from './catalogs/catalog-store.ts';
 export type { ConfirmationStatus, RejectionReason } from './confirmations/confirmation.ts';

@@ -10,7 +10,7 @@ import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
-import { validateFields } from '../../src/verticals/validate-fields.ts';
+import { validateFields } from '../../src/verticals/pocket-fields.ts';
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 import { createSecretRing } from './fixtures.ts';

@@ -8,7 +8,7 @@ import { SessionShard } from '../../src/sessions/session-shard.ts';
 import type { Session } from '../../src/sessions/session-store.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
-import { validateFields } from '../../src/verticals/validate-fields.ts';
+import { validateFields } from '../../src/verticals/pocket-fields.ts';
 import { subIdsAt } from '../../test/support/sub-id-at.ts';
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';

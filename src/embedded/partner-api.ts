@@ -3,7 +3,7 @@ import type { Caller, Operation } from '../auth/key-usage.ts';
 import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
 import { assertKnownNames } from '../domain/assert-options.ts';
-import { type ErrorBody, errorBody } from '../domain/error-body.ts';
+import { type ErrorBody, errorBody } from '../domain/outcome.ts';
 import { errorTable } from '../domain/errors.ts';
 import { invalidRequest, type Outcome, type Refusal, refusedWith, succeeded, unavailable } from '../domain/outcome.ts';
 import type { SortOrder } from '../matching/matcher.ts';

@@ -4,7 +4,7 @@ import { completedYears } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
 import { productOf } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { meetsAgeOfContract } from './age-of-contract.ts';
+import { meetsAgeOfContract } from './eligibility.ts';
 import type { MatchTables } from './match-tables.ts';
 import { hasOffer } from './offer-set.ts';
 

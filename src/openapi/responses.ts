@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
-import { type ErrorBody, errorBody } from '../domain/error-body.ts';
+import { type ErrorBody, errorBody } from '../domain/outcome.ts';
 import { type ErrorCode, errorTable, type RequestParam } from '../domain/errors.ts';
 import { type InvalidField, invalidRequest, type Refusal } from '../domain/outcome.ts';
 import type { Examples, Header, Headers, Response, Responses } from './openapi-types.ts';

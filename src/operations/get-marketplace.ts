@@ -6,7 +6,7 @@ import { type SortOrder, sortOrders } from '../matching/matcher.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session-store.ts';
 import type { FieldVector } from '../verticals/field-vector.ts';
-import { computeReadiness, type Readiness } from '../verticals/readiness.ts';
+import { computeReadiness, type Readiness } from '../verticals/pocket-fields.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
 

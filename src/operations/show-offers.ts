@@ -25,7 +25,7 @@ import type { CachedRanking, Session } from '../sessions/session-store.ts';
 import type { WidgetUsage } from '../sessions/widget-usage.ts';
 import { type FieldVector, fieldIndex } from '../verticals/field-vector.ts';
 import { type OfferList, priceRankedOffers } from '../verticals/personal-loans/offer-view.ts';
-import type { Readiness } from '../verticals/readiness.ts';
+import type { Readiness } from '../verticals/pocket-fields.ts';
 
 /** The selected and priced offers of one response. HTTP routes render it as JSON; the embedded API converts it to objects. */
 export interface OffersResult extends OfferList {

@@ -2,7 +2,7 @@ import type { CancelSignal } from '../domain/async.ts';
 import { invalidRequest, type Outcome, refused, succeeded } from '../domain/outcome.ts';
 import type { Session } from '../sessions/session-store.ts';
 import { fieldIndex } from '../verticals/field-vector.ts';
-import { computeReadiness } from '../verticals/readiness.ts';
+import { computeReadiness } from '../verticals/pocket-fields.ts';
 import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
 import { type MarketplaceRequest, parseOfferSelection } from './get-marketplace.ts';
 import type { MarketplaceView } from './marketplace-view.ts';

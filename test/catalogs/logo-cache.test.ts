@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { createLogo, LogoCache } from '../../src/catalogs/logo-cache.ts';
+import { createLogo, LogoCache } from '../../src/catalogs/logo-service.ts';
 import { image } from './logo-folder.ts';
 
 const logo = (file: string, colour: string) => createLogo(file, Buffer.from(image(colour)));

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type LogoCatalog, LogoService } from '../../src/catalogs/logo-service.ts';
-import { renderMonogram } from '../../src/catalogs/monogram.ts';
+import { renderMonogram } from '../../src/catalogs/read-logos.ts';
 import { image, logoFolderOf } from './logo-folder.ts';
 
 /** A catalog that notes which hashes it was given. */

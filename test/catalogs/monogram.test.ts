@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { findSvgProblem } from '../../src/catalogs/find-svg-problem.ts';
-import { initials, monogramColors, renderMonogram } from '../../src/catalogs/monogram.ts';
+import { initials, monogramColors, renderMonogram } from '../../src/catalogs/read-logos.ts';
 
 test('a monogram contains the first letters of the first two words, in upper case', () => {
   for (const [name, expected] of [

@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { renderMonogram } from '../../src/catalogs/monogram.ts';
+import { renderMonogram } from '../../src/catalogs/read-logos.ts';
 import { logoFolder, readLogos } from '../../src/catalogs/read-logos.ts';
 import { image, logoFolderOf } from './logo-folder.ts';
 

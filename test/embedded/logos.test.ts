@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
-import { renderMonogram } from '../../src/catalogs/monogram.ts';
+import { renderMonogram } from '../../src/catalogs/read-logos.ts';
 import { createMarketplace } from '../../src/index.ts';
 import { image } from '../catalogs/logo-folder.ts';
 import { afterwards } from '../support/afterwards.ts';

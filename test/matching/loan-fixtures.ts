@@ -11,7 +11,7 @@ import {
   priceOffer,
   readApplicant,
 } from '../../src/verticals/personal-loans/price-offer.ts';
-import { validateFields } from '../../src/verticals/validate-fields.ts';
+import { validateFields } from '../../src/verticals/pocket-fields.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 
 /** Compact date on which all tests of offers take place. */

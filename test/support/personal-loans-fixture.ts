@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { exampleCatalogs } from '../../src/verticals/example-catalogs.ts';
+import { exampleCatalogs } from '../../src/verticals/registry.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { choiceCases, flagCases, integerCases, integerChoiceCases } from './field-cases.ts';

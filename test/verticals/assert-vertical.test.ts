@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { assertEncodable, assertVertical, encodedRange } from '../../src/verticals/assert-vertical.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { servedVerticals } from '../../src/verticals/registry.ts';
-import { validateFields } from '../../src/verticals/validate-fields.ts';
+import { validateFields } from '../../src/verticals/pocket-fields.ts';
 import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 

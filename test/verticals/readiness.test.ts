@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { emptyFieldVector } from '../../src/verticals/field-vector.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { computeReadiness } from '../../src/verticals/readiness.ts';
-import { validateFields } from '../../src/verticals/validate-fields.ts';
+import { computeReadiness } from '../../src/verticals/pocket-fields.ts';
+import { validateFields } from '../../src/verticals/pocket-fields.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 
 const required = {

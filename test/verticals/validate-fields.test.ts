@@ -5,7 +5,7 @@ import type { InvalidField } from '../../src/domain/outcome.ts';
 import { absentValue, fieldIndex } from '../../src/verticals/field-vector.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { usStateCodes } from '../../src/verticals/us-states.ts';
-import { validateFields } from '../../src/verticals/validate-fields.ts';
+import { validateFields } from '../../src/verticals/pocket-fields.ts';
 
 const today = 2026_05_20;
 

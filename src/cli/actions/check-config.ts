@@ -3,7 +3,7 @@ import { configRisks } from '../../config/config-risks.ts';
 import { readEnv, type SettingName } from '../../config/env.ts';
 import { resolveUrls } from '../../config/resolve-urls.ts';
 import { tlsMinVersionDefault } from '../../tls/certificate.ts';
-import { exampleCatalogFile } from '../../verticals/example-catalogs.ts';
+import { exampleCatalogFile } from '../../verticals/registry.ts';
 import { personalLoans } from '../../verticals/personal-loans/personal-loans.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 

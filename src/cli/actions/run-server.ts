@@ -18,7 +18,7 @@ import { createStandardErrorLog } from '../../logging/standard-error-log.ts';
 import type { Service } from '../../server/service.ts';
 import { startService } from '../../server/start-service.ts';
 import { version } from '../../server/version.ts';
-import { catalogsWithSandbox, exampleCatalogs } from '../../verticals/example-catalogs.ts';
+import { catalogsWithSandbox, exampleCatalogs } from '../../verticals/registry.ts';
 import { personalLoans } from '../../verticals/personal-loans/personal-loans.ts';
 import { printResult } from '../output.ts';
 import { createRecoveryProgress } from '../progress-bar.ts';

@@ -1,5 +1,5 @@
 import { bounds } from '../../bounds.ts';
-import type { Logo } from '../../catalogs/logo-cache.ts';
+import type { Logo } from '../../catalogs/logo-service.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { Handler } from '../engines/listener.ts';
 import { formatHeaders } from '../engines/response-head.ts';

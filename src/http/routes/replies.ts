@@ -1,5 +1,5 @@
 import { wwwAuthenticate } from '../../auth/api-key.ts';
-import { type ErrorBody, errorBody } from '../../domain/error-body.ts';
+import { type ErrorBody, errorBody } from '../../domain/outcome.ts';
 import { type ErrorCode, errorTable, operatorTokenRequiredMessage } from '../../domain/errors.ts';
 import type { Refusal } from '../../domain/outcome.ts';
 import type { Reply } from '../engines/listener.ts';

@@ -3,7 +3,7 @@ import { hasOffer } from '../../matching/offer-set.ts';
 import { absentValue, choiceValues, enumValues, fieldIndex } from '../field-vector.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
-import { offerPayoutModel } from './offer-rules.ts';
+import { offerPayoutModel } from './loan-tables.ts';
 import type { LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
 
 export interface NumberSummary {

@@ -1,11 +1,11 @@
 import type { VerticalProduct } from '../products.ts';
-import { findPriceMismatches } from './explain-price.ts';
+import { findPriceMismatches } from './price-offer.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
 import { loanSchema } from './offer-schema.ts';
 import { compileOffer, OfferFragments } from './offer-view.ts';
 import { emptyApplicant, emptyOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
 import { prepareRanking, rankLoans } from './rank-loans.ts';
-import { validateLoanOffer, validateTerms } from './validate-offer.ts';
+import { validateLoanOffer, validateTerms } from './offer-schema.ts';
 
 /** Loan product: loans of a fixed amount that are repaid in equal monthly payments. */
 export const installmentLoan = {

@@ -1,5 +1,5 @@
 import { bounds } from '../../bounds.ts';
-import { meetsAgeOfContract } from '../../matching/age-of-contract.ts';
+import { meetsAgeOfContract } from '../../matching/eligibility.ts';
 import { type RankedOffers, sortOrders } from '../../matching/matcher.ts';
 import {
   countOffers,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { compileCatalog } from '../../../src/catalogs/compile-catalog.ts';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
-import { meetsAgeOfContract } from '../../../src/matching/age-of-contract.ts';
+import { meetsAgeOfContract } from '../../../src/matching/eligibility.ts';
 import { absentValue } from '../../../src/verticals/field-vector.ts';
 import type { LoanCatalog } from '../../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { logoFolder, readLogos } from '../../../src/catalogs/read-logos.ts';
-import { exampleCatalogs } from '../../../src/verticals/example-catalogs.ts';
+import { exampleCatalogs } from '../../../src/verticals/registry.ts';
 
 const files = exampleCatalogs().map((source) => ('file' in source ? source.file : ''));
 const lendersOf = (file: string): { name: string; logo: string }[] => JSON.parse(readFileSync(file, 'utf8')).lenders;

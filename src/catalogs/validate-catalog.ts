@@ -1,9 +1,45 @@
-import { choiceValues, enumValues } from '../verticals/field-vector.ts';
-import { productOf } from '../verticals/products.ts';
+import Type, { type TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { productOf, type VerticalProduct } from '../verticals/products.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
+import { type CatalogCriterion, type CatalogFile, type CatalogLender, type CatalogOffer, catalogSchema, lenderSchema } from './catalog-schema.ts';
+import { choiceValues, enumValues } from '../verticals/field-vector.ts';
 import { type CatalogErrors, type CatalogPath, formatPath } from './catalog-errors.ts';
-import type { CatalogCriterion, CatalogFile, CatalogLender, CatalogOffer } from './catalog-schema.ts';
-import { catalogValidators } from './catalog-validators.ts';
+
+type CompiledValidator = ReturnType<typeof compileSchema>;
+
+/**
+ * Validators of a catalog file. Listing the errors takes many times as long as a check without a list. Therefore a file is first checked
+ * in parts (the file without lenders, each lender without offers, each offer), and errors are listed only for parts that fail.
+ */
+interface CatalogValidators {
+  readonly catalogValidator: CompiledValidator;
+  readonly fileValidator: CompiledValidator;
+  readonly lenderValidator: CompiledValidator;
+  readonly offerValidator: CompiledValidator;
+}
+
+const validatorsByProduct = new Map<VerticalProduct, CatalogValidators>();
+
+/** Returns the validators of the vertical's product, which are compiled at the first call. */
+export function catalogValidators(vertical: Vertical): CatalogValidators {
+  const product = productOf(vertical);
+  const compiled = validatorsByProduct.get(product);
+  if (compiled !== undefined) return compiled;
+  const { fileMembers, lenderMembers, offer } = product.schema;
+  const validators = {
+    catalogValidator: compileSchema(catalogSchema(fileMembers, lenderSchema(lenderMembers, offer))),
+    fileValidator: compileSchema(catalogSchema(fileMembers, Type.Unknown())),
+    lenderValidator: compileSchema(lenderSchema(lenderMembers, Type.Unknown())),
+    offerValidator: compileSchema(offer),
+  };
+  validatorsByProduct.set(product, validators);
+  return validators;
+}
+
+function compileSchema(schema: TSchema) {
+  return Compile(schema);
+}
 
 /** A part of a catalog file that may have state rules: the whole catalog, a lender or an offer. */
 type WithStateRules<Part> = Part & { readonly state_rules?: unknown };
