@@ -9,11 +9,10 @@ import {
   type MatchBatch,
   type WorkerResult,
 } from '../../src/matching/match-batch.ts';
-import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import { priceRankedOffers, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { createRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
+import { createRanker, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { recommendedScore } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog } from '../../test/support/random-catalog.ts';
 import { fixedToday, randomBorrowerVectors } from './fixtures.ts';
@@ -60,7 +59,7 @@ const coldBenchmark = (offers: number, count: number): MicroBenchmark => ({
     return {
       calls: count,
       run: () => {
-        const rank = createRanker(recommendedScore, { ordered: true });
+        const rank = createRanker(recommendedScore);
         let total = 0;
         for (const borrower of borrowers) total += rank(tables, borrower, fixedToday).total;
         return total;

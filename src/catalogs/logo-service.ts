@@ -1,6 +1,5 @@
 import { bounds } from '../bounds.ts';
 import { type LogoSet, readLogos } from './read-logos.ts';
-import { contentHash } from '../domain/compressed-file.ts';
 
 export interface LogoCatalog {
   readonly lenders: readonly Lender[];
@@ -16,7 +15,7 @@ export interface LogoSource {
 }
 
 /**
- * Loads the logos of catalogs: `prepare` reads them before a catalog is activated, `activate` serves them, and `refresh` reads the logos
+ * Loads the logos of catalogs: `loadLogos` reads them before a catalog is activated, `activate` serves them, and `refresh` reads the logos
  * of an active catalog again. A changed logo changes only URLs in responses, not the catalog version.
  */
 export class LogoService {
@@ -26,22 +25,22 @@ export class LogoService {
   #lastRefresh: Promise<void> = Promise.resolve();
   #closed = false;
 
-  async prepare({ folder }: LogoSource, catalog: LogoCatalog): Promise<void> {
+  async loadLogos({ folder }: LogoSource, catalog: LogoCatalog): Promise<void> {
     this.#applyLogos(catalog, await readLogos(folder, catalog.lenders));
   }
 
-  /** Serves the logos of a prepared catalog. */
+  /** Serves the logos of a catalog after `loadLogos`. */
   activate({ key }: LogoSource, catalog: LogoCatalog): void {
     const set = this.#logosByCatalog.get(catalog);
-    if (set === undefined) throw new Error('a catalog must be prepared before its logos are activated');
+    if (set === undefined) throw new Error('the logos of a catalog must be loaded before they are activated');
     this.#activeCatalogs.set(key, catalog);
     this.cache.replaceCatalog(key, set.logos.values());
   }
 
   /** Reads the logos that only a replaced catalog has, up to `bounds.unusedLogoNamesMax`. */
-  async retainReplaced({ folder }: LogoSource, { lenders }: LogoCatalog): Promise<void> {
+  async loadReplaced({ folder }: LogoSource, { lenders }: LogoCatalog): Promise<void> {
     const missing = lenders.filter(({ logo }) => !this.cache.has(logo)).slice(0, bounds.unusedLogoNamesMax);
-    if (missing.length > 0) this.cache.addRetained((await readLogos(folder, missing)).logos.values());
+    if (missing.length > 0) this.cache.addReplaced((await readLogos(folder, missing)).logos.values());
   }
 
   /** Reads the logos of the active catalog again. Refreshes run one after the other and never reject. */
@@ -94,10 +93,6 @@ export interface Logo {
   readonly svg: Uint8Array;
 }
 
-export function createLogo(file: string, svg: Uint8Array): Logo {
-  return { file, hash: contentHash(svg), svg };
-}
-
 /**
  * In-memory cache of the logos that can be requested: those of the catalogs in use, and some that only previously rendered pages still
  * show. A file name may have several images, because each catalog has its own folder.
@@ -119,7 +114,7 @@ export class LogoCache {
   }
 
   /** Adds logos that only a replaced catalog has. */
-  addRetained(logos: Iterable<Logo>): void {
+  addReplaced(logos: Iterable<Logo>): void {
     for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retain(file, retained);
   }
 

@@ -1,12 +1,17 @@
 import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
+import { contentHash } from '../domain/compressed-file.ts';
 import { findSvgProblem } from './find-svg-problem.ts';
-import { createLogo, type Lender, type Logo } from './logo-service.ts';
-import { hash } from 'node:crypto';
+import type { Lender, Logo } from './logo-service.ts';
+
+export function createLogo(file: string, svg: Uint8Array): Logo {
+  return { file, hash: contentHash(svg), svg };
+}
 
 type ReadLogoResult =
   | { readonly ok: true; readonly svg: Uint8Array }

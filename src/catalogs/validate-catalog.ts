@@ -1,10 +1,17 @@
 import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { choiceValues, enumValues } from '../verticals/field-vector.ts';
 import { productOf, type VerticalProduct } from '../verticals/products.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
-import { type CatalogCriterion, type CatalogFile, type CatalogLender, type CatalogOffer, catalogSchema, lenderSchema } from './catalog-schema.ts';
-import { choiceValues, enumValues } from '../verticals/field-vector.ts';
 import { type CatalogErrors, type CatalogPath, formatPath } from './catalog-errors.ts';
+import {
+  type CatalogCriterion,
+  type CatalogFile,
+  type CatalogLender,
+  type CatalogOffer,
+  catalogSchema,
+  lenderSchema,
+} from './catalog-schema.ts';
 
 type CompiledValidator = ReturnType<typeof compileSchema>;
 

@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import { completedYears } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
 import { productOf } from '../verticals/products.ts';
-import type { MatchTables } from './match-tables.ts';
+import { type MatchTables, meetsAgeOfContract } from './match-tables.ts';
 import type { Ranking, UnavailableOffers } from './matcher.ts';
 import { hasOffer, lowestBitIndex } from './offer-set.ts';
 
@@ -53,15 +53,4 @@ function passesFilters(tables: MatchTables, offer: number, borrower: Readonly<Fi
     if (years > 0 && (born === absentValue || completedYears(born, today) < years)) return false;
   }
   return true;
-}
-
-/**
- * Whether a borrower has the minimum age for a contract in the borrower's state. A borrower without a birthdate passes
- * (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
- */
-export function meetsAgeOfContract(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
-  const state = borrower[tables.roles.state]!;
-  const born = tables.roles.birthdate < 0 ? absentValue : borrower[tables.roles.birthdate]!;
-  if (state === absentValue || born === absentValue) return true;
-  return completedYears(born, today) >= tables.stateAgeMin[state]!;
 }

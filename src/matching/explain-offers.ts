@@ -4,8 +4,8 @@ import { completedYears } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
 import { productOf } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { meetsAgeOfContract } from './eligibility.ts';
-import type { MatchTables } from './match-tables.ts';
+
+import { type MatchTables, meetsAgeOfContract } from './match-tables.ts';
 import { hasOffer } from './offer-set.ts';
 
 /** Reasons why an offer is not shown to a borrower, for all products, as the API returns them (docs/api.md). */

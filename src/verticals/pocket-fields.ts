@@ -1,6 +1,6 @@
 import { completedYears, parseIsoDate, toCompactDate } from '../domain/calendar.ts';
 import type { InvalidField } from '../domain/outcome.ts';
-import { absentValue, fieldIndex, type FieldVector } from './field-vector.ts';
+import { absentValue, choiceValues, type FieldVector, fieldIndex } from './field-vector.ts';
 import type { PocketField, Vertical } from './vertical.ts';
 
 /** Result of a submission of pocket fields (docs/contract.md#submitting-fields), in the order of submission. */
@@ -40,79 +40,55 @@ export function validateFields(vertical: Vertical, submitted: object, today: num
 
 /** Encodes a value for the field vector. Returns an error if the value is invalid. */
 function encodeValue(field: PocketField, value: unknown, today: number): number | InvalidField {
+  const invalid = (code: InvalidField['code'], message: string, limits: Partial<InvalidField> = {}): InvalidField => ({
+    field: field.name,
+    code,
+    message,
+    ...limits,
+  });
   switch (field.kind) {
-    case 'integer':
-      return encodeInteger(field, value);
-    case 'choice':
-      return encodeChoice(field, value);
-    case 'integer_choice':
-      return encodeIntegerChoice(field, value);
+    case 'integer': {
+      const { min, max } = field;
+      if (!Number.isInteger(value)) return invalid('type', 'must be a whole number', { min, max });
+      const integer = value as number;
+      if (integer < min || integer > max) return invalid('range', `must be between ${min} and ${max}`, { min, max });
+      return integer + 0; // Converts -0 to 0.
+    }
+    case 'choice': {
+      const { values: allowed } = field;
+      if (typeof value !== 'string') return invalid('type', 'must be a string, one of the allowed values', { allowed });
+      const index = allowed.indexOf(value);
+      return index >= 0 ? index : invalid('enum', 'must be one of the allowed values', { allowed });
+    }
+    case 'integer_choice': {
+      const { values: allowed } = field;
+      if (!Number.isInteger(value)) {
+        return invalid('type', 'must be a whole number, one of the allowed values', { allowed });
+      }
+      if (allowed.includes(value as number)) return value as number;
+      return invalid('enum', 'must be one of the allowed values', { allowed });
+    }
     case 'boolean':
-      if (typeof value === 'boolean') return value ? 1 : 0;
-      return { field: field.name, code: 'type', message: 'must be true or false' };
-    case 'birthdate':
-      return encodeBirthdate(field, value, today);
-    case 'digits':
-      return encodeDigits(field, value);
+      return typeof value === 'boolean' ? Number(value) : invalid('type', 'must be true or false');
+    case 'birthdate': {
+      if (typeof value !== 'string') return invalid('type', 'must be a string, a date as YYYY-MM-DD');
+      const day = parseIsoDate(value);
+      if (day === null) return invalid('format', 'must be a calendar date as YYYY-MM-DD');
+      const born = toCompactDate(day);
+      if (born > today) return invalid('range', 'must not lie in the future');
+      const { minAgeYears, maxAgeYears } = field;
+      const age = completedYears(born, today);
+      if (age > maxAgeYears) return invalid('range', `must be at most ${maxAgeYears} years ago`);
+      if (age >= minAgeYears) return born;
+      return invalid('min_age', `the borrower must be at least ${minAgeYears} years old`, { min: minAgeYears });
+    }
+    case 'digits': {
+      const { length } = field;
+      if (typeof value !== 'string') return invalid('type', `must be a string of ${length} digits`);
+      const isValid = value.length === length && /^[0-9]+$/.test(value);
+      return isValid ? Number(value) : invalid('format', `must be exactly ${length} digits`);
+    }
   }
-}
-
-type FieldOfKind<Name extends PocketField['kind']> = Extract<PocketField, { kind: Name }>;
-
-function encodeInteger({ name, min, max }: FieldOfKind<'integer'>, value: unknown): number | InvalidField {
-  if (!Number.isInteger(value)) return { field: name, code: 'type', message: 'must be a whole number', min, max };
-  const integer = value as number;
-  if (integer < min || integer > max) {
-    return { field: name, code: 'range', message: `must be between ${min} and ${max}`, min, max };
-  }
-  return integer + 0; // Converts -0 to 0.
-}
-
-function encodeChoice({ name, values }: FieldOfKind<'choice'>, value: unknown): number | InvalidField {
-  if (typeof value !== 'string') {
-    return { field: name, code: 'type', message: 'must be a string, one of the allowed values', allowed: values };
-  }
-  const index = values.indexOf(value);
-  return index >= 0
-    ? index
-    : { field: name, code: 'enum', message: 'must be one of the allowed values', allowed: values };
-}
-
-function encodeIntegerChoice({ name, values }: FieldOfKind<'integer_choice'>, value: unknown): number | InvalidField {
-  if (!Number.isInteger(value)) {
-    return { field: name, code: 'type', message: 'must be a whole number, one of the allowed values', allowed: values };
-  }
-  if (values.includes(value as number)) return value as number;
-  return { field: name, code: 'enum', message: 'must be one of the allowed values', allowed: values };
-}
-
-function encodeBirthdate(field: FieldOfKind<'birthdate'>, value: unknown, today: number): number | InvalidField {
-  const { name, minAgeYears, maxAgeYears } = field;
-  if (typeof value !== 'string')
-    return { field: name, code: 'type', message: 'must be a string, a date as YYYY-MM-DD' };
-  const day = parseIsoDate(value);
-  if (day === null) return { field: name, code: 'format', message: 'must be a calendar date as YYYY-MM-DD' };
-  const born = toCompactDate(day);
-  if (born > today) return { field: name, code: 'range', message: 'must not lie in the future' };
-  const age = completedYears(born, today);
-  if (age > maxAgeYears) return { field: name, code: 'range', message: `must be at most ${maxAgeYears} years ago` };
-  if (age < minAgeYears) {
-    return {
-      field: name,
-      code: 'min_age',
-      message: `the borrower must be at least ${minAgeYears} years old`,
-      min: minAgeYears,
-    };
-  }
-  return born;
-}
-
-function encodeDigits({ name, length }: FieldOfKind<'digits'>, value: unknown): number | InvalidField {
-  if (typeof value !== 'string') return { field: name, code: 'type', message: `must be a string of ${length} digits` };
-  if (value.length !== length || !/^[0-9]+$/.test(value)) {
-    return { field: name, code: 'format', message: `must be exactly ${length} digits` };
-  }
-  return Number(value);
 }
 
 /** Likelihood that the fields submitted so far return offers (docs/contract.md#match-readiness). */
@@ -122,6 +98,7 @@ export interface Readiness {
   readonly missingConditional: readonly string[];
 }
 
+/** Positions in the field vector of the fields that readiness depends on. */
 interface ReadinessRule {
   readonly required: readonly { readonly name: string; readonly position: number }[];
   readonly conditional: readonly {
@@ -149,32 +126,20 @@ export function computeReadiness(vertical: Vertical, fields: Readonly<FieldVecto
 
 const rulesByVertical = new WeakMap<Vertical, ReadinessRule>();
 
+/** `assertVertical` has checked the names and values. */
 function readinessRuleFor(vertical: Vertical): ReadinessRule {
   let rule = rulesByVertical.get(vertical);
   if (rule === undefined) {
     rule = {
-      required: vertical.required.map((name) => ({ name, position: requiredFieldIndex(vertical, name) })),
+      required: vertical.required.map((name) => ({ name, position: fieldIndex(vertical, name) })),
       conditional: vertical.conditional.map(({ field, when }) => ({
         name: field,
-        position: requiredFieldIndex(vertical, field),
-        whenPosition: requiredFieldIndex(vertical, when.field),
-        whenValue: choiceIndex(vertical, when.field, when.is),
+        position: fieldIndex(vertical, field),
+        whenPosition: fieldIndex(vertical, when.field),
+        whenValue: choiceValues(vertical, when.field).indexOf(when.is),
       })),
     };
     rulesByVertical.set(vertical, rule);
   }
   return rule;
-}
-
-function requiredFieldIndex(vertical: Vertical, name: string): number {
-  const index = fieldIndex(vertical, name);
-  if (index < 0) throw new Error(`vertical ${vertical.segment} names ${name}, which is not one of its fields`);
-  return index;
-}
-
-function choiceIndex(vertical: Vertical, name: string, value: string): number {
-  const field = vertical.fields[requiredFieldIndex(vertical, name)]!;
-  const index = field.kind === 'choice' ? field.values.indexOf(value) : -1;
-  if (index < 0) throw new Error(`vertical ${vertical.segment}: ${name} has no choice ${value}`);
-  return index;
 }

@@ -1,7 +1,7 @@
-import { personalLoans } from './personal-loans/personal-loans.ts';
-import type { Vertical } from './vertical.ts';
 import { fileURLToPath } from 'node:url';
 import type { CatalogSource } from '../catalogs/catalog-store.ts';
+import { personalLoans } from './personal-loans/personal-loans.ts';
+import type { Vertical } from './vertical.ts';
 
 /** Verticals that this service serves. Each has a folder beside this file. */
 export const servedVerticals: readonly Vertical[] = [personalLoans];

@@ -10,7 +10,7 @@ import { compareWithReference, draws } from './compare-with-reference.ts';
  * Compares the matcher with the reference rules for random borrowers and catalogs: totals, all four orders, and the view of
  * each ranked offer. The default number of borrowers takes a few seconds; `make match-test` sets 100,000.
  */
-const borrowersInAll = Number(process.env.MATCH_BORROWERS ?? 3_000);
+const borrowersInAll = Number(process.env.MATCH_BORROWERS ?? 1_000);
 const borrowersOfCatalog = 20;
 
 for (const { vertical, share } of [

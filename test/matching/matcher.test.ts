@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { after, before, beforeEach, describe, type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { bounds } from '../../src/bounds.ts';
 import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
@@ -171,15 +171,22 @@ describe('a pool of two threads', () => {
 });
 
 describe('the queue of a pool', () => {
-  test('reports the size of each batch', async (context) => {
-    const { pool, request, batches } = await openPoolFor(context);
+  let fixture: Awaited<ReturnType<typeof openPool>>;
+  before(async () => {
+    fixture = await openPool(1);
+  });
+  beforeEach(() => void fixture.batches.splice(0));
+  after(() => fixture.close());
+
+  test('reports the size of each batch', async () => {
+    const { pool, request, batches } = fixture;
     const count = bounds.matchBatchRequestsMax + 3;
     await Promise.all(Array.from({ length: count }, () => pool.match(request)));
     assert.deepEqual(batches, [bounds.matchBatchRequestsMax, 3]);
   });
 
-  test('returns null for a request to a full queue, and ranks all queued requests', async (context) => {
-    const { pool, request } = await openPoolFor(context);
+  test('returns null for a request to a full queue, and ranks all queued requests', async () => {
+    const { pool, request } = fixture;
     const pending = Array.from({ length: bounds.matchQueueRequestsMax + 10 }, () => pool.match(request));
     assert.equal(pool.pendingCount, bounds.matchQueueRequestsMax);
     const rejected = (await Promise.all(pending)).map((ranking) => ranking === null);
@@ -187,8 +194,8 @@ describe('the queue of a pool', () => {
     assert.ok(!rejected.slice(-10).includes(false));
   });
 
-  test('does not send cancelled requests to a thread', async (context) => {
-    const { pool, request, batches } = await openPoolFor(context);
+  test('does not send cancelled requests to a thread', async () => {
+    const { pool, request, batches } = fixture;
     const signal = { ended: false };
     const first = pool.match(request);
     await new Promise(setImmediate);
@@ -205,8 +212,8 @@ describe('the queue of a pool', () => {
     assert.equal(pool.pendingCount, 0);
   });
 
-  test('removes cancelled requests from the front of a full queue', async (context) => {
-    const { pool, request } = await openPoolFor(context);
+  test('removes cancelled requests from the front of a full queue', async () => {
+    const { pool, request } = fixture;
     const signal = { ended: false };
     const cancelled = Array.from({ length: 3 }, () => pool.match({ ...request, signal }));
     const accepted = Array.from({ length: bounds.matchQueueRequestsMax - 3 }, () => pool.match(request));

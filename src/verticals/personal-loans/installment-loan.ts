@@ -1,11 +1,9 @@
 import type { VerticalProduct } from '../products.ts';
-import { findPriceMismatches } from './price-offer.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
-import { loanSchema } from './offer-schema.ts';
-import { compileOffer, OfferFragments } from './offer-view.ts';
-import { emptyApplicant, emptyOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
+import { loanSchema, validateLoanOffer, validateTerms } from './offer-schema.ts';
+import { compileOffer, OfferRenderer } from './offer-view.ts';
+import { emptyApplicant, emptyOfferPrice, findPriceMismatches, priceOffer, readApplicant } from './price-offer.ts';
 import { prepareRanking, rankLoans } from './rank-loans.ts';
-import { validateLoanOffer, validateTerms } from './offer-schema.ts';
 
 /** Loan product: loans of a fixed amount that are repaid in equal monthly payments. */
 export const installmentLoan = {
@@ -14,7 +12,7 @@ export const installmentLoan = {
   validateOffers: validateTerms,
   compileTables: compileLoanTables,
   compileOffer,
-  createOfferFragments: (...args) => new OfferFragments(...args),
+  createOfferRenderer: (...args) => new OfferRenderer(...args),
   prepareRanking,
   rank: rankLoans,
   priceTest(tables: LoanTables, borrower) {

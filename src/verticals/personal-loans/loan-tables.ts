@@ -1,14 +1,20 @@
+import { bounds } from '../../bounds.ts';
 import { roundHalfUp, usdToMicros } from '../../domain/money.ts';
-import { compileFilters, type FieldRule, type MatchTables, offersById, orderLengthOf } from '../../matching/match-tables.ts';
+import {
+  compileFilters,
+  type FieldRule,
+  type MatchTables,
+  offersById,
+  orderLengthOf,
+} from '../../matching/match-tables.ts';
 import { choiceValues, fieldIndex } from '../field-vector.ts';
 import { aprPercent, paymentFactor } from '../loan-math.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
 import type { LoanBand, LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
-import { debtShareScale } from './price-offer.ts';
-import { bounds } from '../../bounds.ts';
+import { debtToIncomeScale } from './price-offer.ts';
 
 /** Tables of a loan catalog: the columns that only loans have. A *slot* is a row (an offer in a credit band) at one term. */
-export interface LoanTables extends MatchTables, StateRuleTables {
+export interface LoanTables extends MatchTables, StateRules {
   /** All terms of the catalog, in months, ascending. A set of terms is a number with one bit per term, in this order. */
   readonly termMonths: readonly number[];
   /** Terms by preference if the requested term is not available: nearest to 36 months first, then the shorter term. */
@@ -89,7 +95,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
     tables.amountMin[index] = offer.amount.min;
     tables.stars[index] = offer.stars;
     if (offer.max_debt_to_income_percent !== undefined) {
-      tables.debtToIncomeMax[index] = Math.round((offer.max_debt_to_income_percent * debtShareScale) / 100);
+      tables.debtToIncomeMax[index] = Math.round((offer.max_debt_to_income_percent * debtToIncomeScale) / 100);
     }
     for (const [bandName, band] of Object.entries(offer.bands)) {
       const bandIndex = bands.indexOf(bandName);
@@ -187,7 +193,7 @@ function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): b
  * Rules by state. Many offers share the same rules, so each offer refers to a numbered set of rules. Set 0 has the rules of the
  * catalog. Each other set combines the rules of the catalog, of a lender and of an offer.
  */
-export interface StateRuleTables {
+export interface StateRules {
   readonly stateCount: number;
   /** APR cap by rule set and state, in percent. */
   readonly stateAprCap: Float64Array;
@@ -201,7 +207,7 @@ export function compileStateRules(
   catalog: LoanCatalog,
   numbered: readonly { readonly lender: LoanLender; readonly offer: LoanOffer }[],
   states: readonly string[],
-): StateRuleTables {
+): StateRules {
   const sets: LoanCatalog['state_rules'][][] = [[catalog.state_rules]];
   const numberOfSet = new Map([['', 0]]);
   const stateRuleSet = Uint16Array.from(numbered, ({ lender, offer }) => {

@@ -1,7 +1,14 @@
 import Type, { type Static } from 'typebox';
 import { bounds } from '../../bounds.ts';
-import { ageYears, catalogSchema, lenderSchema, offerMembers, recordOf, strict } from '../../catalogs/catalog-schema.ts';
 import type { CatalogErrors, CatalogPath } from '../../catalogs/catalog-errors.ts';
+import {
+  ageYears,
+  catalogSchema,
+  lenderSchema,
+  offerMembers,
+  recordOf,
+  strict,
+} from '../../catalogs/catalog-schema.ts';
 import { choiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
 import { offerPayoutModel, servedScoreShare } from './loan-tables.ts';

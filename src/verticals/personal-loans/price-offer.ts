@@ -1,17 +1,17 @@
 import { roundHalfUp } from '../../domain/money.ts';
+import type { AddMismatch } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
-import type { AddMismatch } from '../../matching/explain-offers.ts';
 
 /** Scale of `debtToIncomeMax` in the tables: share of income in millionths, that is, four decimals of a percent. */
-export const debtShareScale = 1_000_000;
+export const debtToIncomeScale = 1_000_000;
 
 /** Payment units per US dollar. With this value, a share of a monthly income is an integer number of units. */
-export const paymentUnitsPerUsd = 12 * debtShareScale;
+export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
 
 /**
  * Returns the largest monthly payment that a debt-to-income limit allows, in `paymentUnitsPerUsd`; negative if the debts alone exceed
- * the limit. `share` is in `debtShareScale`, `annualIncome` and `monthlyDebt` are in whole USD.
+ * the limit. `share` is in `debtToIncomeScale`, `annualIncome` and `monthlyDebt` are in whole USD.
  *
  * All three parameters are integers, so the limit is exact: 57 % of 60,000 USD a year is 2,850 USD a month. The compared payment is
  * unrounded and has rounding errors in the last bits of a double. Therefore the result is raised by a few units in the last place
