@@ -168,7 +168,7 @@ export function termPrice(band: LoanBand, months: number): { min: number; max: n
 }
 
 /** Creates the rules that loans have on choice fields, besides the criteria of each offer. */
-export function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): FieldRule<LoanOffer>[] {
+function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): FieldRule<LoanOffer>[] {
   const { creditBand, coBorrower } = vertical.roles;
   const bandRule: FieldRule<LoanOffer> = {
     field: creditBand,
@@ -203,7 +203,7 @@ export interface StateRules {
   readonly stateRuleSet: Uint16Array;
 }
 
-export function compileStateRules(
+function compileStateRules(
   catalog: LoanCatalog,
   numbered: readonly { readonly lender: LoanLender; readonly offer: LoanOffer }[],
   states: readonly string[],
