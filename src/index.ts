@@ -41,9 +41,9 @@ export type { ConfirmationStatus, RejectionReason } from './confirmations/confir
 export type {
   AnalyticsPageQuery,
   AnalyticsQuery,
-  ApiError,
   MarketplaceQuery,
   PartnerApi,
+  PartnerApiError as ApiError,
   Result,
   WidgetQuery,
 } from './embedded/partner-api.ts';
@@ -59,7 +59,7 @@ export { FolderMissingError } from './server/open-data-folder.ts';
 export { InvalidCertificateError } from './tls/certificate.ts';
 export type { OfferView } from './verticals/personal-loans/offer-view.ts';
 export { personalLoans } from './verticals/personal-loans/personal-loans.ts';
-export type { ConditionalField, PocketField, FieldRoles, Vertical } from './verticals/vertical.ts';
+export type { ConditionalField, FieldRoles, PocketField, Vertical } from './verticals/vertical.ts';
 export type {
   AllowedOrigin,
   AllowResult,

@@ -138,7 +138,7 @@ export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
           let refused = 0;
           for (const header of headers) {
             const admission = gatekeeper.admit(header, personalLoans, 'get_marketplace');
-            if (!admission.ok && admission.refusal.code === 'RATE_LIMIT_EXCEEDED') refused++;
+            if (!admission.ok && admission.error.code === 'RATE_LIMIT_EXCEEDED') refused++;
           }
           if (refused !== limitedKeyCount) throw new Error('a request above its limit was admitted');
           return refused;

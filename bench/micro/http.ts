@@ -42,9 +42,9 @@ export const errorReplyBenchmark: MicroBenchmark = {
       run: () => {
         let bytes = 0;
         for (const status of statuses) {
-          const refusal = { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: status.resetSeconds } as const;
+          const error = { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: status.resetSeconds } as const;
           const requestId = nextRequestId();
-          const reply = errorReply(refusal, requestId, rateLimitHeaders(status));
+          const reply = errorReply(error, requestId, rateLimitHeaders(status));
           bytes += wire.write(responseHead(reply, requestId)) + wire.write(reply.body as string);
         }
         return bytes;

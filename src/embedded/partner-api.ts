@@ -3,9 +3,17 @@ import type { Caller, Operation } from '../auth/key-usage.ts';
 import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
 import { assertKnownNames } from '../domain/assert-options.ts';
-import { type ErrorBody, errorBody } from '../domain/outcome.ts';
 import { errorTable } from '../domain/errors.ts';
-import { invalidRequest, type Outcome, type Refusal, refusedWith, succeeded, unavailable } from '../domain/outcome.ts';
+import {
+  type ApiError,
+  type ErrorBody,
+  errorBody,
+  failedWith,
+  invalidRequest,
+  type Outcome,
+  succeeded,
+  unavailable,
+} from '../domain/outcome.ts';
 import type { SortOrder } from '../matching/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';
@@ -20,7 +28,7 @@ import type { InputsView } from '../operations/submit-inputs.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 
 /** An error of the API, with its HTTP status and the members of its JSON body. */
-export interface ApiError extends ErrorBody {
+export interface PartnerApiError extends ErrorBody {
   readonly status: number;
   /** Seconds to wait before a retry; present for status 429 and 503. */
   readonly retry_after?: number;
@@ -29,7 +37,7 @@ export interface ApiError extends ErrorBody {
 /** The result of an operation: a value or an error. */
 export type Result<Value> =
   | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly error: ApiError };
+  | { readonly ok: false; readonly error: PartnerApiError };
 
 interface OffersQuery {
   readonly sub_id: string;
@@ -111,12 +119,12 @@ export class PartnerApi {
     const keyOption: unknown = options?.idempotencyKey ?? '';
     const idempotencyKey = typeof keyOption === 'string' && keyOption !== '' ? keyOption : null;
     const admission = this.#admit('create_session', operations.repeatCheckFor(idempotencyKey));
-    if (!admission.ok) return toErrorResult(admission.refusal);
+    if (!admission.ok) return toErrorResult(admission.error);
     if (typeof keyOption !== 'string') {
-      return toErrorResult(operations.refuseAdmitted(admission, invalidRequest('Idempotency-Key').refusal).refusal);
+      return toErrorResult(operations.rejectAdmitted(admission, invalidRequest('Idempotency-Key').error).error);
     }
     const outcome = await operations.createSession(admission, pickKnownSessionMembers(body), idempotencyKey);
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
+    if (!outcome.ok) return toErrorResult(outcome.error);
     return {
       ok: true,
       value: withIgnoredNames(outcome.value.session, ignoredMembers(admission, 'create_session', body)),
@@ -129,20 +137,20 @@ export class PartnerApi {
     readonly fields: Readonly<Record<string, unknown>>;
   }): Promise<Result<InputsView>> {
     const admission = this.#admit('submit_inputs');
-    if (!admission.ok) return toErrorResult(admission.refusal);
+    if (!admission.ok) return toErrorResult(admission.error);
     const outcome = await this.#deps.operations.submitInputs(admission, body);
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
+    if (!outcome.ok) return toErrorResult(outcome.error);
     return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, 'submit_inputs', body)) };
   }
 
   /** GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Each response counts as a view. */
   async getMarketplace(query: MarketplaceQuery): Promise<Result<MarketplaceView>> {
     const admission = this.#admit('get_marketplace');
-    if (!admission.ok) return toErrorResult(admission.refusal);
+    if (!admission.ok) return toErrorResult(admission.error);
     const request = toMarketplaceRequest(query, 'json');
-    if (!request.ok) return toErrorResult(request.refusal);
+    if (!request.ok) return toErrorResult(request.error);
     const outcome = await this.#deps.operations.getMarketplace(admission, request.value, true, null);
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
+    if (!outcome.ok) return toErrorResult(outcome.error);
     const view = toMarketplaceView(outcome.value, clickUrlPrefix(this.#deps.urls.click));
     return { ok: true, value: withIgnoredNames(view, ignoredMembers(admission, 'get_marketplace', query)) };
   }
@@ -153,11 +161,11 @@ export class PartnerApi {
    */
   async getWidget(query: WidgetQuery): Promise<Result<WidgetEmbedView>> {
     const admission = this.#admit('get_marketplace');
-    if (!admission.ok) return toErrorResult(admission.refusal);
+    if (!admission.ok) return toErrorResult(admission.error);
     const { format } = (query ?? {}) as { readonly format?: unknown };
     const request = toMarketplaceRequest(query, typeof format === 'string' ? format : undefined);
     const outcome = request.ok ? this.#deps.operations.embedWidget(admission, request.value) : request;
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
+    if (!outcome.ok) return toErrorResult(outcome.error);
     return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, 'get_marketplace', query)) };
   }
 
@@ -167,11 +175,11 @@ export class PartnerApi {
   async queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<Result<RowsView>>;
   async queryAnalytics(query: AnalyticsQuery | AnalyticsPageQuery<'daily' | 'row'>): Promise<Result<AnalyticsView>> {
     const admission = this.#admit('query_analytics');
-    if (!admission.ok) return toErrorResult(admission.refusal);
+    if (!admission.ok) return toErrorResult(admission.error);
     const request = toAnalyticsRequest(query);
-    if (!request.ok) return toErrorResult(request.refusal);
+    if (!request.ok) return toErrorResult(request.error);
     const outcome = await this.#deps.operations.queryAnalytics(admission, request.value, null);
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
+    if (!outcome.ok) return toErrorResult(outcome.error);
     return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, 'query_analytics', query)) };
   }
 
@@ -182,16 +190,16 @@ export class PartnerApi {
 }
 
 export function toResult<Value>(outcome: Outcome<Value>): Result<Value> {
-  return outcome.ok ? outcome : toErrorResult(outcome.refusal);
+  return outcome.ok ? outcome : toErrorResult(outcome.error);
 }
 
-function toErrorResult(refusal: Refusal): { readonly ok: false; readonly error: ApiError } {
-  const { retryAfterSeconds } = refusal;
+function toErrorResult(error: ApiError): { readonly ok: false; readonly error: PartnerApiError } {
+  const { retryAfterSeconds } = error;
   return {
     ok: false,
     error: {
-      status: errorTable[refusal.code].status,
-      ...errorBody(refusal),
+      status: errorTable[error.code].status,
+      ...errorBody(error),
       ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
     },
   };
@@ -231,7 +239,7 @@ function toMarketplaceRequest(query: unknown, format: string | undefined): Outco
 function toAnalyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
   const parameters = (query ?? {}) as Record<keyof AnalyticsRequest, unknown>;
   const { referrer_tag, sub_id_list, date_from, date_to, granularity, limit, cursor } = parameters;
-  if (!isOptionalString(referrer_tag)) return refusedWith('INVALID_REFERRER_TAG');
+  if (!isOptionalString(referrer_tag)) return failedWith('INVALID_REFERRER_TAG');
   if (!isOptionalStringArray(sub_id_list)) return invalidRequest('sub_id_list');
   if (!isOptionalString(granularity)) return invalidRequest('granularity');
   if (!isOptionalString(date_to)) return invalidRequest('date_to');

@@ -1,8 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
-import { type ErrorBody, errorBody } from '../domain/outcome.ts';
 import { type ErrorCode, errorTable, type RequestParam } from '../domain/errors.ts';
-import { type InvalidField, invalidRequest, type Refusal } from '../domain/outcome.ts';
+import { type ApiError, type ErrorBody, errorBody, type InvalidField, invalidRequest } from '../domain/outcome.ts';
 import type { Examples, Header, Headers, Response, Responses } from './openapi-types.ts';
 import { schemaFor, stringEnum } from './schema-parts.ts';
 
@@ -225,15 +224,15 @@ function examplesOf(
   codes: readonly ErrorCode[],
   { invalidParam = 'body', missingRequired, invalidFields }: ErrorExamples,
 ): Examples {
-  const refusals: { readonly [Code in ErrorCode]?: Refusal } = {
-    INVALID_REQUEST: invalidRequest(invalidParam).refusal,
+  const errors: { readonly [Code in ErrorCode]?: ApiError } = {
+    INVALID_REQUEST: invalidRequest(invalidParam).error,
     INSUFFICIENT_INPUTS: { code: 'INSUFFICIENT_INPUTS', ...(missingRequired !== undefined && { missingRequired }) },
   };
   return Object.fromEntries(
     codes.map((code) => {
-      const refusal = refusals[code] ?? { code };
+      const error = errors[code] ?? { code };
       const recorded = code === 'INVALID_FIELD_VALUE' ? invalidFields : undefined;
-      return [code, { value: recorded ?? errorBody(refusal, sampleRequestId) }];
+      return [code, { value: recorded ?? errorBody(error, sampleRequestId) }];
     }),
   );
 }

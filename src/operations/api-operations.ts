@@ -1,8 +1,8 @@
 import type { Admission } from '../auth/authenticator.ts';
 import type { Caller } from '../auth/key-usage.ts';
 import type { CancelSignal } from '../domain/async.ts';
-import type { Outcome, Refusal, Refused } from '../domain/outcome.ts';
-import { refused } from '../domain/outcome.ts';
+import type { ApiError, Failure, Outcome } from '../domain/outcome.ts';
+import { failed } from '../domain/outcome.ts';
 import { type CreatedSession, type CreateSessionDeps, createSession, isIdempotentRepeat } from './create-session.ts';
 import { type EmbedWidgetDeps, embedWidget, type WidgetEmbedView } from './embed-widget.ts';
 import type { MarketplaceRequest } from './get-marketplace.ts';
@@ -73,8 +73,8 @@ export class ApiOperations {
   }
 
   /** Refuses an admitted request before any operation runs, and releases its reservation. */
-  refuseAdmitted(admission: Admission, refusal: Refusal): Refused {
+  rejectAdmitted(admission: Admission, error: ApiError): Failure {
     admission.quotaReservation?.release();
-    return refused(refusal);
+    return failed(error);
   }
 }

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { bounds } from '../bounds.ts';
 import { isoTimestamp } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import { invalidRequest, notDurable, type Outcome, refusedWith, succeeded, unavailable } from '../domain/outcome.ts';
+import { failedWith, invalidRequest, notDurable, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
 import { exceedsCodePoints, isVisibleAscii } from '../domain/text.ts';
 import type { AppendedRecord } from '../event-log/event-log.ts';
 import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
@@ -100,7 +100,7 @@ export async function createSession(
 
     if (idempotencyKey !== null) {
       const found = deps.idempotencyKeys.lookUp(tenantScopedKey(tenant, idempotencyKey), JSON.stringify(request));
-      if (found.kind === 'mismatch') return refusedWith('IDEMPOTENCY_MISMATCH');
+      if (found.kind === 'mismatch') return failedWith('IDEMPOTENCY_MISMATCH');
       if (found.kind === 'repeat') return await replaySession(deps, tenant, request.referrerTag, found.first);
       if (!deps.idempotencyKeys.makeRoom()) return unavailable(bounds.retryAfterSeconds);
       digests = found.digests;
@@ -109,7 +109,7 @@ export async function createSession(
     if (quota === null) return unavailable(bounds.retryAfterSeconds);
 
     tagReservation = deps.referrerTags.reserve(tenant, request.referrerTag);
-    if (tagReservation === null) return refusedWith('TAG_LIMIT_EXCEEDED');
+    if (tagReservation === null) return failedWith('TAG_LIMIT_EXCEEDED');
     const pending = addSession(deps, tenant, keyNumber, request, digests);
     if (pending === null) return unavailable(bounds.retryAfterSeconds);
     isRecorded = true;
@@ -181,7 +181,7 @@ function toSessionView(
 function parseSessionRequest(body: unknown): Outcome<SessionRequest> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');
   const { referrer_tag: referrerTag } = body as { referrer_tag?: unknown };
-  if (!isReferrerTag(referrerTag)) return refusedWith('INVALID_REFERRER_TAG');
+  if (!isReferrerTag(referrerTag)) return failedWith('INVALID_REFERRER_TAG');
   if (!optionalMembersValidator.Check(body))
     return invalidRequest(isUserAgentTypeValid(body) ? 'metadata' : 'user_agent');
   const { user_agent: userAgent, metadata } = body;

@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import type { Mode } from '../domain/mode.ts';
-import { invalidRequest, type Outcome, refused, succeeded } from '../domain/outcome.ts';
+import { failed, invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
 import { type SortOrder, sortOrders } from '../matching/matcher.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session-store.ts';
@@ -82,7 +82,7 @@ export function validateMarketplaceRequest<Format extends ResponseFormat>(
   const { fields: borrower, revision } = session;
   const readiness = computeReadiness(tenant.vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
-    return refused({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
+    return failed({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
   }
   const { sort, maxOffers } = selection.value;
   return succeeded({ subId, format, session, borrower, revision, readiness, sort, maxOffers, explain: explain.value });

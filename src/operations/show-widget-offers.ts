@@ -1,5 +1,5 @@
 import type { CancelSignal } from '../domain/async.ts';
-import { invalidRequest, type Outcome, refused, succeeded } from '../domain/outcome.ts';
+import { failed, invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
 import type { Session } from '../sessions/session-store.ts';
 import { fieldIndex } from '../verticals/field-vector.ts';
 import { computeReadiness } from '../verticals/pocket-fields.ts';
@@ -48,7 +48,7 @@ export function showWidgetOffers(
   const { fields: borrower, revision } = session;
   const readiness = computeReadiness(vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
-    return refused({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
+    return failed({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
   }
   const loanAmount = borrower[fieldIndex(vertical, vertical.roles.amount)]!;
   const addSessionMembers = (outcome: Outcome<OffersResult>): Outcome<WidgetOffers> =>

@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
-import { type Outcome, refused, refusedWith, succeeded } from '../domain/outcome.ts';
+import { failed, failedWith, type Outcome, succeeded } from '../domain/outcome.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
 import { type FindSessionDeps, requireLiveSession, resolveSubId } from '../sessions/find-session.ts';
@@ -9,7 +9,7 @@ import { createEmbedPolicy, type EmbedPolicy } from '../widgets/embed-policy.ts'
 /** Counts a widget request, whatever its outcome, towards the limit of its session and not of a key (docs/contract.md#widget-limits). */
 export function checkWidgetRateLimit({ clock }: { readonly clock: Clock }, session: Session): Outcome<null> {
   const retryAfterSeconds = session.widgetUsage.admitRequest(clock.monotonicMs());
-  return retryAfterSeconds === 0 ? succeeded(null) : refused({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
+  return retryAfterSeconds === 0 ? succeeded(null) : failed({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
 }
 
 export interface VerifyWidgetLinkDeps extends FindSessionDeps {
@@ -30,7 +30,7 @@ export interface WidgetLink {
   readonly policy: EmbedPolicy;
   /** Expiry of the session and the token; milliseconds since the Unix epoch. */
   readonly expiresMs: number;
-  /** The live session, or the refusal `SUB_ID_EXPIRED`. */
+  /** The live session, or the error `SUB_ID_EXPIRED`. */
   readonly session: Outcome<Session>;
 }
 
@@ -44,6 +44,6 @@ export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, { sub, token }: Wid
   const { account, mode } = decodeSubId(bytes);
   const policy = createEmbedPolicy(mode, deps.originsOf(account), deps.ownOrigin);
   const isExpired = deps.clock.wallMs() >= expiresMs;
-  const session = isExpired ? refusedWith('SUB_ID_EXPIRED') : requireLiveSession(deps, resolved);
+  const session = isExpired ? failedWith('SUB_ID_EXPIRED') : requireLiveSession(deps, resolved);
   return { policy, expiresMs, session };
 }

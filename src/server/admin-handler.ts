@@ -75,7 +75,7 @@ export function createAdminHandler(
   });
 }
 
-/** Converts errors that the caller can correct into refusals, and rethrows all other errors. */
+/** Converts errors that the caller can correct into an `Outcome`, and rethrows all other errors. */
 function toOutcome<Value>(change: () => Value): Outcome<Value> {
   try {
     return succeeded(change());

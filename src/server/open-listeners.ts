@@ -33,7 +33,7 @@ export function openCertificate(
 /** Handler of a listener that is bound before its routes exist. Replies 503 until `set` is called. */
 class ReplaceableHandler {
   #handler: Handler = (context) => {
-    context.reply(errorReply(unavailable(bounds.retryAfterSeconds).refusal, context.requestId));
+    context.reply(errorReply(unavailable(bounds.retryAfterSeconds).error, context.requestId));
   };
   readonly handle: Handler = (context) => this.#handler(context);
 
@@ -80,7 +80,7 @@ export async function openListeners(
         metrics.countRequestError();
         requestLog.logError(error, request);
       },
-      onErrorReply: requestLog.logRefusal,
+      onErrorReply: requestLog.logErrorReply,
       onSuccessReply: requestLog.logSuccess,
       onDeadline: metrics.countRequestTimeout,
       deadlineMs: bounds.requestDeadlineMs,

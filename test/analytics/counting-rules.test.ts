@@ -13,7 +13,7 @@ import {
   viewedRecord,
   widgetViewedRecord,
 } from '../support/ledger-records.ts';
-import { ProjectedStore } from '../support/projected-store.ts';
+import { ProjectedStore } from './projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);

@@ -4,7 +4,7 @@ import type { DayMetrics, SummaryQuery } from '../../src/analytics/analytics.ts'
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import { noFigures, noWidgetEvents } from '../support/canned-analytics.ts';
 import { clickedRecord, createdRecord, reportedRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
-import { ProjectedStore } from '../support/projected-store.ts';
+import { ProjectedStore } from './projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);

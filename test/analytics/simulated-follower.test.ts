@@ -6,8 +6,8 @@ import { dayOf } from '../../src/domain/calendar.ts';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { plain } from '../event-log/log-fixture.ts';
-import { AnalyticsModel } from '../support/analytics-model.ts';
-import { arbitraryRecords, arbitraryToday, everyQuery } from '../support/arbitrary-ledger.ts';
+import { AnalyticsModel } from './analytics-model.ts';
+import { arbitraryRecords, arbitraryToday, everyQuery } from './arbitrary-ledger.ts';
 import { SimulatedFollower } from './simulated-follower.ts';
 
 /** The appended records, and the retained day after each retention, by projected position. */

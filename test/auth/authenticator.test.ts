@@ -25,7 +25,7 @@ function openAuthWithKey(t: Parameters<typeof openAuth>[0], options: KeyOptions 
 }
 
 function assertAdmitted(answer: Admission | Rejection): Admission {
-  assert(answer.ok, `refused: ${answer.ok || answer.refusal.code}`);
+  assert(answer.ok, `refused: ${answer.ok || answer.error.code}`);
   return answer;
 }
 
@@ -35,7 +35,7 @@ function assertRejected(answer: Admission | Rejection): Rejection {
 }
 
 function refusalCode(answer: Admission | Rejection): string {
-  return assertRejected(answer).refusal.code;
+  return assertRejected(answer).error.code;
 }
 
 test('identifies the caller by account, vertical, mode and key', (t) => {
@@ -58,7 +58,7 @@ test('rejects a missing, malformed or unknown key without limit headers', (t) =>
     `Bearer ${generateApiKey('svc_pl_', 'live')}`,
   ]) {
     const answer = assertRejected(authenticator.admit(header, personalLoans, 'get_marketplace'));
-    assert.deepEqual(answer, { ok: false, refusal: { code: 'UNAUTHORIZED' }, limitStatus: null, caller: null }, header);
+    assert.deepEqual(answer, { ok: false, error: { code: 'UNAUTHORIZED' }, limitStatus: null, caller: null }, header);
   }
 });
 
@@ -97,8 +97,8 @@ test('does not charge a request with a key of another vertical', (t) => {
   const { ask } = openAuthWithKey(t, { limits: { requestsPerMinute: 2 } });
   assertAdmitted(ask());
   for (let n = 0; n < 5; n++) {
-    const { refusal, limitStatus } = assertRejected(ask('get_marketplace', otherVertical));
-    assert.deepEqual([refusal.code, limitStatus?.remaining], ['VERTICAL_MISMATCH', 1]);
+    const { error, limitStatus } = assertRejected(ask('get_marketplace', otherVertical));
+    assert.deepEqual([error.code, limitStatus?.remaining], ['VERTICAL_MISMATCH', 1]);
   }
   assertAdmitted(ask());
 });
@@ -131,12 +131,12 @@ test('returns the time from which the next request succeeds', (t) => {
   assertAdmitted(ask());
   clock.pass(20_000.5);
   assertAdmitted(ask());
-  const { refusal, limitStatus } = assertRejected(ask());
-  assert.equal(refusal.retryAfterSeconds, 40);
+  const { error, limitStatus } = assertRejected(ask());
+  assert.equal(error.retryAfterSeconds, 40);
   assert.equal(limitStatus?.remaining, 0);
   assert.equal(limitStatus?.resetEpochSeconds, noonMs / 1000 + 60);
   clock.pass(39_999);
-  assert.equal(assertRejected(ask()).refusal.retryAfterSeconds, 1);
+  assert.equal(assertRejected(ask()).error.retryAfterSeconds, 1);
   clock.pass(0.5);
   assertAdmitted(ask());
 });
@@ -146,10 +146,10 @@ test('returns the longer wait if two limits are exceeded', (t) => {
   assertAdmitted(ask());
   clock.pass(10_000);
   assertAdmitted(ask('query_analytics'));
-  const { refusal, limitStatus } = assertRejected(ask('query_analytics'));
-  assert.equal(refusal.retryAfterSeconds, 60);
+  const { error, limitStatus } = assertRejected(ask('query_analytics'));
+  assert.equal(error.retryAfterSeconds, 60);
   assert.equal(limitStatus?.policy.name, 'analytics');
-  assert.equal(assertRejected(ask()).refusal.retryAfterSeconds, 50);
+  assert.equal(assertRejected(ask()).error.retryAfterSeconds, 50);
 });
 
 test('returns the status of the limit with the least remaining', (t) => {
@@ -181,13 +181,13 @@ test('counts sessions per UTC day', (t) => {
   const { ask, clock } = openAuthWithKey(t, { limits: { sessionsPerDay: 2 } }, new ManualClock(midnightMs - 2));
   assertAdmitted(ask('create_session'));
   assertAdmitted(ask('create_session'));
-  const { refusal, limitStatus } = assertRejected(ask('create_session'));
-  assert.equal(refusal.retryAfterSeconds, 1);
+  const { error, limitStatus } = assertRejected(ask('create_session'));
+  assert.equal(error.retryAfterSeconds, 1);
   assert.equal(limitStatus?.resetEpochSeconds, midnightMs / 1000);
   clock.pass(2);
   assertAdmitted(ask('create_session'));
   assertAdmitted(ask('create_session'));
-  assert.equal(assertRejected(ask('create_session')).refusal.retryAfterSeconds, dayMs / 1000);
+  assert.equal(assertRejected(ask('create_session')).error.retryAfterSeconds, dayMs / 1000);
 });
 
 test('applies the day limit to new sessions only', (t) => {
@@ -317,7 +317,7 @@ test('admits a request after the returned wait (random operations)', (t) => {
         clock.pass(stepMs);
         const answer = authenticator.admit(`Bearer ${key}`, personalLoans, operation);
         if (answer.ok) continue;
-        const waitSeconds = answer.refusal.retryAfterSeconds ?? 0;
+        const waitSeconds = answer.error.retryAfterSeconds ?? 0;
         assert(waitSeconds >= 1);
         assert(Math.abs((answer.limitStatus?.resetEpochSeconds ?? 0) - clock.wall / 1000 - waitSeconds) <= 1);
         clock.pass(waitSeconds * 1000);

@@ -5,10 +5,10 @@ import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { lockFolder } from '../../src/files/folder-lock.ts';
 import { createMarketplace, type Result } from '../../src/index.ts';
-import { appendToLedger } from '../support/append-to-ledger.ts';
 import { reportedRecord, widgetViewedRecord } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
+import { appendToLedger } from './append-to-ledger.ts';
 import { marketplaceOnFreshFolder } from './support.ts';
 
 function ok<Value>(result: Result<Value>): Value {

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { ringOf } from '../support/identities.ts';
 import { clickedRecord } from '../support/ledger-records.ts';
-import { ringOf } from '../support/secrets.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const noonMs = Date.UTC(2026, 4, 20, 12);

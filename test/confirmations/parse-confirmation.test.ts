@@ -6,7 +6,7 @@ import { findDuplicateMembers, parseConfirmation } from '../../src/confirmations
 import { ClickIds } from '../../src/ids/click-id.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { ringOf } from '../support/secrets.ts';
+import { ringOf } from '../support/identities.ts';
 
 const clickedMs = Date.UTC(2026, 4, 20, 12);
 const subIds = new SubIds(ringOf('ours'), new RandomPool());

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { assertRefused } from '../support/answers.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { type ApiCaller, assertRefused } from '../support/api-caller.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
@@ -20,7 +19,7 @@ function assertUnauthorized(answer: Answer): void {
   for (const name of answer.headers.keys()) assert.doesNotMatch(name, /ratelimit/);
 }
 
-onPersonalLoans('authentication', (door) => {
+describePersonalLoans('authentication', (door) => {
   test('rejects every operation without a key with 401 and without rate limit headers', async () => {
     const { market, fixture } = door;
     for (const path of ['session', 'inputs', 'marketplace', 'analytics']) {

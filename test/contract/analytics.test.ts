@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RowsView, SummaryView } from '../../src/index.ts';
-import { assertOk, assertRefused, assertShape, assertTimestamp } from '../support/answers.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { type ApiCaller, assertOk, assertRefused, assertShape, assertTimestamp } from '../support/api-caller.ts';
+import { describeEveryVertical } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
 import { worthMicros, worthUsd } from '../support/vertical-fixture.ts';
 
@@ -34,7 +33,7 @@ const zeroWidgetEvents = {
 };
 
 /** Other tests check filters, dates, pages and totals: test/operations/query-analytics.test.ts and test/analytics. */
-atEveryDoor('GET /analytics', (door) => {
+describeEveryVertical('GET /analytics', (door) => {
   const visit = (caller: ApiCaller, tag: string, clicks: number, more = {}) =>
     caller.visit(tag, door.fixture.complete, clicks, more);
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertOk, assertRefused } from '../support/answers.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { assertOk, assertRefused } from '../support/api-caller.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
 
 const maxBytes = 64 * 1024;
 
-onPersonalLoans('the body of a POST', (door) => {
+describePersonalLoans('the body of a POST', (door) => {
   test('accepts a body with the content type application/json, with or without parameters, in any case', async () => {
     const caller = door.market.caller(door.fixture);
     const types = [

@@ -8,9 +8,9 @@ import { borrowerOf, today as someDay } from '../matching/loan-fixtures.ts';
 import { referenceMatches, referenceOrder } from '../matching/reference-matcher.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { type Engine, engines, RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const { vertical, complete } = fixture;
 /** Number of offers so large that the service handles requests while it reads the catalog. */

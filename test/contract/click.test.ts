@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MarketplaceView } from '../../src/index.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
 
@@ -30,7 +30,7 @@ function bent(text: string, at: number): string {
   return `${text.slice(0, place)}${text[place] === '0' ? '1' : '0'}${text.slice(place + 1)}`;
 }
 
-onPersonalLoans('click', (door) => {
+describePersonalLoans('click', (door) => {
   const shown = async (tag: string): Promise<{ caller: ApiCaller; view: MarketplaceView; first: string }> => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { ConfirmationsView } from '../../src/index.ts';
-import { assertOk, assertRefused, assertShape } from '../support/answers.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { clickIdOf } from '../support/click-id-of.ts';
-import { atEveryDoor, onEveryEngine } from '../support/doors.ts';
+import { type ApiCaller, assertOk, assertRefused, assertShape } from '../support/api-caller.ts';
+import { clickIdOf } from '../support/click-ids.ts';
+import { describeEveryVertical, describeService } from '../support/contract-suite.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 import type { RunningMarketplace } from '../support/running-marketplace.ts';
 import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
@@ -35,7 +34,7 @@ async function outcomes(market: RunningMarketplace, body: unknown): Promise<stri
   return results.map(({ outcome, reason }) => reason ?? outcome);
 }
 
-atEveryDoor('confirmed revenue', (door) => {
+describeEveryVertical('confirmed revenue', (door) => {
   /** Creates a session, requests offers and clicks the first ones. */
   async function createClicks(
     caller: ApiCaller,
@@ -140,7 +139,7 @@ atEveryDoor('confirmed revenue', (door) => {
   });
 });
 
-onEveryEngine('POST /confirmations', ({ running }) => {
+describeService('POST /confirmations', ({ running }) => {
   test('requires the operator token for confirmations', async () => {
     const market = running();
     const { operatorToken: token } = market;

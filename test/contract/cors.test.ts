@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onPersonalLoans } from '../support/doors.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import type { Answer } from '../support/http-client.ts';
 
 const page = 'https://landing.example';
 const stranger = 'https://landing.example.evil.example';
 const corsHeaders = ({ headers }: Answer) => [...headers.keys()].filter((name) => name.startsWith('access-control'));
 
-onPersonalLoans('CORS without configured origins', (door) => {
+describePersonalLoans('CORS without configured origins', (door) => {
   test('sends no CORS headers without configured origins', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
@@ -23,7 +23,7 @@ onPersonalLoans('CORS without configured origins', (door) => {
   });
 });
 
-onPersonalLoans(
+describePersonalLoans(
   'CORS with a configured origin',
   (door) => {
     test('allows pages of the configured origin to read responses, errors and rate limit headers', async () => {

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { MarketplaceView, OfferView } from '../../src/index.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { cappedCatalogs } from '../support/capped-catalogs.ts';
-import { type Door, onPersonalLoans } from '../support/doors.ts';
+import { cappedCatalogs } from '../support/changeable-catalogs.ts';
+import { describePersonalLoans, type ServiceUnderTest } from '../support/contract-suite.ts';
 import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
@@ -12,13 +12,13 @@ const cap = 3;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Advances the clock to noon of the next day, which has no clicks yet. */
-function nextNoon({ market }: Door): void {
+function nextNoon({ market }: ServiceUnderTest): void {
   const nowMs = market.clock.wallMs();
   market.clock.advance((Math.floor(nowMs / dayMs) + 1.5) * dayMs - nowMs);
 }
 
 /** Creates a session and requests 20 offers. */
-async function visit(door: Door, caller: ApiCaller, tag: string) {
+async function visit(door: ServiceUnderTest, caller: ApiCaller, tag: string) {
   const subId = await caller.sessionWith(tag, door.fixture.complete);
   return { subId, view: await caller.offers(subId, { max_offers: 20 }) };
 }
@@ -30,14 +30,14 @@ function offerOf({ offers }: MarketplaceView, id: string): OfferView | undefined
 const linkOf = (view: MarketplaceView, id: string): string => offerOf(view, id)?.click_url as string;
 
 /** Clicks an offer until its daily cap, with a new session for each click. */
-async function exhaust(door: Door, caller: ApiCaller, id: string, places = cap): Promise<void> {
+async function exhaust(door: ServiceUnderTest, caller: ApiCaller, id: string, places = cap): Promise<void> {
   for (let place = 0; place < places; place++) {
     const { view } = await visit(door, caller, 'others');
     assert.equal((await caller.click(linkOf(view, id))).status, 302);
   }
 }
 
-onPersonalLoans(
+describePersonalLoans(
   'an offer with a daily cap',
   (door) => {
     test('removes an offer at its cap from all responses immediately, also from cached rankings', async () => {

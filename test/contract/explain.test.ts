@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Explanation } from '../../src/index.ts';
-import { assertOk, assertRefused, assertShape } from '../support/answers.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { assertOk, assertRefused, assertShape } from '../support/api-caller.ts';
+import { describeEveryVertical } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
 
-atEveryDoor('explain=true', (door) => {
+describeEveryVertical('explain=true', (door) => {
   const explained = async (fields: object) => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { mode: 'test' });

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
-import { isDocumentedError } from '../support/answers.ts';
-import { onEveryEngine } from '../support/doors.ts';
+import { isDocumentedError } from '../support/api-caller.ts';
+import { describeService } from '../support/contract-suite.ts';
 import type { Answer } from '../support/http-client.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const seed = 20_260_520;
 const runs = 300;
@@ -136,7 +136,7 @@ function assertDocumented(asked: { method: string; path: string }, answer: Answe
   else assert.ok(isDocumentedError(answer), `${status} ${text}`);
 }
 
-onEveryEngine('random requests', ({ running }) => {
+describeService('random requests', ({ running }) => {
   const prepared = async () => {
     const caller = running().caller(fixture, {
       limits: { requestsPerMinute: 100_000, analyticsPerMinute: 100_000, sessionsPerDay: 100_000 },

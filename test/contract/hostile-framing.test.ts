@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RawResponse } from '../http/raw-connection.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { onEveryEngine } from '../support/doors.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { describeService } from '../support/contract-suite.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const crlf = '\r\n';
 const sessionBody = '{"referrer_tag":"hostile"}';
@@ -39,7 +39,7 @@ function assertRefusedOrClosed(answer: RawResponse | null, ...statuses: number[]
   assert.ok(statuses.includes(answer.status), `${answer.status} ${answer.body}`);
 }
 
-onEveryEngine('hostile framing:', ({ running }) => {
+describeService('hostile framing:', ({ running }) => {
   /** Runs an attack, then checks that the process still responds and that no session was created. */
   const attacking = (attack: (attacker: Attacker) => Promise<void>) => async () => {
     const market = running();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertOk, assertRefused } from '../support/answers.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { assertOk, assertRefused } from '../support/api-caller.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 
-onPersonalLoans('hostile JSON:', (door) => {
+describePersonalLoans('hostile JSON:', (door) => {
   /** Runs an attack, then checks that the process still responds and that the key has the expected number of sessions. */
   const attacking = async (
     attack: (caller: ReturnType<typeof door.market.caller>) => Promise<void>,

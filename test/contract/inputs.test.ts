@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertRefused, assertShape } from '../support/answers.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { assertRefused, assertShape } from '../support/api-caller.ts';
+import { describeEveryVertical } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
 
-atEveryDoor('POST /inputs', (door) => {
+describeEveryVertical('POST /inputs', (door) => {
   test('returns the accepted field names, the unknown field names and the readiness', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);

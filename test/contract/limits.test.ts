@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { assertRefused } from '../support/answers.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { onEveryEngine, onPersonalLoans } from '../support/doors.ts';
+import { type ApiCaller, assertRefused } from '../support/api-caller.ts';
+import { describePersonalLoans, describeService } from '../support/contract-suite.ts';
 import type { Answer } from '../support/http-client.ts';
 import type { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -23,7 +22,7 @@ function advanceToMidnight(clock: ManualClock, msBefore: number): number {
   return clock.wallMs() + msBefore;
 }
 
-onPersonalLoans('limits per minute', (door) => {
+describePersonalLoans('limits per minute', (door) => {
   test('admits at most 50 analytics queries in any 60 seconds, also across UTC midnight', async () => {
     const { market, fixture } = door;
     const { clock } = market;
@@ -111,7 +110,7 @@ onPersonalLoans('limits per minute', (door) => {
   });
 });
 
-onPersonalLoans('limits per day', (door) => {
+describePersonalLoans('limits per day', (door) => {
   test('limits sessions from one UTC midnight to the next', async () => {
     const { market, fixture } = door;
     const { clock } = market;
@@ -219,7 +218,7 @@ onPersonalLoans('limits per day', (door) => {
   });
 });
 
-onEveryEngine(
+describeService(
   'limit of referrer tags',
   ({ running }) => {
     test('rejects only new tags at the limit, and does not count a rejected session', async () => {
@@ -246,7 +245,7 @@ onEveryEngine(
 
 const maxSessions = 4;
 
-onEveryEngine(
+describeService(
   'full session store',
   ({ running }) => {
     test('rejects new sessions until other sessions expire, and does not count rejected requests', async () => {

@@ -6,13 +6,12 @@ import type { MarketplaceView } from '../../src/index.ts';
 import { image } from '../catalogs/logo-folder.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';
-import { onEveryEngine } from '../support/doors.ts';
+import { describeService } from '../support/contract-suite.ts';
 import { type Answer, type HttpClient, marker } from '../support/http-client.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { engines, RunningMarketplace } from '../support/running-marketplace.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 import { listedOffer } from '../support/vertical-fixture.ts';
-import { allFixtures } from '../support/vertical-fixtures.ts';
+import { allFixtures, personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const forEver = 'public, max-age=31536000, immutable';
 const forNow = 'public, max-age=300';
@@ -51,7 +50,7 @@ function someOffer({ offers }: MarketplaceView) {
   return { url, ...listedOffer(fixture, id) };
 }
 
-onEveryEngine('a logo', ({ running }) => {
+describeService('a logo', ({ running }) => {
   const shown = async () => {
     const caller = running().caller(fixture);
     return caller.offers(await caller.sessionWith('logos', fixture.complete), { max_offers: 20 });

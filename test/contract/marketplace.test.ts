@@ -2,18 +2,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sortOrders } from '../../src/matching/matcher.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { assertOk, assertRefused, assertShape, assertTimestamp, type ErrorBody, jsonOf } from '../support/answers.ts';
+import {
+  assertOk,
+  assertRefused,
+  assertShape,
+  assertTimestamp,
+  type ErrorBody,
+  jsonOf,
+} from '../support/api-caller.ts';
 import { withoutOffers } from '../support/changeable-catalogs.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { describeEveryVertical } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
-import { actuarialApr, levelPayment } from '../support/loan-arithmetic.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { listedOffer } from '../support/vertical-fixture.ts';
+import { actuarialApr, levelPayment } from './loan-arithmetic.ts';
 
 /** Tolerance in cents or hundredths of a percent: half a unit for rounding, and a margin for floating-point errors. */
 const roundedWithin = 0.005 + 1e-6;
 
-atEveryDoor('GET /marketplace', (door) => {
+describeEveryVertical('GET /marketplace', (door) => {
   test('returns a response with all members', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { assertRefused } from '../support/answers.ts';
+import { assertRefused } from '../support/api-caller.ts';
 import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';
-import { equipmentLeasesFixture } from '../support/equipment-leases-fixture.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { engines, RunningMarketplace } from '../support/running-marketplace.ts';
-import { Scrape } from '../support/scrape.ts';
-import { visitEverything } from '../support/visit-everything.ts';
+import { requestEveryRoute, Scrape } from '../support/scrape.ts';
+import { equipmentLeasesFixture, personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const answered: Readonly<Record<string, number>> = {
   'session 200': 3,
@@ -37,7 +35,7 @@ for (const engine of engines) {
     let scrape: Scrape;
     before(async () => {
       market = await RunningMarketplace.start(engine);
-      await visitEverything(market);
+      await requestEveryRoute(market);
       await market.operations.send({ path: '/nowhere' });
       scrape = await Scrape.of(market.operations);
     });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 
 /** Sends the marker in every part of a request. The HTTP client fails the test if an error contains the marker. */
-onPersonalLoans('error messages', (door) => {
+describePersonalLoans('error messages', (door) => {
   const requests: Readonly<Record<string, (caller: ApiCaller, subId: string) => Promise<Answer>>> = {
     path: ({ http, basePath }) => http.send({ path: `${basePath}/${marker}` }),
     'path outside the API': ({ http }) => http.send({ path: `/${marker}?${marker}=${marker}` }),

@@ -3,12 +3,11 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
-import { assertOk, assertRefused } from '../support/answers.ts';
-import { onEveryEngine } from '../support/doors.ts';
-import { type Answer, type Asked, marker } from '../support/http-client.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { assertOk, assertRefused } from '../support/api-caller.ts';
+import { describeService } from '../support/contract-suite.ts';
+import { type Answer, type HttpRequest, marker } from '../support/http-client.ts';
 import type { RunningMarketplace } from '../support/running-marketplace.ts';
-import { allFixtures } from '../support/vertical-fixtures.ts';
+import { allFixtures, personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 interface ShownKey {
   readonly id: string;
@@ -19,7 +18,7 @@ interface ShownKey {
 }
 
 /** Sends a request with the operator token to the operations listener. `json` is the body. */
-function ask(market: RunningMarketplace, asked: Asked & { readonly json?: unknown }): Promise<Answer> {
+function ask(market: RunningMarketplace, asked: HttpRequest & { readonly json?: unknown }): Promise<Answer> {
   const { json, ...rest } = asked;
   const body = rest.body ?? (json === undefined ? undefined : JSON.stringify(json));
   return market.operations.send({
@@ -42,7 +41,7 @@ function jsonOf<Value>({ text }: Answer): Value {
 
 const wish = { account: 'acme', vertical: 'personal-loans', mode: 'test' };
 
-onEveryEngine('keys of the operations API', ({ running }) => {
+describeService('keys of the operations API', ({ running }) => {
   async function issue(more: object = {}): Promise<ShownKey & { readonly key: string }> {
     const answer = await ask(running(), { method: 'POST', path: '/keys', json: { ...wish, ...more } });
     assert.equal(answer.status, 201, answer.text);
@@ -168,7 +167,7 @@ onEveryEngine('keys of the operations API', ({ running }) => {
   });
 });
 
-onEveryEngine('origins of the operations API', ({ running }) => {
+describeService('origins of the operations API', ({ running }) => {
   const shop = 'https://shop.example.com';
   const local = 'http://localhost:3000';
   const path = (account: string, origin?: string) =>
@@ -225,7 +224,7 @@ onEveryEngine('origins of the operations API', ({ running }) => {
   });
 });
 
-onEveryEngine('access to the operations listener', ({ running }) => {
+describeService('access to the operations listener', ({ running }) => {
   const paths = ['/keys', '/keys/key_000000000000', '/origins', '/confirmations'];
   const allowed: Readonly<Record<string, string>> = {
     '/keys': 'GET, HEAD, POST, OPTIONS',

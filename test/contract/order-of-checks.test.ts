@@ -1,7 +1,6 @@
 import { test } from 'node:test';
-import { assertRefused, type RefusalCode } from '../support/answers.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { type ApiCaller, assertRefused, type RefusalCode } from '../support/api-caller.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import type { Answer } from '../support/http-client.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
@@ -12,7 +11,7 @@ const asText = { 'Content-Type': 'text/plain' };
  * Checks the order in docs/contract.md#order-of-checks, which is the same for all requests. Each request has several errors,
  * and the response must report the first one.
  */
-onPersonalLoans('order of checks:', (door) => {
+describePersonalLoans('order of checks:', (door) => {
   const send = (caller: ApiCaller, method: string, path: string, headers = {}, body = '') =>
     caller.http.send({ method, path: `${caller.basePath}/${path}`, headers, body });
 

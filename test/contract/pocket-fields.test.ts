@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertRefused } from '../support/answers.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { assertRefused } from '../support/api-caller.ts';
+import { describeEveryVertical } from '../support/contract-suite.ts';
 
-atEveryDoor('pocket field', (door) => {
+describeEveryVertical('pocket field', (door) => {
   test('the fixture contains every pocket field', () => {
     const { vertical, fields } = door.fixture;
     assert.deepEqual(fields.map(({ name }) => name).sort(), vertical.fields.map(({ name }) => name).sort());

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atEveryDoor } from '../support/doors.ts';
+import { describeEveryVertical } from '../support/contract-suite.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
 
 const without = (fields: Fields, ...names: string[]): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 
-atEveryDoor('readiness', (door) => {
+describeEveryVertical('readiness', (door) => {
   test('readiness is high if no required or conditional field is missing', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);

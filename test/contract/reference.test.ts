@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { openApiText } from '../../src/openapi/openapi-document.ts';
-import { assertRefused } from '../support/answers.ts';
-import { onEveryEngine, onPersonalLoans } from '../support/doors.ts';
+import { assertRefused } from '../support/api-caller.ts';
+import { describePersonalLoans, describeService } from '../support/contract-suite.ts';
 
-onPersonalLoans('the OpenAPI document', (door) => {
+describePersonalLoans('the OpenAPI document', (door) => {
   const address = () =>
     new URL(`${door.market.marketplace.urls.public}/v1/${door.fixture.vertical.segment}/openapi.json`);
   const get = (headers: Readonly<Record<string, string>> = {}) =>
@@ -31,7 +31,7 @@ onPersonalLoans('the OpenAPI document', (door) => {
   });
 });
 
-onEveryEngine('the reference for people', ({ running }) => {
+describeService('the reference for people', ({ running }) => {
   test('serves a reference page without external resources, whose file names contain content hashes', async () => {
     const { http } = running();
     for (const path of ['/docs', '/docs/personal-loans', '/docs/equipment-leases']) {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertRefused } from '../support/answers.ts';
-import { atEveryDoor, onEveryEngine } from '../support/doors.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { assertRefused } from '../support/api-caller.ts';
+import { describeEveryVertical, describeService } from '../support/contract-suite.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 const allowed = {
   session: ['POST', 'OPTIONS'],
@@ -12,7 +12,7 @@ const allowed = {
 };
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'PURGE'];
 
-atEveryDoor('routes:', (door) => {
+describeEveryVertical('routes:', (door) => {
   for (const [operation, answered] of Object.entries(allowed)) {
     test(`${operation} supports ${answered.join(', ')}, and returns 405 with an Allow header for other methods`, async () => {
       const { market, fixture } = door;
@@ -81,7 +81,7 @@ atEveryDoor('routes:', (door) => {
   });
 });
 
-onEveryEngine('other paths', ({ running }) => {
+describeService('other paths', ({ running }) => {
   test('returns 404 for unknown paths and for verticals that are not served, with or without a key', async () => {
     const { http } = running();
     const { key } = running().issueKey(personalLoansFixture);

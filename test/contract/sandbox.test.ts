@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '../../src/domain/mode.ts';
 import type { IgnoredNames } from '../../src/operations/ignored-names.ts';
-import { assertOk } from '../support/answers.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { type ApiCaller, assertOk } from '../support/api-caller.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import { listedOffer } from '../support/vertical-fixture.ts';
 
-onPersonalLoans('test keys', (door) => {
+describePersonalLoans('test keys', (door) => {
   const shown = async (caller: ApiCaller) => {
     const subId = await caller.sessionWith('sandbox', door.fixture.complete);
     const view = await caller.offers(subId, { max_offers: 20 });

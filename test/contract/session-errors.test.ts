@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertRefused } from '../support/answers.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { type ApiCaller, assertRefused } from '../support/api-caller.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
 
 const fourHoursMs = 4 * 60 * 60 * 1000;
@@ -13,7 +12,7 @@ const operations = [
   (caller: ApiCaller, subId: string) => caller.get('marketplace', { sub_id: subId, format: 'json' }),
 ];
 
-onPersonalLoans('sub_id', (door) => {
+describePersonalLoans('sub_id', (door) => {
   test('a session expires at the millisecond of expires_at', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);

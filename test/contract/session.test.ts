@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertOk, assertRefused, assertShape, assertTimestamp } from '../support/answers.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { assertOk, assertRefused, assertShape, assertTimestamp } from '../support/api-caller.ts';
+import { describeEveryVertical } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
 
 const fourHoursMs = 4 * 60 * 60 * 1000;
 /** A single code point that consists of two UTF-16 code units. */
 const astral = '\u{1F3E6}';
 
-atEveryDoor('POST /session', (door) => {
+describeEveryVertical('POST /session', (door) => {
   test('returns a session with a lifetime of four hours', async () => {
     const { market, fixture } = door;
     const answer = await market.caller(fixture).post('session', { referrer_tag: 'hero_short-form2' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MarketplaceView, OfferView } from '../../src/index.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { describeEveryVertical } from '../support/contract-suite.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
 
@@ -20,7 +20,7 @@ async function inAllSorts(caller: ApiCaller, subId: string): Promise<Record<(typ
   return Object.fromEntries(views) as Record<(typeof sorts)[number], OfferView[]>;
 }
 
-atEveryDoor('the sorts', (door) => {
+describeEveryVertical('the sorts', (door) => {
   /**
    * Asserts that the list is in this order, and that every offer known from another list sorts after its last offer. More than
    * 20 offers match, so each sort order returns different offers.

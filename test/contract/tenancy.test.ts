@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertRefused } from '../support/answers.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import { assertRefused } from '../support/api-caller.ts';
+import { describeEveryVertical } from '../support/contract-suite.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
-atEveryDoor('tenancy', (door) => {
+describeEveryVertical('tenancy', (door) => {
   /** Returns callers: the owner, another key of the same account, another account, and the other mode. */
   const createCallers = () => {
     const { market, fixture } = door;

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { type ConfirmationRow, createMarketplace, type Result } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { lostClickIds } from '../support/lost-click-ids.ts';
+import { lostClickIds } from '../support/click-ids.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 function ok<Value>(result: Result<Value>): Value {
   assert.ok(result.ok, JSON.stringify(result));

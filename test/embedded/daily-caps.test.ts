@@ -11,13 +11,11 @@ import {
 } from '../../src/index.ts';
 import type { LoanCatalog as CatalogFile } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { withDailyCap } from '../support/capped-catalogs.ts';
-import { withoutOffers } from '../support/changeable-catalogs.ts';
-import { enlargedCatalog } from '../support/enlarged-catalog.ts';
+import { enlargedCatalog, withDailyCap, withoutOffers } from '../support/changeable-catalogs.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { worthMicros } from '../support/vertical-fixture.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const hourMs = 60 * 60 * 1000;
 const tag = 'daily-caps';

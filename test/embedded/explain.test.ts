@@ -4,9 +4,9 @@ import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { createMarketplace, type MarketplaceOptions, type Mode, personalLoans } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 /** Returns a partner API with a key of this mode, and a session with all fields. */
 async function withSession(t: TestContext, mode: Mode, options: Partial<MarketplaceOptions> = {}) {

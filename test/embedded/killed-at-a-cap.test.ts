@@ -8,11 +8,11 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createMarketplace, personalLoans, type Result } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { withDailyCap } from '../support/capped-catalogs.ts';
+import { withDailyCap } from '../support/changeable-catalogs.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { worthMicros } from '../support/vertical-fixture.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const program = fileURLToPath(new URL('programs/click-after-click.ts', import.meta.url));
 const offerId = 'cobalt-prime';

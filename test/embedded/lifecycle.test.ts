@@ -4,12 +4,11 @@ import { type TestContext, test } from 'node:test';
 import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
-import { equipmentLeasesFixture } from '../support/equipment-leases-fixture.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { worthUsd } from '../support/vertical-fixture.ts';
+import { equipmentLeasesFixture, personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 function folderFor(t: TestContext): string {
   const folder = temporaryFolder();

@@ -11,7 +11,7 @@ import { image } from '../catalogs/logo-folder.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 /** Starts marketplaces on one data folder, one after another, and collects their warnings. */
 function starting(t: TestContext) {

@@ -6,8 +6,8 @@ import { createMarketplace, type Marketplace, type MarketplaceOptions } from '..
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 const shop = 'https://shop.example';
 

@@ -5,9 +5,9 @@ import { type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { afterwards } from '../support/afterwards.ts';
-import { enlargedCatalog } from '../support/enlarged-catalog.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { enlargedCatalog } from '../support/changeable-catalogs.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 /** Starts a service with one matching thread, and collects its threads from the `worker` events of Node.js. */
 async function withThreads(t: TestContext) {

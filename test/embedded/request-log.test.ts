@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Level, pino } from 'pino';
 import { afterwards } from '../support/afterwards.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { engines, RunningMarketplace } from '../support/running-marketplace.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 interface Line {
   readonly msg: string;

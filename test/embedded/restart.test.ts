@@ -14,9 +14,9 @@ import {
 import { addSecret } from '../../src/secrets/secret-file.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { worthUsd } from '../support/vertical-fixture.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const sessionsPerDay = 5;
 

@@ -4,12 +4,11 @@ import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { createMarketplace, type Marketplace } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { ApiCaller } from '../support/api-caller.ts';
+import { ApiCaller, loadId, WidgetCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { loadId, WidgetCaller } from '../support/widget-caller.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 /** Starts services on one data folder, one after another. The state of the browser is retained between them. */
 async function twoLives(t: TestContext) {

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
 import { errorTable } from '../../src/domain/errors.ts';
-import type { Refusal } from '../../src/domain/outcome.ts';
+import type { ApiError } from '../../src/domain/outcome.ts';
 import type { Handler, Listener, ListenerOptions, Reply, RequestContext } from '../../src/http/engines/listener.ts';
 import { formatHeader } from '../../src/http/engines/response-head.ts';
 import { RawConnection, type RawResponse } from './raw-connection.ts';
@@ -31,14 +31,13 @@ export interface ListenerBench {
 }
 
 /** Creates an error reply like that of the service. */
-export function errorReply(refusal: Refusal, requestId: string): Reply {
-  const { status, message } = errorTable[refusal.code];
+export function errorReply(error: ApiError, requestId: string): Reply {
+  const { status, message } = errorTable[error.code];
   let headers = formatHeader('Content-Type', 'application/json');
-  if (refusal.retryAfterSeconds !== undefined)
-    headers += formatHeader('Retry-After', String(refusal.retryAfterSeconds));
-  const { param } = refusal;
+  if (error.retryAfterSeconds !== undefined) headers += formatHeader('Retry-After', String(error.retryAfterSeconds));
+  const { param } = error;
   const body = {
-    error: refusal.code,
+    error: error.code,
     message,
     ...(param && { param }),
     ...(status === 500 && { request_id: requestId }),

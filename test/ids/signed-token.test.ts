@@ -10,7 +10,7 @@ import { decodeSubId, SubIds } from '../../src/ids/sub-id.ts';
 import { WidgetTokens } from '../../src/ids/widget-token.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import type { SecretRing } from '../../src/secrets/secret-ring.ts';
-import { ringOf } from '../support/secrets.ts';
+import { ringOf } from '../support/identities.ts';
 
 const base64url = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const timeMs = 1_779_278_400_000;

@@ -13,9 +13,7 @@ import {
 } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
-import { ringOf } from '../support/secrets.ts';
-import { subIdAt } from '../support/sub-id-at.ts';
-import { liveTenant } from '../support/tenants.ts';
+import { liveTenant, ringOf, subIdAt } from '../support/identities.ts';
 
 const createdMs = Date.UTC(2026, 4, 20, 12);
 const subIds = new SubIds(ringOf('ours'), new RandomPool());

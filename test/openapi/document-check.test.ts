@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { personalLoans } from '../../src/index.ts';
 import { DocumentCheck } from '../support/document-check.ts';
-import type { Answer, Asked } from '../support/http-client.ts';
+import type { Answer, HttpRequest } from '../support/http-client.ts';
 
 /** Checks that `DocumentCheck`, which all other tests use, reports errors. */
 describe('DocumentCheck', () => {
   const check = new DocumentCheck(personalLoans);
   const id = `sub_${'0'.repeat(64)}`;
-  const asked: Asked = {
+  const asked: HttpRequest = {
     method: 'POST',
     path: '/v1/personal-loans/session',
     headers: { 'Idempotency-Key': 'key' },

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { docsFiles } from '../../src/openapi/docs-files.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 const { vertical: personalLoans } = personalLoansFixture;
 

@@ -18,11 +18,11 @@ import {
 } from '../../src/operations/confirm-revenue.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { ringOf } from '../support/identities.ts';
 import { clickedRecord, createdRecord, viewedRecord } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { ringOf } from '../support/secrets.ts';
-import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-ledger.ts';
+import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -259,7 +259,7 @@ describe('confirmRevenue', () => {
     const rows = [bench.row(), bench.row(), 'nonsense'];
     assert.deepEqual(await bench.outcomes(...rows), ['unknown', 'unknown', 'not_an_object']);
     const refused = await confirmRevenue(bench.ports, rows);
-    assert.equal(!refused.ok && refused.refusal.code, 'SERVICE_UNAVAILABLE');
+    assert.equal(!refused.ok && refused.error.code, 'SERVICE_UNAVAILABLE');
     bench.ledger.repair();
     while (!bench.ledger.log.healthy) await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(await bench.outcomes(...rows), ['repeated', 'repeated', 'not_an_object']);
@@ -283,11 +283,11 @@ describe('confirmRevenue', () => {
     const bench = await Bench.open(t);
     const history = { findPayoutStates: () => Promise.reject(new AnalyticsUnavailableError('gone')) };
     const gone = await confirmRevenue({ ...bench.ports, history }, [bench.row()]);
-    assert.deepEqual(gone, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
+    assert.deepEqual(gone, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     const many = Array.from({ length: bounds.confirmationQueueBatchesMax + 2 }, () =>
       confirmRevenue(bench.ports, [bench.row()]),
     );
-    const codes = (await Promise.all(many)).map((outcome) => (outcome.ok ? 'ok' : outcome.refusal.code));
+    const codes = (await Promise.all(many)).map((outcome) => (outcome.ok ? 'ok' : outcome.error.code));
     assert.deepEqual(codes.slice(-2), ['ok', 'SERVICE_UNAVAILABLE']);
   });
 });

@@ -11,10 +11,9 @@ import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
+import { liveTenant, ringOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ringOf } from '../support/secrets.ts';
-import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-ledger.ts';
-import { liveTenant, testTenant } from '../support/tenants.ts';
+import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
 const keyNumber = 17;
@@ -79,7 +78,7 @@ class Bench {
     const outcome = await createSession(ports, tenant, keyNumber, body, idempotencyKey, { release });
     // Whoever reserved something for the session must hear of it exactly when there will be none.
     if (outcome.ok) assert.equal(told, outcome.value.replayed ? 1 : 0);
-    else if (outcome.refusal.outcomeUnknown !== true) assert.equal(told, 1);
+    else if (outcome.error.outcomeUnknown !== true) assert.equal(told, 1);
     return outcome;
   }
 
@@ -87,7 +86,7 @@ class Bench {
   async verdict(body: unknown): Promise<string> {
     const outcome = await this.create(body);
     if (outcome.ok) return 'ok';
-    const { code, param } = outcome.refusal;
+    const { code, param } = outcome.error;
     return param === undefined ? code : `${code} ${param}`;
   }
 }
@@ -291,7 +290,7 @@ describe('createSession', () => {
     await bench.create({ referrer_tag });
     await bench.create({ referrer_tag });
     const outcome = await bench.create({ referrer_tag });
-    assert.deepEqual(outcome, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
+    assert.deepEqual(outcome, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     assert.equal(bench.ledger.log.appendedPosition, 2);
     assert.equal(bench.sessions.size, 2);
     bench.clock.advance(sessionTtlMs + 1);
@@ -304,7 +303,7 @@ describe('createSession', () => {
     for (let attempt = 0; attempt < 5; attempt++) {
       const outcome = await bench.create({ referrer_tag });
       assert(!outcome.ok);
-      const { code, retryAfterSeconds, outcomeUnknown } = outcome.refusal;
+      const { code, retryAfterSeconds, outcomeUnknown } = outcome.error;
       // The first is taken by the log and waits there; the others find out at once that it cannot be written.
       assert.deepEqual([code, retryAfterSeconds, outcomeUnknown === true], ['SERVICE_UNAVAILABLE', 1, attempt === 0]);
       assert.equal(bench.sessions.size, 1);
@@ -329,7 +328,7 @@ describe('createSession', () => {
 describe('createSession under a limit of referrer tags', () => {
   const create = async (bench: Bench, tag: string, tenant = liveTenant) => {
     const outcome = await bench.create({ referrer_tag: tag }, tenant);
-    return outcome.ok ? 'ok' : outcome.refusal.code;
+    return outcome.ok ? 'ok' : outcome.error.code;
   };
 
   it('rejects a new referrer tag above the limit and accepts known tags', async (t) => {
@@ -420,10 +419,10 @@ describe('createSession with an Idempotency-Key', () => {
     await bench.createWithKey({ referrer_tag }, 'retry-1');
     const other = await bench.createWithKey({ referrer_tag: 'experiment-2' }, 'retry-1');
     assert(!other.ok);
-    assert.equal(other.refusal.code, 'IDEMPOTENCY_MISMATCH');
+    assert.equal(other.error.code, 'IDEMPOTENCY_MISMATCH');
     const malformed = await bench.createWithKey({ referrer_tag: 'No' }, 'retry-1');
     assert(!malformed.ok);
-    assert.equal(malformed.refusal.code, 'INVALID_REFERRER_TAG');
+    assert.equal(malformed.error.code, 'INVALID_REFERRER_TAG');
   });
 
   it('separates the idempotency keys of accounts, verticals and modes', async (t) => {
@@ -457,7 +456,7 @@ describe('createSession with an Idempotency-Key', () => {
     for (const key of ['1', '2', '3']) await bench.createWithKey({ referrer_tag }, key);
     const full = await bench.createWithKey({ referrer_tag }, '4');
     assert(!full.ok);
-    assert.equal(full.refusal.code, 'SERVICE_UNAVAILABLE');
+    assert.equal(full.error.code, 'SERVICE_UNAVAILABLE');
     assert.equal(bench.sessions.size, 3);
     bench.clock.advance(sessionTtlMs + 1);
     assert((await bench.createWithKey({ referrer_tag }, '4')).ok);
@@ -478,11 +477,11 @@ describe('createSession with an Idempotency-Key', () => {
     bench.ledger.breakFiles();
     const first = await bench.createWithKey({ referrer_tag }, 'retry-1');
     assert(!first.ok);
-    assert.deepEqual([first.refusal.code, first.refusal.outcomeUnknown], ['SERVICE_UNAVAILABLE', true]);
+    assert.deepEqual([first.error.code, first.error.outcomeUnknown], ['SERVICE_UNAVAILABLE', true]);
     assert.equal(bench.nothingCreated, 0, 'the first may have created one');
     const tooEarly = await bench.createWithKey({ referrer_tag }, 'retry-1');
     assert(!tooEarly.ok);
-    assert.equal(tooEarly.refusal.code, 'SERVICE_UNAVAILABLE');
+    assert.equal(tooEarly.error.code, 'SERVICE_UNAVAILABLE');
     assert.equal(bench.nothingCreated, 1, 'its repeat did not');
     bench.ledger.repair();
     while (bench.ledger.log.durablePosition === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -495,7 +494,7 @@ describe('createSession with an Idempotency-Key', () => {
   it('creates no session without quota if the Idempotency-Key was deleted meanwhile', async (t) => {
     const bench = await Bench.open(t);
     const outcome = await createSession(bench.ports, liveTenant, keyNumber, { referrer_tag }, 'retry-1', null);
-    assert.deepEqual(outcome, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
+    assert.deepEqual(outcome, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     assert.equal(bench.sessions.size, 0);
   });
 

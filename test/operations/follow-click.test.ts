@@ -20,10 +20,9 @@ import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import type { LoanCatalog as CatalogFile } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { browsers } from '../support/browsers.ts';
+import { liveTenant, ringOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ringOf } from '../support/secrets.ts';
-import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-ledger.ts';
-import { liveTenant, testTenant } from '../support/tenants.ts';
+import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
 
 const hourMs = 60 * 60 * 1000;
 const sandboxLandingUrl = 'https://go.example/c/sandbox';

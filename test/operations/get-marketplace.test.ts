@@ -6,8 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
-import type { CancelSignal } from '../../src/domain/async.ts';
-import { SerialQueue } from '../../src/domain/async.ts';
+import { type CancelSignal, SerialQueue } from '../../src/domain/async.ts';
 import { type Outcome, unavailable } from '../../src/domain/outcome.ts';
 import { renderMarketplaceJson } from '../../src/http/routes/offers-json.ts';
 import { ClickTokenCipher } from '../../src/ids/click-token-cipher.ts';
@@ -21,26 +20,27 @@ import {
   type UnavailableOffers,
 } from '../../src/matching/matcher.ts';
 import { addOffer, countOffers, emptyOfferSet } from '../../src/matching/offer-set.ts';
-import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
-import type { MarketplaceRequest } from '../../src/operations/get-marketplace.ts';
-import { type GetMarketplaceDeps, getMarketplace } from '../../src/operations/get-marketplace.ts';
+import {
+  type GetMarketplaceDeps,
+  getMarketplace,
+  type MarketplaceRequest,
+} from '../../src/operations/get-marketplace.ts';
 import { withIgnoredNames } from '../../src/operations/ignored-names.ts';
 import { type MarketplaceView, toMarketplaceView } from '../../src/operations/marketplace-view.ts';
 import type { OffersResult } from '../../src/operations/show-offers.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { fieldIndex } from '../../src/verticals/field-vector.ts';
+import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { validateFields } from '../../src/verticals/pocket-fields.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { withDailyCap } from '../support/capped-catalogs.ts';
-import { enlargedCatalog } from '../support/enlarged-catalog.ts';
+import { enlargedCatalog, withDailyCap } from '../support/changeable-catalogs.ts';
+import { ringOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { seededRandom } from '../support/random-catalog.ts';
-import { ringOf } from '../support/secrets.ts';
-import { openTemporaryLedger } from '../support/temporary-ledger.ts';
-import { testTenant } from '../support/tenants.ts';
+import { openTemporaryLedger } from '../support/temporary-logs.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 const { vertical } = testTenant;
 const sessionTtlMs = 4 * 60 * 60 * 1000;

@@ -17,9 +17,8 @@ import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/quer
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { CannedAnalytics, noFigures, noWidgetEvents } from '../support/canned-analytics.ts';
+import { liveTenant, ringOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ringOf } from '../support/secrets.ts';
-import { liveTenant, testTenant } from '../support/tenants.ts';
 
 const referrer_tag = 'experiment-1';
 const day = (text: string): number => parseIsoDate(text)!;
@@ -55,7 +54,7 @@ class Bench {
     const outcome = await this.query(request);
     if (outcome.ok) return 'ok';
     assert.deepEqual([this.analytics.lastQuery, this.analytics.lastRowsQuery], [null, null]);
-    const { code, param } = outcome.refusal;
+    const { code, param } = outcome.error;
     return param === undefined ? code : `${code} ${param}`;
   }
 
@@ -700,7 +699,7 @@ describe('an analytics query', () => {
     bench.analytics.error = new AnalyticsUnavailableError('gone');
     for (const granularity of granularities) {
       const outcome = await bench.query({ referrer_tag, granularity });
-      assert.deepEqual(outcome, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
+      assert.deepEqual(outcome, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     }
   });
 

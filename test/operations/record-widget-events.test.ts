@@ -9,10 +9,9 @@ import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { InternTable } from '../../src/sessions/intern-table.ts';
 import { RankingArena } from '../../src/sessions/ranking-arena.ts';
 import { SessionShard } from '../../src/sessions/session-shard.ts';
+import { loadId } from '../support/api-caller.ts';
+import { liveTenant, ringOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ringOf } from '../support/secrets.ts';
-import { liveTenant } from '../support/tenants.ts';
-import { loadId } from '../support/widget-caller.ts';
 
 /** A log that fails as it is told to: no disk fails on demand, and here only the outcome matters. */
 class TroubledLog implements Pick<Ledger, 'append' | 'durablePosition'> {
@@ -87,8 +86,8 @@ describe('recordWidgetEvents', () => {
     const { ledger, report, told } = setUp();
     ledger.isFull = true;
     const refused = await report('a');
-    assert.ok(!refused.ok && refused.refusal.code === 'SERVICE_UNAVAILABLE');
-    assert.ok(refused.refusal.retryAfterSeconds! >= 1);
+    assert.ok(!refused.ok && refused.error.code === 'SERVICE_UNAVAILABLE');
+    assert.ok(refused.error.retryAfterSeconds! >= 1);
     ledger.isFull = false;
     assert.ok((await report('a')).ok);
     assert.equal(ledger.records.length, 1);
@@ -129,7 +128,7 @@ describe('recordWidgetEvents', () => {
     const both = [report('a'), report('a')];
     disk.reject(new LogUnavailableError('slow', new Promise(() => {})));
     for (const outcome of await Promise.all(both)) {
-      assert.ok(!outcome.ok && outcome.refusal.code === 'SERVICE_UNAVAILABLE' && outcome.refusal.outcomeUnknown);
+      assert.ok(!outcome.ok && outcome.error.code === 'SERVICE_UNAVAILABLE' && outcome.error.outcomeUnknown);
     }
   });
 });

@@ -9,10 +9,9 @@ import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { CachedRanking } from '../../src/sessions/session-store.ts';
 import { emptyFieldVector, fieldIndex } from '../../src/verticals/field-vector.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
+import { liveTenant, ringOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ringOf } from '../support/secrets.ts';
-import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-journal.ts';
-import { liveTenant, testTenant } from '../support/tenants.ts';
+import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-logs.ts';
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
 const { vertical } = liveTenant;
@@ -98,7 +97,7 @@ class Bench {
   async verdict(body: unknown, tenant: Tenant = liveTenant): Promise<string> {
     const outcome = await this.submitBody(body, tenant);
     if (outcome.ok) return 'ok';
-    const { code, param } = outcome.refusal;
+    const { code, param } = outcome.error;
     return param === undefined ? code : `${code} ${param}`;
   }
 
@@ -194,9 +193,9 @@ describe('submitInputs', () => {
           fields: first ? { ...bad, ...fields } : { ...fields, ...bad },
         });
         assert(!outcome.ok);
-        assert.equal(outcome.refusal.code, 'INVALID_FIELD_VALUE');
+        assert.equal(outcome.error.code, 'INVALID_FIELD_VALUE');
         assert.deepEqual(
-          outcome.refusal.fieldsInvalid!.map(({ field, code }) => [field, code]),
+          outcome.error.fieldsInvalid!.map(({ field, code }) => [field, code]),
           [['education_level', 'enum']],
         );
         assert.deepEqual(bench.fieldsOf(sub_id), before);
@@ -334,7 +333,7 @@ describe('submitInputs', () => {
     const others = Array.from({ length: 40 * shardCount }, () => bench.newSession());
     const outcome = await submitting;
     assert(!outcome.ok);
-    assert.equal(outcome.refusal.code, 'SUB_ID_EXPIRED');
+    assert.equal(outcome.error.code, 'SUB_ID_EXPIRED');
     assert.equal(bench.missing, 0);
     for (const other of others) assert.deepEqual(bench.fieldsOf(other), emptyFieldVector(vertical));
   });
@@ -351,11 +350,11 @@ describe('submitInputs', () => {
     const second = bench.submitBody({ sub_id, fields: { state: 'NY', loan_amount: 5_000 } });
     for (const unknown of await Promise.all([first, second])) {
       assert(!unknown.ok);
-      assert.deepEqual(unknown.refusal, { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1, outcomeUnknown: true });
+      assert.deepEqual(unknown.error, { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1, outcomeUnknown: true });
     }
     const refused = await bench.submitBody({ sub_id, fields: { state: 'PR' } });
     assert(!refused.ok);
-    assert.equal(refused.refusal.outcomeUnknown, false);
+    assert.equal(refused.error.outcomeUnknown, false);
     assert.deepEqual(bench.fieldsOf(sub_id), before);
     assert.equal((await bench.submit(sub_id, {})).match_readiness, 'insufficient');
     bench.journal.repair();

@@ -8,9 +8,7 @@ import { promisify } from 'node:util';
 import { publicRouteNames } from '../../src/http/routes/route-names.ts';
 import { logNames } from '../../src/metrics/gauges.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
-import { Scrape } from '../support/scrape.ts';
-import { scrapeOverTls } from '../support/scrape-over-tls.ts';
-import { visitEverything } from '../support/visit-everything.ts';
+import { requestEveryRoute, Scrape, scrapeOverTls } from '../support/scrape.ts';
 
 const page = readFileSync(new URL('../../docs/operations-api.md', import.meta.url), 'utf8');
 
@@ -18,7 +16,7 @@ describe('the page on the operations listener', () => {
   let market: RunningMarketplace;
   before(async () => {
     market = await RunningMarketplace.start('uws');
-    await visitEverything(market);
+    await requestEveryRoute(market);
   });
   after(() => market?.close());
 

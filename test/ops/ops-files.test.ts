@@ -3,9 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
-import { Scrape } from '../support/scrape.ts';
-import { scrapeOverTls } from '../support/scrape-over-tls.ts';
-import { visitEverything } from '../support/visit-everything.ts';
+import { requestEveryRoute, Scrape, scrapeOverTls } from '../support/scrape.ts';
 import { parsePromQl, type Selector } from './promql.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -98,7 +96,7 @@ describe('the files for whoever runs the service', () => {
   let scrape: Scrape;
   before(async () => {
     market = await RunningMarketplace.start('uws');
-    await visitEverything(market);
+    await requestEveryRoute(market);
     scrape = (await Scrape.of(market.operations)).joinedBy(await scrapeOverTls());
   });
   after(() => market?.close());

@@ -5,7 +5,7 @@ import type { ExperimentRow } from '../../src/analytics/session-reader.ts';
 import { CleanupStack } from '../../src/server/lifecycle.ts';
 import { restoreReferrerTags } from '../../src/server/restore-referrer-tags.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
-import { liveTenant } from '../support/tenants.ts';
+import { liveTenant } from '../support/identities.ts';
 
 const { account, vertical } = liveTenant;
 

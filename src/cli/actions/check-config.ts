@@ -3,8 +3,8 @@ import { configRisks } from '../../config/config-risks.ts';
 import { readEnv, type SettingName } from '../../config/env.ts';
 import { resolveUrls } from '../../config/resolve-urls.ts';
 import { tlsMinVersionDefault } from '../../tls/certificate.ts';
-import { exampleCatalogFile } from '../../verticals/registry.ts';
 import { personalLoans } from '../../verticals/personal-loans/personal-loans.ts';
+import { exampleCatalogFile } from '../../verticals/registry.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
 export function printConfig({ json }: { readonly json?: true }): void {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { bounds } from '../../bounds.ts';
 import type { RequestParam } from '../../domain/errors.ts';
-import { invalidRequest, type Refusal } from '../../domain/outcome.ts';
+import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { DeadlineEntry, DeadlineQueue } from './deadline-queue.ts';
 import type { InFlightRequests, UnsentReplies, UnsentReply } from './in-flight-requests.ts';
 import type { CallerIds, ListenerOptions, LoggedRequest, Reply, RequestContext } from './listener.ts';
@@ -170,7 +170,7 @@ export abstract class BaseRequestContext<L extends ListenerState>
     const param = this.findMalformedPart();
     if (param !== undefined) {
       this.mustDiscardBody = true;
-      this.sendError(invalidRequest(param).refusal);
+      this.sendError(invalidRequest(param).error);
       return;
     }
     try {
@@ -232,8 +232,8 @@ export abstract class BaseRequestContext<L extends ListenerState>
     if (!this.ended) this.sendError({ code: 'PAYLOAD_TOO_LARGE' });
   }
 
-  protected sendError(refusal: Refusal): void {
-    this.sendReply(this.listener.options.errorReply(refusal, this.requestId, this.errorHeaders));
+  protected sendError(error: ApiError): void {
+    this.sendReply(this.listener.options.errorReply(error, this.requestId, this.errorHeaders));
   }
 
   private sendReply(reply: Reply): void {

@@ -1,5 +1,5 @@
 import type { CancelSignal } from '../../domain/async.ts';
-import type { Refusal } from '../../domain/outcome.ts';
+import type { ApiError } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import type { HeaderText } from './response-head.ts';
 
@@ -48,7 +48,7 @@ export interface Reply {
   readonly headers: HeaderText;
   readonly body: string | Uint8Array;
   /** The error that the reply reports, for the log. */
-  readonly refusal?: Refusal;
+  readonly error?: ApiError;
 }
 
 /** Properties of a request for the log. `method` is the text that the client sent, so it must be checked before it is logged. */
@@ -73,7 +73,7 @@ export interface ListenerOptions {
   readonly port: number;
   readonly handler: Handler;
   /** Creates error replies of the listener itself: 400 for malformed requests, 413, 500, and 503 after the deadline. */
-  readonly errorReply: (refusal: Refusal, requestId: string, headers: HeaderText) => Reply;
+  readonly errorReply: (error: ApiError, requestId: string, headers: HeaderText) => Reply;
   /** Called when a handler throws or rejects. This is always a bug. */
   readonly onHandlerError: (error: unknown, request: LoggedRequest) => void;
   /** Called after a reply with a status of 400 or more. */

@@ -4,7 +4,7 @@ import { createServer as createSecureServer, Server as SecureServer } from 'node
 import type { AddressInfo, Socket } from 'node:net';
 import { bounds } from '../../bounds.ts';
 import type { RequestParam } from '../../domain/errors.ts';
-import { invalidRequest, type Refusal } from '../../domain/outcome.ts';
+import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import { type Certificate, InvalidCertificateError, type TlsVersion } from '../../tls/certificate.ts';
 import {
   BaseRequestContext,
@@ -213,8 +213,8 @@ class NodeListener implements Listener, ListenerState {
   private replyToParserError(code: string | undefined, requestId: string): Reply {
     if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, headers: '', body: '' };
     const param = code === undefined ? undefined : parserErrorParams[code];
-    const refusal: Refusal = param === undefined ? { code: 'INVALID_REQUEST' } : invalidRequest(param).refusal;
-    return this.options.errorReply(refusal, requestId, '');
+    const error: ApiError = param === undefined ? { code: 'INVALID_REQUEST' } : invalidRequest(param).error;
+    return this.options.errorReply(error, requestId, '');
   }
 }
 
@@ -273,7 +273,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   /** Replies 400 if a malformed body was still arriving. Returns whether a reply was sent. */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;
-    this.sendError(invalidRequest('body', 'must have well-formed chunks').refusal);
+    this.sendError(invalidRequest('body', 'must have well-formed chunks').error);
     this.endResponse();
     return true;
   }

@@ -5,7 +5,7 @@ import type { IssuedKey, RevokeResult } from '../../auth/key-registry.ts';
 import { validateWebOrigin } from '../../auth/web-origin.ts';
 import { bounds } from '../../bounds.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { invalidRequest, type Outcome, refusedWith, succeeded } from '../../domain/outcome.ts';
+import { failedWith, invalidRequest, type Outcome, succeeded } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { Handler, RequestContext } from '../engines/listener.ts';
 import { type IsOperator, operatorOnly, replyToJsonBody, sendOutcome } from './operator-access.ts';
@@ -55,7 +55,7 @@ export function keyRoutes({ isOperator, keys, clock, verticals }: KeyRoutesDeps)
   });
   const find = (path: string): Outcome<object> => {
     const key = keys.find(keyIdOf(path));
-    return key === undefined ? refusedWith('NOT_FOUND') : succeeded(toJson(key));
+    return key === undefined ? failedWith('NOT_FOUND') : succeeded(toJson(key));
   };
   return (context) => (context.path === keysPath ? all(context) : one(context));
 }

@@ -52,6 +52,6 @@ export function sendOutcome(context: RequestContext, outcome: Outcome<unknown>, 
   context.reply(
     outcome.ok
       ? { status, headers: jsonHeaders, body: `${JSON.stringify(outcome.value)}\n` }
-      : errorReply(outcome.refusal, context.requestId),
+      : errorReply(outcome.error, context.requestId),
   );
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ErrorCode, errorTable } from '../../../src/domain/errors.ts';
-import { invalidRequest, type Refusal } from '../../../src/domain/outcome.ts';
+import { type ApiError, invalidRequest } from '../../../src/domain/outcome.ts';
 import { formatHeader, type HeaderText, splitHeaders } from '../../../src/http/engines/response-head.ts';
 import { errorReply } from '../../../src/http/routes/replies.ts';
 
 const codes = Object.keys(errorTable) as ErrorCode[];
 
-function bodyOf(refusal: Refusal, requestId = 'request-1'): Record<string, unknown> {
-  return JSON.parse(errorReply(refusal, requestId).body.toString());
+function bodyOf(error: ApiError, requestId = 'request-1'): Record<string, unknown> {
+  return JSON.parse(errorReply(error, requestId).body.toString());
 }
 
 function headerOf(headers: HeaderText, name: string): string | undefined {
@@ -38,7 +38,7 @@ describe('errorReply', () => {
   });
 
   it('explains the allowed transfer coding', () => {
-    const { message } = bodyOf(invalidRequest('Transfer-Encoding').refusal);
+    const { message } = bodyOf(invalidRequest('Transfer-Encoding').error);
     assert.match(String(message), /^Transfer-Encoding must be chunked alone, in one header, without Content-Length/);
   });
 

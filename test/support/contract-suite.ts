@@ -1,54 +1,52 @@
 import { after, before, describe } from 'node:test';
-import { personalLoansFixture } from './personal-loans-fixture.ts';
 import { type Engine, engines, RunningMarketplace, type StartOptions } from './running-marketplace.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
-import { allFixtures } from './vertical-fixtures.ts';
+import { allFixtures, personalLoansFixture } from './vertical-fixtures.ts';
 
 /** A service under test and one of its verticals. */
-export interface Door {
+export interface ServiceUnderTest {
   readonly engine: Engine;
   readonly fixture: VerticalFixture;
   /** The running service. Available only while a test runs. */
   readonly market: RunningMarketplace;
 }
 
+type DeclareTests = (service: ServiceUnderTest) => void;
+
 /** Declares the same tests for every vertical. All verticals use one service. */
-export function atEveryDoor(subject: string, declare: (door: Door) => void, options: StartOptions = {}): void {
-  declareFor(allFixtures, subject, declare, options);
+export function describeEveryVertical(subject: string, declare: DeclareTests, options: StartOptions = {}): void {
+  describeVerticals(allFixtures, subject, declare, options);
 }
 
 /** Declares tests for personal loans only, for behavior that does not depend on the vertical. */
-export function onPersonalLoans(subject: string, declare: (door: Door) => void, options: StartOptions = {}): void {
-  declareFor([personalLoansFixture], subject, declare, options);
+export function describePersonalLoans(subject: string, declare: DeclareTests, options: StartOptions = {}): void {
+  describeVerticals([personalLoansFixture], subject, declare, options);
 }
 
-function declareFor(
+function describeVerticals(
   fixtures: readonly VerticalFixture[],
   subject: string,
-  declare: (door: Door) => void,
+  declare: DeclareTests,
   options: StartOptions,
 ): void {
-  onEveryEngine(
-    subject,
-    ({ engine, running }) => {
-      for (const fixture of fixtures) {
-        describe(fixture.vertical.segment, () => {
-          declare({
-            engine,
-            fixture,
-            get market() {
-              return running();
-            },
-          });
+  const declareAll = ({ engine, running }: { readonly engine: Engine; readonly running: () => RunningMarketplace }) => {
+    for (const fixture of fixtures) {
+      describe(fixture.vertical.segment, () => {
+        declare({
+          engine,
+          fixture,
+          get market() {
+            return running();
+          },
         });
-      }
-    },
-    options,
-  );
+      });
+    }
+  };
+  describeService(subject, declareAll, options);
 }
 
 /** Declares tests that use one service and no particular vertical. */
-export function onEveryEngine(
+export function describeService(
   subject: string,
   declare: (on: { readonly engine: Engine; readonly running: () => RunningMarketplace }) => void,
   options: StartOptions = {},

@@ -1,5 +1,20 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { formatSubId, subIdByteLength } from '../../src/ids/sub-id.ts';
+import { SecretRing } from '../../src/secrets/secret-ring.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import type { Tenant } from '../../src/verticals/tenant.ts';
+
+export const liveTenant: Tenant = { account: 42, vertical: personalLoans, mode: 'live' };
+export const testTenant: Tenant = { ...liveTenant, mode: 'test' };
+
+/** Creates a secret ring that is the same for the same words. The secrets have the numbers 1, 2 and so on. */
+export function ringOf(...words: readonly string[]): SecretRing {
+  return new SecretRing(words.map((word, index) => ({ number: index + 1, bytes: sha256(word) })));
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
 
 /** Returns new random ids of sessions with this creation time, without a valid MAC. The session stores do not verify the MAC. */
 export function subIdsAt(createdMs: number, count: number): string[] {

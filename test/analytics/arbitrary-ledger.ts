@@ -11,7 +11,7 @@ import {
   subOf,
   viewedRecord,
   widgetViewedRecord,
-} from './ledger-records.ts';
+} from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 /** Creation day of the newest sessions. */
