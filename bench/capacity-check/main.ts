@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type { CheckRequest } from '../../src/capacity/check.ts';
+import type { CheckRequest } from '../../src/capacity/plan.ts';
 import { generateCatalog } from '../../test/support/random-catalog.ts';
 import { Progress } from '../bench-part.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';

@@ -3,8 +3,8 @@ import { dayOf } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiError, Failure } from '../domain/outcome.ts';
 import type { Vertical } from '../verticals/vertical.ts';
+import type { ApiKey, KeyDirectory } from './api-key.ts';
 import { hashApiKey, parseBearerKey } from './api-key.ts';
-import type { ApiKey, KeyDirectory } from './key-directory.ts';
 import type { Caller } from './key-usage.ts';
 import { DailyCounter, KeyUsage, type Operation, type QuotaReservation } from './key-usage.ts';
 import {

@@ -2,7 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import { type ErrorCode, errorTable, type RequestParam } from '../domain/errors.ts';
 import { type ApiError, type ErrorBody, errorBody, type InvalidField, invalidRequest } from '../domain/outcome.ts';
-import type { Examples, Header, Headers, Response, Responses } from './openapi-types.ts';
+import type { Examples, Header, Headers, Response, Responses } from './schema-parts.ts';
 import { schemaFor, stringEnum } from './schema-parts.ts';
 
 function requiredHeader(description: string, schema: TSchema): Header {
@@ -24,15 +24,12 @@ export const requestIdHeader: Headers = {
 };
 
 export const resetHeader: Headers = {
-  'X-RateLimit-Reset': requiredHeader(
-    'When the next request can succeed, in Unix seconds.',
-    Type.Integer({ minimum: 0 }),
-  ),
+  'X-RateLimit-Reset': requiredHeader('When to retry, in Unix seconds.', Type.Integer({ minimum: 0 })),
 };
 
 export const allowOriginHeader: Headers = {
   'Access-Control-Allow-Origin': {
-    description: 'The origin of the requesting page, or `*`. Present if the request has an `Origin` header.',
+    description: 'The origin of the page, or `*`. Present for requests with `Origin`.',
     required: false,
     schema: Type.String(),
   },
@@ -40,21 +37,18 @@ export const allowOriginHeader: Headers = {
 
 /** Rate limit headers of every response to a request with a valid key (docs/contract.md#limit-headers). */
 export const limitHeaders: Headers = {
-  'X-RateLimit-Limit': requiredHeader(
-    'The limit of the operation with the fewest requests left.',
-    Type.Integer({ minimum: 1 }),
-  ),
+  'X-RateLimit-Limit': requiredHeader('The limit with the fewest requests left.', Type.Integer({ minimum: 1 })),
   'X-RateLimit-Remaining': requiredHeader('Number of requests left in this limit.', Type.Integer({ minimum: 0 })),
   'X-RateLimit-Reset': requiredHeader(
-    'When the limit resets or, with 429, when the next request can succeed, in Unix seconds.',
+    'When the limit resets or, with 429, when to retry, in Unix seconds.',
     Type.Integer({ minimum: 0 }),
   ),
   'RateLimit-Policy': requiredHeader(
-    'All limits of the operation, e.g. `"minute";q=500;w=60` for 500 requests in any 60 seconds.',
+    'All limits, e.g. `"minute";q=500;w=60` for 500 requests in any 60 seconds.',
     Type.String(),
   ),
   RateLimit: requiredHeader(
-    'The limit with the fewest requests left: `r` is the number left, `t` the seconds until it resets.',
+    'The limit with the fewest requests left: `r` requests, reset in `t` seconds.',
     Type.String(),
   ),
 };
@@ -74,7 +68,7 @@ const allowHeader: Headers = { Allow: requiredHeader('The allowed methods of thi
 
 export const replayedHeader: Headers = {
   'Idempotency-Replayed': {
-    description: 'Present if an earlier request with the same `Idempotency-Key` created this response.',
+    description: 'Present if an earlier request created this response.',
     required: false,
     schema: Type.Unsafe({ type: 'string', const: 'true' }),
   },
@@ -91,9 +85,7 @@ const invalidFieldSchema = schemaFor<InvalidField>()(
   Type.Object(
     {
       field: Type.String({ description: 'The pocket field.' }),
-      code: stringEnum(['type', 'enum', 'range', 'format', 'min_age'], {
-        description: 'The kind of error.',
-      }),
+      code: stringEnum(['type', 'enum', 'range', 'format', 'min_age'], { description: 'The kind of error.' }),
       message: Type.String({ description: 'The error in words, for developers.' }),
       min: Type.Optional(Type.Number({ description: 'Minimum; for `min_age` in years.' })),
       max: Type.Optional(Type.Number({ description: 'Maximum.' })),
@@ -108,25 +100,16 @@ const invalidFieldSchema = schemaFor<InvalidField>()(
 export const errorSchema = schemaFor<ErrorBody>()(
   Type.Object(
     {
-      error: stringEnum(Object.keys(errorTable) as ErrorCode[], {
-        description: 'The error code. New codes may be added for new cases.',
-      }),
-      message: Type.String({
-        description:
-          'What to do, for developers; for `INVALID_REQUEST` also the allowed values. Never repeats parts of the request.',
-      }),
-      param: Type.Optional(
-        Type.String({ description: '`INVALID_REQUEST`: the invalid member, parameter or header, or `body`.' }),
-      ),
+      error: stringEnum(Object.keys(errorTable) as ErrorCode[], { description: 'New codes may be added.' }),
+      message: Type.String({ description: 'What to do, for developers. Never repeats parts of the request.' }),
+      param: Type.Optional(Type.String({ description: '`INVALID_REQUEST`: the invalid part.' })),
       missing_required: Type.Optional(
-        Type.Array(Type.String(), {
-          description: '`INSUFFICIENT_INPUTS`: the required pocket fields that the session lacks.',
-        }),
+        Type.Array(Type.String(), { description: '`INSUFFICIENT_INPUTS`: the missing fields.' }),
       ),
       fields_invalid: Type.Optional(
-        Type.Array(invalidFieldSchema, { description: '`INVALID_FIELD_VALUE`: all invalid pocket fields.' }),
+        Type.Array(invalidFieldSchema, { description: '`INVALID_FIELD_VALUE`: all invalid fields.' }),
       ),
-      request_id: Type.Optional(Type.String({ description: '`INTERNAL_ERROR`: the `X-Request-Id` to report.' })),
+      request_id: Type.Optional(Type.String({ description: '`INTERNAL_ERROR`: the `X-Request-Id`.' })),
     },
     { title: 'Error' },
   ),

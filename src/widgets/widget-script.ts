@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { CompressedFile } from '../domain/compressed-file.ts';
-import { contentHash } from '../domain/compressed-file.ts';
+import { type CompressedFile, contentHash } from '../domain/compressed-file.ts';
 
 const builtScriptUrl = new URL('../web/widget/dist/widget.js', import.meta.url);
 

@@ -21,7 +21,7 @@ import { AnalyticsModel } from './analytics-model.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
-const sessions = 12_000;
+const sessions = 9_000;
 
 /** Views and clicks follow thousands of records after the creation of their session, in another batch. */
 function* ledger(): Generator<LedgerRecord, void> {

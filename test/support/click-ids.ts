@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type ClickIdPayload, ClickIds } from '../../src/ids/click-id.ts';
+import { type ClickIdPayload, ClickIds } from '../../src/ids/click-tokens.ts';
 import { subIdPrefix } from '../../src/ids/sub-id.ts';
 import type { Mode } from '../../src/index.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';

@@ -10,7 +10,7 @@ import type {
   PathItem,
   Reference,
   Response,
-} from '../../src/openapi/openapi-types.ts';
+} from '../../src/openapi/schema-parts.ts';
 import type { ErrorBody } from './api-caller.ts';
 import { equipmentLeases } from './equipment-leases.ts';
 import type { Answer, HttpRequest } from './http-client.ts';
@@ -74,7 +74,7 @@ const ordinaryHeaders = new Set([
  * Checks requests and responses against the OpenAPI document of a vertical. Reports responses that the document does not
  * describe and accepted requests that the document does not allow.
  */
-export class DocumentCheck {
+class DocumentCheck {
   readonly document: OpenApiDocument;
   readonly #base: string;
   readonly #seen = new Set<string>();

@@ -17,10 +17,10 @@ export interface RequestContext extends CancelSignal {
   header(lowerCaseName: string): string;
   /**
    * Reads the request body. Must be called at most once, before the handler returns. Exactly one of the two callbacks is called, once.
-   * `onNoBody` is called if the body is too large (the listener replies 413), the client disconnects, or the deadline passes (503). The
+   * `onBodyUnavailable` is called if the body is too large (the listener replies 413), the client disconnects, or the deadline passes (503). The
    * bytes are valid only during the call of `onBody`.
    */
-  readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void;
+  readBody(onBody: (body: Buffer) => void | Promise<void>, onBodyUnavailable?: () => void): void;
   /**
    * Headers for error replies of the listener itself, such as 413, or 503 after the deadline. Set by the route.
    */
@@ -35,7 +35,7 @@ export interface RequestContext extends CancelSignal {
   readonly ended: boolean;
 }
 
-/** Numbers of an account and an API key. `SqliteKeyDirectory.namesOf` returns their names. */
+/** Numbers of an account and an API key. `SqliteKeyDirectory.callerNames` returns their names. */
 export interface CallerIds {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */
@@ -107,8 +107,8 @@ export interface Listener {
    */
   setCertificate(certificate: Certificate): void;
   /**
-   * Drains the listener: every reply contains `Connection: close`, no connection is accepted after `delayMs`, and all sockets are closed
-   * when every reply is sent, at the latest `graceMs` after the delay. Resolves with the number of unanswered requests. Idempotent.
+   * Drains the listener: every reply contains `Connection: close`, no connection is accepted after `acceptMs`, and all sockets are closed
+   * when every reply is sent, at the latest `graceMs` later. Resolves with the number of unanswered requests. Idempotent.
    */
-  close(graceMs: number, delayMs?: number): Promise<number>;
+  close(graceMs: number, acceptMs?: number): Promise<number>;
 }

@@ -11,11 +11,17 @@ import type { Vertical } from '../../verticals/vertical.ts';
 import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import type { Cors } from './cors.ts';
-import { type AllowedMethods, allowMethods, checkMethod, replyMethodNotAllowed } from './methods.ts';
 import { renderMarketplaceJson } from './offers-json.ts';
 import { errorReply, jsonHeaders } from './replies.ts';
 import { isJsonMediaType, parseJsonBody, prefersJson } from './request-parsing.ts';
-import { type RouteName, routeIndexOf } from './route-names.ts';
+import {
+  type AllowedMethods,
+  allowMethods,
+  checkMethod,
+  type RouteName,
+  replyMethodNotAllowed,
+  routeIndexOf,
+} from './routing.ts';
 
 const replayedHeaders = formatHeaders({ 'Idempotency-Replayed': 'true' });
 const htmlHeaders = formatHeaders({

@@ -5,12 +5,13 @@ import { parseQueryParameters } from '../../domain/query-string.ts';
 import { parseOfferSelection } from '../../operations/get-marketplace.ts';
 import { type RecordWidgetEventsDeps, recordWidgetEvents } from '../../operations/record-widget-events.ts';
 import type { ShowOffersDeps } from '../../operations/show-offers.ts';
-import { showWidgetOffers, type WidgetOffers } from '../../operations/show-widget-offers.ts';
 import {
   checkWidgetRateLimit,
+  showWidgetOffers,
   type VerifyWidgetLinkDeps,
   verifyWidgetLink,
-} from '../../operations/verify-widget-link.ts';
+  type WidgetOffers,
+} from '../../operations/show-widget-offers.ts';
 import type { RandomPool } from '../../secrets/random-pool.ts';
 import type { Session } from '../../sessions/session-store.ts';
 import { widgetPageCsp, widgetPageHtml } from '../../widgets/widget-html.ts';
@@ -18,12 +19,18 @@ import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import { varyHeaders, widgetCors } from './cors.ts';
 import { widgetExpiredPage, widgetLinkInvalidPage } from './html-pages.ts';
-import { type AllowedMethods, allowMethods, checkMethod, readOnly, replyMethodNotAllowed } from './methods.ts';
 import { renderWidgetOffersJson } from './offers-json.ts';
 import { errorReply, jsonHeaders } from './replies.ts';
 import { isPrefetch, parseJsonBody, retryLaterHeaders } from './request-parsing.ts';
-import { routeIndexOf } from './route-names.ts';
-import { createFileSender, readFileRequest } from './static-files.ts';
+import {
+  type AllowedMethods,
+  allowMethods,
+  checkMethod,
+  readOnly,
+  replyMethodNotAllowed,
+  routeIndexOf,
+} from './routing.ts';
+import { createFileSender, readFileRequest } from './static-routes.ts';
 
 /** Query parameters of the widget page and of the requests of the widget script (docs/contract.md#embed-code). */
 const widgetLinkParameters = ['sub', 'token', 'sort', 'max_offers', 'load'] as const;

@@ -1,7 +1,7 @@
 import type { VerticalProduct } from '../products.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
 import { loanSchema, validateLoanOffer, validateTerms } from './offer-schema.ts';
-import { compileOffer, OfferRenderer } from './offer-view.ts';
+import { compileOffer, OfferRenderer, priceRankedOffers, toOfferViews } from './offer-view.ts';
 import { emptyApplicant, emptyOfferPrice, findPriceMismatches, priceOffer, readApplicant } from './price-offer.ts';
 import { prepareRanking, rankLoans } from './rank-loans.ts';
 
@@ -15,6 +15,8 @@ export const installmentLoan = {
   createOfferRenderer: (...args) => new OfferRenderer(...args),
   prepareRanking,
   rank: rankLoans,
+  priceRankedOffers,
+  toOfferViews,
   priceTest(tables: LoanTables, borrower) {
     const applicant = emptyApplicant();
     const price = emptyOfferPrice();
