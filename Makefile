@@ -9,6 +9,9 @@ QUICK_BENCH_TESTS := $(addprefix test/bench/,check/figures-of.test.ts check/nois
   report/ratios.test.ts scenarios/all-keys.test.ts)
 TESTS := $(filter-out test/matching/match-mutants.test.ts $(filter-out $(QUICK_BENCH_TESTS),$(BENCH_TESTS)), \
   $(shell find test -name '*.test.ts' | sort))
+# Short tests that start no process and change no global state. They share one process, which halves their CPU time.
+SHORT_TESTS := $(shell find $(addprefix test/,auth clicks config confirmations domain files ids journal ledger logging metrics operations \
+  secrets server sessions tls user-agents verticals widgets) -name '*.test.ts' | sort)
 WIDGET := src/web/widget/dist/widget.js
 WIDGET_SOURCES := bin/build-widget.ts $(shell find src/web/widget -path '*/dist' -prune -o -type f -print)
 
@@ -43,7 +46,8 @@ run: $(INSTALLED) $(WIDGET) ## start the server on 127.0.0.1:8080 (operations on
 test: $(INSTALLED) $(WIDGET) ## run the tests
 	@bin/have-chromium
 	@bin/have-jq
-	@$(WITH_NODE) node --test --test-reporter=spec --test-concurrency=2 --test-timeout=240000 $(TESTS)
+	@SHORT_TESTS="$(SHORT_TESTS)" $(WITH_NODE) node --test --test-reporter=spec --test-concurrency=2 --test-timeout=600000 \
+	  bin/test-in-one-process.ts $(filter-out $(SHORT_TESTS),$(TESTS))
 
 bench-test: $(INSTALLED) $(WIDGET) ## run all tests of the benchmarks, with real servers and loads
 	@$(WITH_NODE) node --test --test-reporter=spec --test-concurrency=2 --test-timeout=240000 $(BENCH_TESTS)

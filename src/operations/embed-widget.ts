@@ -5,7 +5,7 @@ import type { WidgetTokens } from '../ids/widget-token.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
 import type { FindSessionDeps } from '../sessions/find-session.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import { iframeHtml, scriptHtml, widgetPageUrl } from '../widgets/widget-html.ts';
+import { iframeHtml, scriptHtml, widgetPageUrl } from '../widgets/widget-embedding.ts';
 import type { MarketplaceRequest } from './get-marketplace.ts';
 import { validateMarketplaceRequest } from './get-marketplace.ts';
 import type { IgnoredNames } from './ignored-names.ts';

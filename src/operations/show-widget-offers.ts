@@ -7,8 +7,8 @@ import { type FindSessionDeps, requireLiveSession, resolveSubId } from '../sessi
 import type { Session } from '../sessions/session-store.ts';
 import { fieldIndex } from '../verticals/field-vector.ts';
 import { computeReadiness } from '../verticals/pocket-fields.ts';
-import { createEmbedPolicy, type EmbedPolicy } from '../widgets/embed-policy.ts';
 import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
+import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding.ts';
 import { type MarketplaceRequest, type MarketplaceView, parseOfferSelection } from './get-marketplace.ts';
 import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
 

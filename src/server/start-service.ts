@@ -24,7 +24,7 @@ import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
 import { RandomPool } from '../secrets/random-pool.ts';
 import { DeviceClassifier } from '../user-agents/device-classifier.ts';
-import { loadWidgetScript } from '../widgets/widget-script.ts';
+import { loadWidgetScript } from '../widgets/widget-embedding.ts';
 import { createAdminHandler } from './admin-handler.ts';
 import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import { openAuth } from './open-auth.ts';

@@ -123,7 +123,7 @@ const files: Readonly<Record<string, readonly string[] | 'everything'>> = {
   index: 'everything',
 };
 
-/** The ports, and rules without I/O, as operations and faces may see them. Everything else in these folders may be an adapter behind one. */
+/** The ports, and rules without I/O, as operations and routes may see them. Everything else in these folders may be an adapter behind one. */
 const portsOnly: Readonly<Record<string, readonly string[]>> = {
   'http/engines': ['response-head.ts', 'listener.ts'],
   'event-log': ['event-log.ts'],
@@ -200,6 +200,20 @@ test('each package is imported only by its folder', () => {
     }),
   );
   assert.deepEqual(found, []);
+});
+
+test('examples import neither the service nor packages', () => {
+  const examples = sourceFiles('examples');
+  const found = examples.flatMap(({ path, ownImports, packages }) => {
+    const home = path.split('/').slice(0, 2).join('/');
+    const outside = [
+      ...ownImports.filter((to) => !to.startsWith(`${home}/`)),
+      ...packages.filter((name) => !name.startsWith('node:')),
+    ];
+    return outside.map((what) => `${path}: ${what}`);
+  });
+  assert.deepEqual(found, []);
+  assert.ok(examples.length > 0);
 });
 
 test('imports have no cycles', () => {

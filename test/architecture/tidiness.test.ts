@@ -4,19 +4,21 @@ import { deadFiles, sourceFiles } from './source-tree.ts';
 
 const sources = sourceFiles('src', 'workers');
 
-/** Where programs begin: everything else must be reachable from here. */
-const entries = ['src/index.ts', 'src/cli/main.ts', 'src/web/widget/main.ts'];
+const tests = sourceFiles('test');
 
-test('every file of src is used', () => {
-  assert.deepEqual(deadFiles(sources, entries), []);
-});
-
-test('every file of benchmarks and tests is used', () => {
-  const helpers = sourceFiles('bench', 'test');
-  // Those of test/cli/programs are loaded ahead of a server, by their names alone.
-  const begins = /^(bench\/.*\bmain|test\/.*\.test|test\/crash\/main|test\/cli\/programs\/.*)\.ts$/;
-  const paths = helpers.map(({ path }) => path).filter((path) => begins.test(path));
-  assert.deepEqual(deadFiles(helpers, paths), []);
+test('every file is used', () => {
+  for (const [files, entry] of [
+    [sources, /^src\/(index|cli\/main|web\/widget\/main)\.ts$/],
+    // Servers preload the programs of test/cli/programs by name.
+    [
+      [...sourceFiles('bench'), ...tests],
+      /^(bench\/.*\bmain|test\/.*\.test|test\/crash\/main|test\/cli\/programs\/.*)\.ts$/,
+    ],
+    [sourceFiles('examples'), /^examples\/[^/]+\/main\.ts$/],
+  ] as const) {
+    const entries = files.map(({ path }) => path).filter((path) => entry.test(path));
+    assert.deepEqual(deadFiles(files, entries), []);
+  }
 });
 
 test('every exported value is used in another file', () => {
@@ -32,30 +34,25 @@ test('every exported value is used in another file', () => {
   assert.deepEqual(unused, []);
 });
 
-test('files have kebab-case names', () => {
-  const odd = sources
-    .map(({ path }) => path)
-    .filter((path) => !/^([a-z0-9-]+\/)+[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(path));
-  assert.deepEqual(odd, []);
-});
-
-test('process.env is read in the listed files only', () => {
-  const readers = sources.filter(({ text }) => /process\.env\b/.test(text)).map(({ path }) => path);
-  assert.deepEqual(readers.sort(), ['src/config/env.ts', 'src/http/engines/uws-engine.ts']);
-});
-
-test('time is read from the clock only', () => {
-  // The listeners' own deadlines and the aggregator's pauses are machinery, not rules: no answer depends on them. In a
-  // visitor's browser there is no other clock than its own.
-  const machinery =
-    /^(src\/domain\/clock|src\/http\/|src\/analytics\/|src\/event-log\/|src\/cli\/|src\/web\/widget\/expiry|workers\/)/;
-  const readers = sources
-    .filter(({ path, text }) => !machinery.test(path) && /\b(Date\.now|performance\.now)\(|new Date\(\)/.test(text))
+test('time is read from the clock only, and the code contains no TODO', () => {
+  // These folders measure their own deadlines and pauses, which affect no response. In a browser there is no other clock.
+  const ownTime = /^(src\/domain\/clock|src\/http\/|src\/analytics\/|src\/event-log\/|src\/cli\/|src\/web\/|workers\/)/;
+  const found = sources
+    .filter(
+      ({ path, text }) =>
+        /\b(TODO|FIXME|XXX|HACK)\b/.test(text) ||
+        (!ownTime.test(path) && /\b(Date\.now|performance\.now)\(|new Date\(\)/.test(text)),
+    )
     .map(({ path }) => path);
-  assert.deepEqual(readers, []);
+  assert.deepEqual(found, []);
 });
 
-test('the code contains no TODO', () => {
-  const left = sources.filter(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text)).map(({ path }) => path);
-  assert.deepEqual(left, []);
+test('tests of the API check each response against the OpenAPI document', () => {
+  const ownClient =
+    /(?<![.\w'])fetch\(|RawConnection\.open|import \{[^}]*\b(request|get|connect)\b[^}]*\} from 'node:(http|https|http2|net|tls)'/;
+  const found = tests
+    .filter(({ path, text }) => /^test\/(contract|embedded|openapi|crash)\//.test(path) && ownClient.test(text))
+    .map(({ path }) => path);
+  // All others use `HttpClient` or `ServiceConnection`. This program checks that a service without listeners has no address.
+  assert.deepEqual(found, ['test/embedded/programs/lifecycle.ts']);
 });

@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import type { Browser, FrameLocator, Page } from 'playwright-core';
+import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { browsers } from '../support/browsers.ts';
 import { startChromium } from '../support/chromium.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
-import { accessibilityFaults } from './accessibility.ts';
-import { type StartedLandingPage, startLandingPage } from './started-landing-page.ts';
+import { type StartedLandingPage, startLandingPage, useMarketplace } from './landing-page-fixture.ts';
 
+useMarketplace();
 let browser: Browser;
 before(async () => {
   browser = await startChromium();
 });
 after(() => browser.close());
 
-interface Walk {
+interface Visit {
   readonly site: StartedLandingPage;
   readonly page: Page;
   /** Redirect locations of the clicks. The lenders do not exist. */
@@ -23,7 +24,7 @@ interface Walk {
   readonly complaints: string[];
 }
 
-async function walk(t: TestContext): Promise<Walk> {
+async function visitPage(t: TestContext): Promise<Visit> {
   const site = await startLandingPage(t);
   // The default user agent of Playwright identifies a bot, whose clicks do not count.
   const { userAgent } = browsers[0]!;
@@ -45,12 +46,13 @@ async function walk(t: TestContext): Promise<Walk> {
 }
 
 /** Asserts that a page has no accessibility violations and fits narrow and wide screens. */
-async function assertGoodPage(page: Page): Promise<void> {
-  assert.deepEqual(await accessibilityFaults(page), []);
+async function assertGoodPage(page: Page, colorSchemes: readonly ('light' | 'dark')[] = ['light']): Promise<void> {
+  assert.deepEqual(await findAccessibilityViolations(page, colorSchemes), []);
+  await page.emulateMedia({ colorScheme: null });
   for (const width of [280, 360, 768, 1200]) {
     await page.setViewportSize({ width, height: 800 });
-    const wide = await page.evaluate('document.documentElement.scrollWidth');
-    assert.ok((wide as number) <= width, `${page.url()} is ${wide} px wide on a screen of ${width}`);
+    const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+    assert.ok(wide <= width, `${page.url()} is ${wide} px wide on a screen of ${width}`);
   }
   await page.setViewportSize({ width: 1000, height: 800 });
 }
@@ -74,7 +76,21 @@ async function pressOn(page: Page, name: string, key: 'Enter' | 'Space'): Promis
   await Promise.all([page.waitForEvent('load'), page.keyboard.press(key)]);
 }
 
-async function fillCalmForm(page: Page): Promise<void> {
+async function assertEarned({ site, landings, complaints }: Visit, tag: string, views: number): Promise<void> {
+  assert.equal(landings.length, 1);
+  assert.match(new URL(landings[0]!).hostname, /\.example$/);
+  const caller = site.market.callerWith(personalLoansFixture, site.key);
+  const { sessions_total, marketplace_views, offer_clicks } = await caller.summary({ referrer_tag: tag });
+  assert.deepEqual([sessions_total, marketplace_views, offer_clicks], [1, views, 1]);
+  assert.deepEqual(complaints, []);
+  assert.equal(site.log(), '');
+}
+
+test('variant A works by keyboard with the widget in an iframe, and mounted by its script', async (t) => {
+  const visit = await visitPage(t);
+  const { site, page } = visit;
+  await page.goto(`${site.origin}/?variant=a`);
+  await assertGoodPage(page);
   await typeInto(page, 'loan_amount', '10,000');
   await typeInto(page, 'loan_purpose', 'Paying');
   // The element exists only now.
@@ -84,53 +100,26 @@ async function fillCalmForm(page: Page): Promise<void> {
   await typeInto(page, 'employment_status', 'Empl');
   await typeInto(page, 'state', 'Calif');
   await pressOn(page, 'submit', 'Enter');
-}
-
-async function assertEarned({ site, landings, complaints }: Walk, tag: string): Promise<void> {
-  assert.equal(landings.length, 1);
-  assert.match(new URL(landings[0]!).hostname, /\.example$/);
-  const caller = site.market.callerWith(personalLoansFixture, site.key);
-  const { sessions_total, marketplace_views, offer_clicks } = await caller.summary({ referrer_tag: tag });
-  assert.deepEqual([sessions_total, marketplace_views, offer_clicks], [1, 1, 1]);
-  assert.deepEqual(complaints, []);
-  assert.equal(site.log(), '');
-}
-
-/** Follows the link of the first offer in the widget, which opens a new tab. */
-async function followFirstOffer(page: Page, widget: Page | FrameLocator): Promise<void> {
-  const link = widget.getByRole('link', { name: / at .*\(opens in a new tab\)/ }).first();
+  assert.equal(new URL(page.url()).pathname, '/offers');
+  const firstOffer = (widget: Page | FrameLocator) =>
+    widget.getByRole('link', { name: / at .*\(opens in a new tab\)/ }).first();
+  const link = firstOffer(page.frameLocator('iframe'));
   await link.waitFor();
-  await assertGoodPage(page);
+  await assertGoodPage(page, ['light', 'dark']);
   await link.focus();
   const [tab] = await Promise.all([page.context().waitForEvent('page'), page.keyboard.press('Enter')]);
   await tab.waitForLoadState();
   assert.equal(await tab.title(), 'A lender');
-}
 
-test('variant A works by keyboard with the widget in an iframe', async (t) => {
-  const steps = await walk(t);
-  const { site, page } = steps;
-  await page.goto(`${site.origin}/?variant=a`);
+  await page.goto(`${site.origin}/offers?embed=js`);
+  await firstOffer(page).waitFor();
   await assertGoodPage(page);
-  await fillCalmForm(page);
-  assert.equal(new URL(page.url()).pathname, '/offers');
-  await followFirstOffer(page, page.frameLocator('iframe'));
-  await assertEarned(steps, 'lp-calm-form');
-});
-
-test('variant A works by keyboard with the widget mounted by its script', async (t) => {
-  const steps = await walk(t);
-  const { site, page } = steps;
-  await page.goto(`${site.origin}/?variant=a&embed=js`);
-  await fillCalmForm(page);
-  assert.equal(new URL(page.url()).pathname, '/offers');
-  await followFirstOffer(page, page);
-  await assertEarned(steps, 'lp-calm-form');
+  await assertEarned(visit, 'lp-calm-form', 2);
 });
 
 test('variant B works by keyboard with one question per page and offers as cards', async (t) => {
-  const steps = await walk(t);
-  const { site, page } = steps;
+  const visit = await visitPage(t);
+  const { site, page } = visit;
   await page.goto(`${site.origin}/?variant=b`);
   await assertGoodPage(page);
   await tabTo(page, 'loan_purpose');
@@ -154,7 +143,7 @@ test('variant B works by keyboard with one question per page and offers as cards
   await pressOn(page, 'skip', 'Enter');
 
   assert.equal(new URL(page.url()).pathname, '/offers');
-  await assertGoodPage(page);
+  await assertGoodPage(page, ['light', 'dark']);
   const cards = page.getByRole('article');
   assert.ok((await cards.count()) > 1);
   // The console would report images that failed to load.
@@ -164,17 +153,17 @@ test('variant B works by keyboard with one question per page and offers as cards
     .focus();
   await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
   assert.equal(await page.title(), 'A lender');
-  await assertEarned(steps, 'lp-quick-quiz');
+  await assertEarned(visit, 'lp-quick-quiz', 1);
 });
 
 test('a form with errors moves the keyboard focus to the summary of errors', async (t) => {
-  const { site, page } = await walk(t);
+  const { site, page } = await visitPage(t);
   await page.goto(`${site.origin}/?variant=a`);
   await typeInto(page, 'loan_amount', '12');
   await pressOn(page, 'submit', 'Enter');
   assert.match(await page.title(), /^Error: /);
   assert.equal(await page.evaluate('document.activeElement.className'), 'problems');
-  await assertGoodPage(page);
+  await assertGoodPage(page, ['light', 'dark']);
   // The first link of the summary leads to the first invalid field.
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
@@ -184,7 +173,7 @@ test('a form with errors moves the keyboard focus to the summary of errors', asy
 });
 
 test('the pages of results and messages are accessible', async (t) => {
-  const { site, page } = await walk(t);
+  const { site, page } = await visitPage(t);
   for (const path of ['/results', '/nowhere']) {
     await page.goto(site.origin + path);
     await assertGoodPage(page);

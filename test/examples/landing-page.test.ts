@@ -4,17 +4,22 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { findFreePort } from '../../bench/target/free-port.ts';
+import { readSettings } from '../../examples/landing-page/settings.ts';
 import { bounds } from '../../src/bounds.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import {
   apiUrlOf,
+  goodAnswers,
   type StartedLandingPage,
   spawnLandingPage,
   startLandingPage,
+  useMarketplace,
+  Visitor,
   type Wanted,
-} from './started-landing-page.ts';
-import { goodAnswers, Visitor } from './visitor.ts';
+} from './landing-page-fixture.ts';
+
+useMarketplace();
 
 const tags = { a: 'lp-calm-form', b: 'lp-quick-quiz' } as const;
 
@@ -58,19 +63,22 @@ function errorBeside(html: string, name: string): string | undefined {
   return new RegExp(`id="${name}-error">([^<]*)<`).exec(html)?.[1];
 }
 
+/** Sends a request with headers that `fetch` cannot send. Returns the status of the response. */
+function rawStatus(url: string, method: string, headers: Record<string, string>, body?: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers }, (response) => resolve(response.resume().statusCode!));
+    sent.on('error', reject).end(body);
+  });
+}
+
 test('variant B asks one question per page, shows offers as cards, and counts their clicks', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'b');
   assert.equal(landing.status, 200);
   assert.match(textOf(landing.text), /Question 1 of 4/);
 
-  const ask = (question: string, form: Record<string, string>) => visitor.posted('/answers', { question, ...form });
-  assert.equal(await ask('purpose', { loan_purpose: 'debt_consolidation' }), '/questions/amount');
-  assert.equal(await ask('amount', { loan_amount: '10,000' }), '/questions/credit');
-  assert.equal(await ask('credit', { credit_score_range: '750-799' }), '/questions/you');
-  const { annual_income, employment_status, state } = goodAnswers;
-  assert.equal(await ask('you', { annual_income, employment_status, state }), '/questions/more');
+  assert.equal(await visitor.answerQuiz('debt_consolidation'), '/questions/more');
   assert.match(textOf((await visitor.get('/questions/more')).text), /each month for debts/);
-  assert.equal(await ask('more', { monthly_debt_payments: '500' }), '/offers');
+  assert.equal(await visitor.answer('more', { monthly_debt_payments: '500' }), '/offers');
 
   const offers = await visitor.get('/offers');
   assert.equal(offers.status, 200);
@@ -104,22 +112,17 @@ test('variant B asks one question per page, shows offers as cards, and counts th
 
 test('the last question may be skipped, and going back retains all answers', async (t) => {
   const { visitor } = await visiting(t, 'b');
-  const purpose = { question: 'purpose', loan_purpose: 'home_improvement' };
-  await visitor.posted('/answers', purpose);
-  await visitor.posted('/answers', { question: 'amount', loan_amount: '10000' });
-  await visitor.posted('/answers', { question: 'credit', credit_score_range: '750-799' });
-  const { annual_income, employment_status, state } = goodAnswers;
-  await visitor.posted('/answers', { question: 'you', annual_income, employment_status, state });
-  assert.match((await visitor.get('/questions/amount')).text, /name="loan_amount" value="10000"/);
-  assert.equal(await visitor.posted('/answers', { question: 'amount', loan_amount: '9000' }), '/questions/more');
+  await visitor.answerQuiz('home_improvement');
+  assert.match((await visitor.get('/questions/amount')).text, /name="loan_amount" value="10,000"/);
+  assert.equal(await visitor.answer('amount', { loan_amount: '9000' }), '/questions/more');
   const unanswered = await visitor.post('/answers', { question: 'more' });
   assert.equal(unanswered.status, 422);
   assert.equal(errorBeside(unanswered.text, 'housing_status'), 'Please answer this question.');
-  assert.equal(await visitor.posted('/answers', { question: 'more', skip: 'yes' }), '/offers');
+  assert.equal(await visitor.answer('more', { skip: 'yes' }), '/offers');
   assert.match(textOf((await visitor.get('/offers')).text), /for \$9,000/);
 });
 
-test('variant A has one form, and shows the widget in an iframe or by script', async (t) => {
+test('variant A has one form, and shows the same number of offers in an iframe, by script or as cards', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'a');
   assert.equal(policyOf(landing.headers).get('script-src'), "'none'");
   assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
@@ -145,19 +148,11 @@ test('variant A has one form, and shows the widget in an iframe or by script', a
     ['script-src', 'connect-src', 'img-src', 'frame-src'].map((name) => policy.get(name)),
     [host, host, `'self' ${host}`, "'none'"],
   );
-  assert.ok(clickUrls((await visitor.get('/offers?embed=json')).text).length > 0);
-});
-
-test('both variants show the same number of offers in every format', async (t) => {
-  const { visitor } = await visiting(t, 'a');
-  assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
-  const shown = async (embed: string) => (await visitor.get(`/offers?embed=${embed}`)).text;
-  const cards = clickUrls(await shown('json')).length;
-  const [, inFrame] = /<iframe src="[^"]*&max_offers=(\d+)"/.exec(await shown('iframe'))!;
-  const [, byScript] = /data-max-offers="(\d+)"/.exec(await shown('js'))!;
+  const cards = clickUrls((await visitor.get('/offers?embed=json')).text).length;
   // With few offers, the test could not detect a difference.
   assert.ok(cards > 5);
-  assert.deepEqual([inFrame, byScript], [String(cards), String(cards)]);
+  assert.equal(new URL(src!.replaceAll('&amp;', '&')).searchParams.get('max_offers'), String(cards));
+  assert.ok(mounted.text.includes(`data-max-offers="${cards}"`));
 });
 
 test('shows the error of each field beside the field, and retains the entered values', async (t) => {
@@ -191,7 +186,7 @@ test('both variants ask for the same fields', async (t) => {
   const asked = new Set<string>();
   await visitor.get('/?variant=b');
   for (const loan_purpose of ['debt_consolidation', 'home_improvement']) {
-    await visitor.posted('/answers', { question: 'purpose', loan_purpose });
+    await visitor.answer('purpose', { loan_purpose });
     for (const question of ['purpose', 'amount', 'credit', 'you', 'more']) {
       for (const name of namesIn((await visitor.get(`/questions/${question}`)).text)) asked.add(name);
     }
@@ -218,7 +213,7 @@ test('a field that does not apply to the purpose of the loan is not submitted to
 
 test('an early request for offers shows the first question without an answer', async (t) => {
   const { visitor } = await visiting(t, 'b');
-  await visitor.posted('/answers', { question: 'purpose', loan_purpose: 'moving' });
+  await visitor.answer('purpose', { loan_purpose: 'moving' });
   const early = await visitor.get('/offers');
   assert.equal(early.status, 422);
   assert.match(textOf(early.text), /Question 2 of 4/);
@@ -239,14 +234,14 @@ test('a borrower without matching offers sees a friendly message', async (t) => 
 });
 
 test('a new session with all answers replaces an expired session', async (t) => {
-  const { page, visitor } = await visiting(t, 'b');
-  await visitor.posted('/answers', { question: 'purpose', loan_purpose: 'moving' });
+  const { page, visitor } = await visiting(t, 'b', { market: {} });
+  await visitor.answer('purpose', { loan_purpose: 'moving' });
   page.market.clock.advance(bounds.sessionTtlMs);
   // The visitor continues at the current question, and the page does not ask for the purpose again.
-  assert.equal(await visitor.posted('/answers', { question: 'amount', loan_amount: '10000' }), '/questions/credit');
-  await visitor.posted('/answers', { question: 'credit', credit_score_range: '750-799' });
+  assert.equal(await visitor.answer('amount', { loan_amount: '10000' }), '/questions/credit');
+  await visitor.answer('credit', { credit_score_range: '750-799' });
   const { annual_income, employment_status, state } = goodAnswers;
-  await visitor.posted('/answers', { question: 'you', annual_income, employment_status, state });
+  await visitor.answer('you', { annual_income, employment_status, state });
   page.market.clock.advance(bounds.sessionTtlMs);
   const offers = await visitor.get('/offers');
   assert.match(textOf(offers.text), /It has been a while/);
@@ -330,7 +325,8 @@ test('forms are accepted only from the own origin, up to a maximum size, and wit
   assert.equal(await from({ Origin: page.origin, 'Sec-Fetch-Site': 'same-origin' }), 303);
   assert.equal((await visitor.post('/answers', { ...goodAnswers, state: 'x'.repeat(20_000) })).status, 413);
   assert.equal(await from({ 'Content-Type': 'text/plain' }), 415);
-  assert.equal(await sendChunked(page.origin, 20_000), 413);
+  const chunked = { 'Content-Type': 'application/x-www-form-urlencoded', 'Transfer-Encoding': 'chunked' };
+  assert.equal(await rawStatus(`${page.origin}/answers`, 'POST', chunked, 'x'.repeat(20_000)), 413);
 });
 
 test('limits the pages per minute of an IP address, and sends Retry-After', async (t) => {
@@ -344,19 +340,6 @@ test('limits the pages per minute of an IP address, and sends Retry-After', asyn
   assert.ok(seconds >= 1 && seconds <= 60);
   assert.equal((await fetch(`${page.origin}/style.css`)).status, 200);
 });
-
-/** Sends a form without Content-Length. Returns the status of the response. */
-function sendChunked(origin: string, bytes: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Transfer-Encoding': 'chunked' };
-    const sent = request(`${origin}/answers`, { method: 'POST', headers }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode!);
-    });
-    sent.on('error', reject);
-    sent.end('x'.repeat(bytes));
-  });
-}
 
 test('rejects other methods and paths', async (t) => {
   const { page, visitor } = await visiting(t, 'a');
@@ -405,14 +388,14 @@ test('counts a session once if its first response was lost', async (t) => {
 });
 
 test('keeps the entered values if the API rejects a form', async (t) => {
-  // The limit allows one request for the check at the start and one for the session.
-  const { page, visitor } = await visiting(t, 'a', { key: { limits: { requestsPerMinute: 2 } } });
+  // The limit allows only the request for the session.
+  const { page, visitor } = await visiting(t, 'a', { market: {}, key: { limits: { requestsPerMinute: 1 } } });
   const { status, headers, text } = await visitor.post('/answers', goodAnswers);
   assert.equal(status, 503);
   assert.ok(Number(headers.get('retry-after')) >= 1);
   assert.match(textOf(text), /We cannot look for offers at the moment/);
   assert.match(text, /name="loan_amount" value="\$10,000"/);
-  assert.match(page.log(), /^landing page: POST \/inputs: 429 RATE_LIMIT_EXCEEDED, request \S+$/m);
+  assert.match(page.log(), /^POST \/inputs: 429 RATE_LIMIT_EXCEEDED, request \S+$/m);
   assert.ok(!page.log().includes('10,000'));
   page.market.clock.advance(60_000);
   assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
@@ -435,7 +418,7 @@ test('shows results only to this machine or with the password', async (t) => {
   const { page, visitor } = await visiting(t, 'a');
   assert.equal((await visitor.get('/results')).status, 200);
   assert.equal((await visitor.get('/results', { 'X-Forwarded-For': '203.0.113.7' })).status, 404);
-  assert.equal(await statusUnderName(page.origin, 'rebound.example'), 404);
+  assert.equal(await rawStatus(`${page.origin}/results`, 'GET', { Host: 'rebound.example' }), 404);
 
   const locked = await startLandingPage(t, { settings: { RESULTS_PASSWORD: 'sesame: open' } });
   const basic = (text: string) => ({ Authorization: `Basic ${Buffer.from(text).toString('base64')}` });
@@ -445,18 +428,6 @@ test('shows results only to this machine or with the password', async (t) => {
   assert.equal((await fetch(`${locked.origin}/results`, { headers: basic('me:sesame') })).status, 401);
   assert.equal((await fetch(`${locked.origin}/results`, { headers: basic('me:sesame: open') })).status, 200);
 });
-
-/** Requests the results with another Host header, which `fetch` cannot set. */
-function statusUnderName(origin: string, name: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    request(`${origin}/results`, { headers: { Host: name } }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode!);
-    })
-      .on('error', reject)
-      .end();
-  });
-}
 
 test('restricts cookies to HTTPS behind a proxy', async (t) => {
   const page = await startLandingPage(t, { settings: { BEHIND_PROXY: '1' } });
@@ -478,26 +449,27 @@ test('prints the reason of a failed start on one line', async (t) => {
   const url = apiUrlOf(page.market);
   const nobody = `http://127.0.0.1:${await findFreePort()}/v1/personal-loans`;
   const other = new URL(page.origin).port;
-  const cases: [Record<string, string>, RegExp][] = [
-    [{}, /API_KEY is not set: /],
+  for (const [settings, reason] of [
     [{ API_KEY: 'a key' }, /API_KEY holds characters/],
     [{ API_KEY: 'key', API_URL: 'somewhere' }, /API_URL takes an address/],
     [{ API_KEY: 'key', HOST: 'example' }, /HOST takes an IP address/],
     [{ API_KEY: 'key', PORT: '70000' }, /PORT takes a whole number/],
+  ] as const) {
+    assert.throws(() => readSettings(settings), { name: 'SettingsError', message: reason });
+  }
+  const known = { API_KEY: page.key, API_URL: url };
+  for (const [settings, reason] of [
+    [{}, /API_KEY is not set: /],
     [{ API_KEY: 'key', API_URL: nobody }, /no answer from .*: start the server with `make run`/],
     [{ API_KEY: 'svc_pl_live_unknown', API_URL: url }, /does not know the key in API_KEY/],
-    [
-      { API_KEY: page.key, API_URL: url.replace('personal-loans', 'mortgage') },
-      /does not serve this page.*404 NOT_FOUND/,
-    ],
-    [{ API_KEY: page.key, API_URL: url, PORT: other }, /cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)/],
-  ];
-  for (const [settings, said] of cases) {
-    const child = spawnLandingPage(settings);
+    [{ ...known, API_URL: url.replace('personal-loans', 'mortgage') }, /does not serve this page.*404 NOT_FOUND/],
+    [{ ...known, PORT: other }, /cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)/],
+  ] as const) {
+    const child = spawnLandingPage(settings as Record<string, string>);
     assert.equal(await child.ended(), 1);
-    assert.match(child.log(), said);
+    assert.match(child.log(), reason);
     assert.match(child.log(), /^landing page: [^\n]+\n$/);
-    assert.ok(settings.API_KEY === undefined || settings.API_KEY === 'key' || !child.log().includes(settings.API_KEY));
+    assert.ok(!child.log().includes(page.key));
   }
 });
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type TestContext, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
@@ -21,13 +21,18 @@ function temporaryFolder(t: TestContext): string {
   return folder;
 }
 
-/** Starts a server with its own data folder on a free port. Returns the settings for both. */
-async function served(t: TestContext) {
-  const dataDir = temporaryFolder(t);
-  const server = await serveMarketplace(dataDir);
-  afterwards(t, () => server.stop());
-  return { SVC_DATA_DIR: dataDir, SVC_PORT: String(server.port) };
-}
+let server: Awaited<ReturnType<typeof serveMarketplace>>;
+const dataDir = mkdtempSync(join(tmpdir(), 'demo-key-'));
+before(async () => {
+  server = await serveMarketplace(dataDir);
+});
+after(async () => {
+  await server.stop();
+  rmSync(dataDir, { recursive: true });
+});
+
+/** Settings of the server and of the script. */
+const served = () => ({ SVC_DATA_DIR: dataDir, SVC_PORT: String(server.port) });
 
 function withDemoKey(settings: Readonly<Record<string, string>>, ...command: string[]) {
   const child = spawn(process.execPath, [script, 'visitor', '--', ...command], {
@@ -45,25 +50,26 @@ async function keyStates(settings: Readonly<Record<string, string>>): Promise<st
   return keys.filter(({ account }) => account === 'visitor').map(({ state }) => state);
 }
 
-test('the demo runs on a server with another port and data folder, and revokes its key', async (t) => {
-  const settings = await served(t);
+test('the demo runs on a server with another port and data folder, and revokes its key', async () => {
+  const settings = served();
   const { ended, stdout, stderr } = withDemoKey(settings, process.execPath, demo, '--borrowers', '2');
   assert.deepEqual([await ended, await stderr], [0, '']);
   assert.match(await stdout, /^ +sessions_total +1 +1$/m);
   assert.deepEqual(await keyStates(settings), ['revoked']);
 });
 
-test('Ctrl-C ends the program and revokes its key', async (t) => {
-  const settings = await served(t);
+test('Ctrl-C ends the program and revokes its key', async () => {
+  const settings = served();
   const waiting = `process.once('SIGINT', () => process.exit(3)); console.log('ready'); setInterval(() => {}, 1000)`;
   const { child, ended, stderr } = withDemoKey(settings, process.execPath, '-e', waiting);
   child.stdout.once('data', () => child.kill('SIGINT'));
   assert.deepEqual([await ended, await stderr], [3, '']);
-  assert.deepEqual(await keyStates(settings), ['revoked']);
+  // The first key is that of the test before.
+  assert.deepEqual(await keyStates(settings), ['revoked', 'revoked']);
 });
 
 test('a server with another data folder causes an error that names the folder of the key, and the key is revoked', async (t) => {
-  const settings = { ...(await served(t)), SVC_DATA_DIR: temporaryFolder(t) };
+  const settings = { ...served(), SVC_DATA_DIR: temporaryFolder(t) };
   const { ended, stdout, stderr } = withDemoKey(settings, process.execPath, '-e', '');
   assert.deepEqual([await ended, await stdout], [1, '']);
   const said = await stderr;

@@ -1,5 +1,5 @@
 import { after, before, describe } from 'node:test';
-import { type Engine, engines, RunningMarketplace, type StartOptions } from './running-marketplace.ts';
+import { type Engine, RunningMarketplace, type StartOptions } from './running-marketplace.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 import { allFixtures, personalLoansFixture } from './vertical-fixtures.ts';
 
@@ -51,20 +51,19 @@ export function describeService(
   declare: (on: { readonly engine: Engine; readonly running: () => RunningMarketplace }) => void,
   options: StartOptions = {},
 ): void {
-  for (const engine of engines) {
-    describe(subject, () => {
-      let market: RunningMarketplace | undefined;
-      before(async () => {
-        market = await RunningMarketplace.start(engine, options);
-      });
-      after(() => market?.close());
-      declare({
-        engine,
-        running: () => {
-          if (market === undefined) throw new Error('the service is available only while a test runs');
-          return market;
-        },
-      });
+  const engine: Engine = 'uws';
+  describe(subject, () => {
+    let market: RunningMarketplace | undefined;
+    before(async () => {
+      market = await RunningMarketplace.start(engine, options);
     });
-  }
+    after(() => market?.close());
+    declare({
+      engine,
+      running: () => {
+        if (market === undefined) throw new Error('the service is available only while a test runs');
+        return market;
+      },
+    });
+  });
 }

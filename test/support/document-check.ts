@@ -36,10 +36,10 @@ export function checkErrorOfInvalidRequest(answer: Answer): void {
 
 /**
  * Checks a response of the public listener against the OpenAPI document. `HttpClient` and `ServiceConnection` call this
- * function for every response, and test/architecture/checked-answers.test.ts rejects other clients.
+ * function for every response, and test/architecture/tidiness.test.ts rejects other clients in tests of the API.
  *
  * The check skips paths that are not in the document (see `DocumentCheck.check`), the operations listener, which has no
- * document, and error responses that an engine generates (see `ServiceConnection`). Only test/widget/suites/documented-requests.ts
+ * document, and error responses that an engine generates (see `ServiceConnection`). Only test/widget/widget-embedding.test.ts
  * checks the requests of browsers. Other browser tests are about the pages, and some of them replace responses.
  */
 export function checkAgainstDocuments(asked: HttpRequest, answer: Answer): void {

@@ -1,7 +1,503 @@
-import { expiry } from './suites/expiry.ts';
-import { noOffers } from './suites/no-offers.ts';
-import { offersShown } from './suites/offers-shown.ts';
-import { widgetEvents } from './suites/widget-events.ts';
-import { declareSuites } from './widget-test-pages.ts';
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { describe, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Page, Route } from 'playwright-core';
+import { bounds } from '../../src/bounds.ts';
+import type { WidgetOffersView } from '../../src/operations/show-widget-offers.ts';
+import { findAccessibilityViolations } from '../support/accessibility.ts';
+import { loadId, WidgetCaller } from '../support/api-caller.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
+import {
+  assertSortedByApr,
+  collectErrors,
+  countedEvents,
+  countedViews,
+  countOfferRequests,
+  eventually,
+  hasFocus,
+  messageTitle,
+  offerCards,
+  offerLink,
+  offersAddress,
+  sortByApr,
+  type TestWidget,
+  useWidgetTestPages,
+} from './widget-test-pages.ts';
 
-declareSuites(offersShown, noOffers, expiry, widgetEvents);
+declare const getComputedStyle: (element: unknown) => { readonly backgroundColor: string };
+
+const dayMs = 86_400_000;
+const pages = useWidgetTestPages();
+
+/** Changes the offers of a response before the page receives them. */
+async function changeOffers(route: Route, change: (view: WidgetOffersView & Record<string, unknown>) => void) {
+  const response = await route.fetch();
+  const json = await response.json();
+  change(json);
+  await route.fulfill({ response, json });
+}
+
+describe('offers in the widget', () => {
+  test('a card shows an offer with its payment, amount, term and APR range', async (t) => {
+    const { html, subId, token } = await pages.widget({ maxOffers: 20 });
+    const page = await pages.open(t, html);
+    await offerLink(page).waitFor();
+    const { offers } = await new WidgetCaller(pages.market.http, subId, token).offers(loadId(170), { max_offers: 20 });
+    const cards = await offerCards(page).evaluateAll((nodes) =>
+      nodes.map((card) => {
+        const [heading, logo, link] = ['h3', '.logo img', 'a'].map((selector) => card.querySelector(selector));
+        const attributes = (node: typeof card, ...names: string[]) => names.map((name) => node.getAttribute(name));
+        return {
+          name: heading.textContent as string,
+          text: card.textContent as string,
+          logo: attributes(logo, 'src', 'alt'),
+          linkText: link.textContent as string,
+          link: attributes(link, 'target', 'rel'),
+          address: link.href as string,
+        };
+      }),
+    );
+    assert.equal(cards.length, offers.length);
+    for (const [place, offer] of offers.entries()) {
+      const { name, text, logo, linkText, link, address } = cards[place]!;
+      const { lender_name: lender, apr_range: apr } = offer;
+      const rates = `${apr.min.toFixed(2)}% to ${apr.max.toFixed(2)}%`;
+      const payment = offer.monthly_payment_estimate.toFixed(2);
+      const { payment_term_months: term } = offer as unknown as { payment_term_months: number };
+      assert.equal(name, lender);
+      assert.ok(text.includes(`$${payment}/month for $10,000 over ${term} months, APR from ${rates}`), text);
+      assert.ok(text.includes(`${offer.svc_star_rating.toFixed(1)} out of 5`), text);
+      assert.ok(text.includes(`$${offer.loan_amount_range.min.toLocaleString('en-US')}–`), text);
+      assert.equal(text.includes('Checking your rate will not affect your credit score'), offer.prequalification);
+      assert.deepEqual(logo, [offer.logo_url, `${lender} logo`]);
+      assert.ok(linkText.endsWith(` at ${lender} (opens in a new tab)`), linkText);
+      assert.deepEqual(link, ['_blank', 'noopener sponsored']);
+      const { searchParams } = new URL(address);
+      assert.deepEqual([searchParams.get('offer'), searchParams.get('sub')], [offer.svc_offer_id, subId]);
+    }
+    assert.equal(new Set(offers.map(({ prequalification }) => prequalification)).size, 2);
+  });
+
+  test('the title shows the number of offers, and the disclosure of the catalog is above the offers', async (t) => {
+    const { caller, subId, html } = await pages.widget({ maxOffers: 3 });
+    const page = await pages.open(t, html, { viewport: { width: 375, height: 680 } });
+    await offerLink(page).waitFor();
+    const { total_offers: total, disclosure } = await caller.offers(subId);
+    assert.equal(await page.locator('.count').textContent(), `3 of ${total} offers for $10,000`);
+    const summary = page.getByText('How offers are chosen');
+    const box = await summary.boundingBox();
+    assert.ok(box !== null && box.y + box.height < 400, 'above the fold');
+    await summary.click();
+    const text = (await page.locator('.disclosure-text').textContent()) ?? '';
+    const phrases = [
+      'APR',
+      'likely the lender is',
+      'star rating',
+      'What a lender pays us plays no part in it',
+      disclosure,
+    ];
+    for (const phrase of phrases) assert.ok(text.includes(phrase), phrase);
+  });
+
+  test('a change of the sort order keeps the keyboard focus and is announced to screen readers', async (t) => {
+    const { html } = await pages.widget();
+    const page = await pages.open(t, html);
+    await offerLink(page).waitFor();
+    const order = page.getByLabel('Sort by');
+    assert.deepEqual(await order.locator('option').allTextContents(), ['Recommended', 'Lowest APR', 'Highest amount']);
+    await order.focus();
+    await sortByApr(page);
+    await assertSortedByApr(page);
+    assert.equal(await hasFocus(order), true);
+  });
+
+  test('the revenue sort is available only if the page starts with it, under the name “Sponsored first”', async (t) => {
+    const { html } = await pages.widget({ sort: 'svc_revenue' });
+    const page = await pages.open(t, html);
+    await offerLink(page).waitFor();
+    assert.equal(await page.getByLabel('Sort by').inputValue(), 'svc_revenue');
+    assert.ok((await page.getByLabel('Sort by').locator('option').allTextContents()).includes('Sponsored first'));
+    await page.getByText('How offers are chosen').click();
+    const text = (await page.locator('.disclosure-text').textContent()) ?? '';
+    assert.match(text, /“Sponsored first” goes by what we expect to be paid/);
+  });
+
+  test('the widget shows the last of two quickly selected sort orders', async (t) => {
+    const { html } = await pages.widget();
+    const page = await pages.open(t, html);
+    await offerLink(page).waitFor();
+    let sendDelayed: (() => Promise<void>) | undefined;
+    await page.route('**/w/offers?*sort=lowest_apr*', (route) => {
+      sendDelayed = () => route.continue();
+    });
+    const order = page.getByLabel('Sort by');
+    const status = page.getByRole('status').filter({ hasText: 'Highest amount' });
+    const requested = page.waitForRequest(/sort=lowest_apr/);
+    await order.selectOption('lowest_apr');
+    await requested;
+    await order.selectOption('highest_amount');
+    await status.waitFor();
+    await sendDelayed?.().catch(() => {});
+    assert.equal(await status.count(), 1);
+    assert.equal(await order.inputValue(), 'highest_amount');
+  });
+
+  test('URLs with other schemes are removed, and markup in a response is shown as text', async (t) => {
+    const { html } = await pages.widget({ maxOffers: 3 });
+    const page = await pages.newPage(t);
+    const lender_name = '<img src=x onerror="document.title=1">';
+    await page.route(offersAddress, (route) =>
+      changeOffers(route, ({ offers }) => {
+        Object.assign(offers[0]!, { click_url: 'javascript:document.title="followed"' });
+        Object.assign(offers[1]!, { logo_url: 'data:image/svg+xml,<svg/>', lender_name });
+      }),
+    );
+    await page.goto(pages.url(html));
+    const card = offerCards(page).first();
+    await card.waitFor();
+    assert.equal(await page.locator('.card').count(), 2);
+    assert.equal(await card.getByRole('heading').textContent(), lender_name);
+    assert.equal(await card.locator('img').count(), 0);
+    assert.equal(await page.locator('a[href^="javascript"]').count(), 0);
+  });
+
+  test('data-theme selects a light or dark widget', async (t) => {
+    const { html } = await pages.widget();
+    const [white, black] = ['rgb(255, 255, 255)', 'rgb(18, 23, 30)'];
+    for (const [theme, inLight, inDark] of [
+      ['light', white, white],
+      ['dark', black, black],
+      ['auto', white, black],
+    ] as const) {
+      const page = await pages.open(t, html.replace('data-sub', `data-theme="${theme}" data-sub`));
+      await offerLink(page).waitFor();
+      const colors: string[] = [];
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        colors.push(await page.locator('.panel').evaluate((node) => getComputedStyle(node).backgroundColor));
+      }
+      assert.deepEqual(colors, [inLight, inDark], theme);
+    }
+  });
+
+  test('a logo that fails to load is replaced with the initial of the lender', async (t) => {
+    const { html } = await pages.widget();
+    const page = await pages.newPage(t);
+    await page.route('**/cdn/**', (route) => route.abort());
+    await page.goto(pages.url(html));
+    await offerCards(page).first().locator('.logo').getByText('S', { exact: true }).waitFor();
+  });
+});
+
+describe('a widget without offers', () => {
+  const retryButton = (page: Page) => page.getByRole('button', { name: /^Try again/ });
+
+  test('tells the borrower what to do if no offer matches', async (t) => {
+    const { html } = await pages.widget({ mode: 'live', allowed: true, fields: fixture.unmatched });
+    const page = await pages.open(t, html);
+    await messageTitle(page, 'No offers match right now').waitFor();
+    assert.match((await page.locator('.message').textContent()) ?? '', /smaller amount/);
+    assert.match((await page.getByRole('status').textContent()) ?? '', /^No offers match right now/);
+    assert.equal(await page.getByLabel('Sort by').isVisible(), false);
+    assert.equal(await retryButton(page).count(), 0);
+  });
+
+  test('shows a message for an expired session, at the start and after a change of the sort order', async (t) => {
+    const { html } = await pages.widget();
+    const early = await pages.open(t, html);
+    await offerLink(early).waitFor();
+    pages.market.clock.advance(bounds.sessionTtlMs);
+    await early.getByLabel('Sort by').selectOption('lowest_apr');
+    const late = await pages.open(t, html);
+    for (const page of [early, late]) {
+      await messageTitle(page, 'These offers have expired').waitFor();
+      assert.equal(await page.locator('.card').count(), 0);
+      assert.equal(await retryButton(page).count(), 0);
+    }
+  });
+
+  test('logs how to allow its origin, and that data-token was not issued for data-sub', async (t) => {
+    const [live, one, other] = [await pages.widget({ mode: 'live' }), await pages.widget(), await pages.widget()];
+    const { origin } = pages.partner;
+    for (const [html, hint] of [
+      [live.html, `${origin} is not allowed to embed it; ask the operator to add it to the embedding origins`],
+      [one.html.replace(one.token, other.token), 'data-token was not issued'],
+    ] as const) {
+      const page = await pages.newPage(t);
+      const errors = collectErrors(page);
+      await page.goto(pages.url(html));
+      await messageTitle(page, 'Offers cannot be shown here').waitFor();
+      const own = errors.filter((text) => text.startsWith('Offers widget:'));
+      assert.ok(own.length === 1 && own[0]!.includes(hint), own.join('\n'));
+    }
+  });
+
+  test('sends an error event for missing fields, and shows offers after they were submitted', async (t) => {
+    const widget = await pages.widget();
+    await widget.caller.submit(widget.subId, { [fixture.amount]: null });
+    const page = await pages.open(t, widget.html);
+    await messageTitle(page, 'A few answers are missing').waitFor();
+    await eventually(() => countedEvents(widget), { widget_loaded: 1, widget_error: 1 });
+    await widget.caller.submit(widget.subId, { [fixture.amount]: 12_000 });
+    await retryButton(page).focus();
+    await page.keyboard.press('Enter');
+    await offerLink(page).waitFor();
+    // The focused button was removed, so the focus moved to the title.
+    assert.equal(await hasFocus(page.locator('.title')), true);
+  });
+
+  test('retries after a rate limit error, and then shows an error', async (t) => {
+    const { subId, token, html } = await pages.widget();
+    const widget = new WidgetCaller(pages.market.http, subId, token);
+    for (let load = 1; load <= bounds.widgetRequestsPerMinute; load++) {
+      await widget.get('/offers', { load: loadId(load) });
+    }
+    const page = await pages.newPage(t);
+    const requests = countOfferRequests(page);
+    await page.goto(pages.url(html));
+    await messageTitle(page, 'Many people are asking right now').waitFor();
+    assert.equal(requests.count, 3);
+    pages.market.clock.advance(60_000);
+    await retryButton(page).click();
+    await offerLink(page).waitFor();
+  });
+
+  test('shows a countdown for a long Retry-After before a retry', async (t) => {
+    const { html } = await pages.widget();
+    const page = await pages.newPage(t);
+    await page.clock.install();
+    let requests = 0;
+    const busy = {
+      status: 503,
+      headers: {
+        'Retry-After': '30',
+        'Access-Control-Allow-Origin': '*',
+        'Access-Control-Expose-Headers': 'Retry-After',
+      },
+      json: { error: 'SERVICE_UNAVAILABLE', message: 'busy' },
+    };
+    await page.route(offersAddress, (route) => (++requests > 1 ? route.continue() : route.fulfill(busy)));
+    await page.goto(pages.url(html));
+    await messageTitle(page, 'Many people are asking right now').waitFor();
+    assert.equal(await retryButton(page).isDisabled(), true);
+    assert.match((await retryButton(page).textContent()) ?? '', /in \d+ s$/);
+    await page.clock.runFor(31_000);
+    assert.equal(requests, 1);
+    assert.equal(await retryButton(page).isEnabled(), true);
+    await retryButton(page).click();
+    await offerLink(page).waitFor();
+  });
+
+  test('a request for offers times out after 10 seconds', async (t) => {
+    const { html } = await pages.widget();
+    const page = await pages.newPage(t);
+    await page.clock.install();
+    await page.route(offersAddress, () => {});
+    const requested = page.waitForRequest(/\/w\/offers/);
+    await page.goto(pages.url(html));
+    await requested;
+    assert.equal(await page.locator('.placeholder').count(), 5);
+    await page.clock.runFor(10_000);
+    await messageTitle(page, 'Offers could not be loaded').waitFor();
+    await page.unroute(offersAddress);
+    await retryButton(page).click();
+    await offerLink(page).waitFor();
+  });
+
+  test('retries when the network connection is restored, and counts one view', async (t) => {
+    const widget = await pages.widget();
+    const page = await pages.newPage(t);
+    await page.route(offersAddress, (route) => route.abort());
+    await page.goto(pages.url(widget.html));
+    await messageTitle(page, 'Offers could not be loaded').waitFor();
+    await page.unroute(offersAddress);
+    // The browser sends this event only on machines with a network.
+    await page.evaluate('dispatchEvent(new Event("online"))');
+    await offerLink(page).waitFor();
+    assert.equal(await countedViews(widget), 1);
+  });
+
+  test('keeps its offers if a change of the sort order fails', async (t) => {
+    const { html } = await pages.widget();
+    const page = await pages.open(t, html);
+    await offerLink(page).waitFor();
+    const before = await page.locator('.card .name').allTextContents();
+    await page.route(offersAddress, (route) => route.abort());
+    await page.getByLabel('Sort by').selectOption('highest_amount');
+    await page.getByRole('alert').filter({ hasText: 'The order could not be changed' }).waitFor();
+    assert.deepEqual(await page.locator('.card .name').allTextContents(), before);
+    assert.equal(await page.getByLabel('Sort by').inputValue(), 'recommended');
+    await page.unroute(offersAddress);
+    await sortByApr(page);
+    assert.equal(await page.getByRole('alert').filter({ hasText: 'order' }).count(), 0);
+  });
+});
+
+describe('offers on an open page', () => {
+  const expired = (page: Page) => messageTitle(page, 'These offers have expired');
+
+  /** Opens a page with offers. The test controls the clock of the page. */
+  async function openPage(t: TestContext, { html }: TestWidget, time?: string): Promise<Page> {
+    const page = await pages.newPage(t);
+    await page.clock.install(time === undefined ? {} : { time });
+    await page.goto(pages.url(html));
+    await offerLink(page).waitFor();
+    return page;
+  }
+
+  test('offers expire with the session, whatever the time on the visitor’s device', async (t) => {
+    for (const time of ['2001-01-01', '2049-12-31']) {
+      const widget = await pages.widget();
+      const page = await openPage(t, widget, time);
+      const consoleLines: string[] = [];
+      page.on('console', (message) => consoleLines.push(message.text()));
+      await page.clock.runFor(bounds.sessionTtlMs - 60_000);
+      assert.equal(await expired(page).count(), 0, time);
+      await offerLink(page).focus();
+      await page.clock.runFor(60_000);
+      await expired(page).waitFor();
+      assert.equal(await page.locator('.card').count(), 0);
+      assert.match((await page.getByRole('status').textContent()) ?? '', /^These offers have expired/);
+      // The focused link was removed. Expiry is not an integration error, so the widget logs nothing.
+      assert.equal(await hasFocus(page.locator('.title')), true);
+      assert.deepEqual(consoleLines, []);
+      assert.equal(await countedViews(widget), 1);
+    }
+  });
+
+  test('offers are checked for expiry when the visitor returns to the page, because timers may not have run', async (t) => {
+    for (const comingBack of [
+      'document.dispatchEvent(new Event("visibilitychange"))',
+      'dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))',
+    ]) {
+      const page = await openPage(t, await pages.widget());
+      const now = await page.evaluate<number>('Date.now()');
+      for (const [passedMs, isOver] of [
+        [bounds.sessionTtlMs - 60_000, false],
+        [bounds.sessionTtlMs, true],
+      ] as const) {
+        await page.clock.setSystemTime(now + passedMs);
+        assert.equal(await expired(page).count(), 0);
+        await page.evaluate(comingBack);
+        assert.equal(await expired(page).count(), isOver ? 1 : 0, comingBack);
+      }
+    }
+  });
+
+  test('offers expire correctly after more than the maximum delay of setTimeout', async (t) => {
+    const { html } = await pages.widget();
+    const page = await pages.newPage(t);
+    await page.clock.install();
+    await page.route(offersAddress, (route) =>
+      changeOffers(route, (view) => {
+        const expires_at = new Date(Date.parse(view.generated_at) + 40 * dayMs).toISOString();
+        Object.assign(view, { expires_at });
+      }),
+    );
+    await page.goto(pages.url(html));
+    await offerLink(page).waitFor();
+    await page.clock.runFor(39 * dayMs);
+    assert.equal(await expired(page).count(), 0);
+    await page.clock.runFor(dayMs);
+    await expired(page).waitFor();
+  });
+
+  test('offers expire one session lifetime after the creation of the session, also after a later response', async (t) => {
+    const page = await openPage(t, await pages.widget());
+    const halfMs = bounds.sessionTtlMs / 2;
+    await page.clock.runFor(halfMs);
+    pages.market.clock.advance(halfMs);
+    await sortByApr(page);
+    await page.clock.runFor(halfMs - 60_000);
+    assert.equal(await expired(page).count(), 0);
+    await page.clock.runFor(60_000);
+    await expired(page).waitFor();
+  });
+});
+
+describe('accessibility of the widget', () => {
+  /** Folder of screenshots for manual review. */
+  const artefacts = fileURLToPath(new URL('../../test-artefacts/widget/', import.meta.url));
+
+  async function assertAccessible(page: Page, state: string, width = 280, colorScheme: 'light' | 'dark' = 'light') {
+    mkdirSync(artefacts, { recursive: true });
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    await page.screenshot({ path: `${artefacts}${state}-${colorScheme}-${width}.png`, fullPage: true });
+    assert.deepEqual(await findAccessibilityViolations(page, [colorScheme]), [], `${state}, ${width}`);
+  }
+
+  test('offers have no violations, with all details open', async (t) => {
+    const { html } = await pages.widget({ maxOffers: 3 });
+    const page = await pages.open(t, html);
+    await offerLink(page).waitFor();
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    await assertAccessible(page, 'offers', 280);
+    await assertAccessible(page, 'offers', 1200);
+    await assertAccessible(page, 'offers', 1200, 'dark');
+  });
+
+  test('placeholders of offers have no violations', async (t) => {
+    const { html } = await pages.widget({ maxOffers: 3 });
+    const page = await pages.newPage(t);
+    await page.route(offersAddress, () => {});
+    await page.goto(pages.url(html));
+    await page.locator('.placeholder').first().waitFor();
+    await assertAccessible(page, 'placeholders');
+  });
+
+  test('an error with a button has no violations', async (t) => {
+    const { html } = await pages.widget();
+    const page = await pages.newPage(t);
+    await page.route(offersAddress, (route) => route.abort());
+    await page.goto(pages.url(html));
+    await page.locator('.message').waitFor();
+    await assertAccessible(page, 'error');
+  });
+
+  test('the page of an iframe has no violations', async (t) => {
+    const { caller, subId } = await pages.widget();
+    const { src } = await caller.embed(subId, 'iframe', { max_offers: 3 });
+    const page = await pages.newPage(t);
+    await page.goto(src);
+    await offerLink(page).waitFor();
+    await assertAccessible(page, 'iframe');
+  });
+
+  test('all controls can be used by keyboard in reading order', async (t) => {
+    const { html } = await pages.widget({ maxOffers: 2 });
+    const page = await pages.open(t, html);
+    await offerLink(page).waitFor();
+    const focused = () =>
+      page.locator('.panel').evaluate((panel) => {
+        const { tagName, className, textContent } = panel.getRootNode().activeElement;
+        return tagName === 'A' ? `A ${className}` : tagName === 'SUMMARY' ? `SUMMARY ${textContent}` : tagName;
+      });
+    const path: string[] = [];
+    for (let step = 0; step < 6; step++) {
+      await page.keyboard.press('Tab');
+      path.push(await focused());
+    }
+    const names = await page.locator('.card .name').allTextContents();
+    const controls = names.flatMap((name) => ['A go', `SUMMARY Details of the offer from ${name}`]);
+    assert.deepEqual(path, ['SELECT', 'SUMMARY How offers are chosen', ...controls]);
+    await page.keyboard.press('Enter');
+    await page.locator('.details-text').nth(1).waitFor();
+  });
+
+  test('the widget respects reduced motion and forced colors', async (t) => {
+    const { html } = await pages.widget({ maxOffers: 1 });
+    const page = await pages.newPage(t, { reducedMotion: 'reduce', forcedColors: 'active' });
+    await page.route(offersAddress, () => {});
+    await page.goto(pages.url(html));
+    await page.locator('.placeholder-part').first().waitFor({ state: 'attached' });
+    assert.equal(await page.locator('.panel').evaluate((panel) => panel.getAnimations({ subtree: true }).length), 0);
+    await page.unroute(offersAddress);
+    await page.reload();
+    await offerLink(page).waitFor();
+    assert.equal(await page.locator('.stars').isVisible(), false);
+    assert.match((await page.locator('.rating').textContent()) ?? '', /\d\.\d out of 5/);
+    await page.screenshot({ path: `${artefacts}forced-colors.png` });
+  });
+});

@@ -1,9 +1,13 @@
-import { after, before } from 'node:test';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Browser, BrowserContextOptions, FrameLocator, Locator, Page } from 'playwright-core';
 import type { Mode } from '../../src/index.ts';
+import { afterwards } from '../support/afterwards.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { startChromium } from '../support/chromium.ts';
-import { PartnerPages } from '../support/partner-pages.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
@@ -11,8 +15,8 @@ import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts
 interface WidgetOptions {
   /** Mode of the session. Any page can embed sandbox sessions; only allowed origins can embed live sessions. */
   readonly mode?: Mode;
-  /** Whether the account allows the origin of the partner's pages. */
-  readonly allowed?: boolean;
+  /** Whether the account allows the origin of the partner's pages, or another origin that it allows. */
+  readonly allowed?: boolean | string;
   readonly fields?: Fields;
   readonly maxOffers?: number;
   readonly sort?: string;
@@ -49,22 +53,65 @@ ${widgets}
 </html>`;
 }
 
-/** Runs the service, a server for the pages of a partner, and a browser. */
-class WidgetTestPages {
-  readonly market: RunningMarketplace;
-  readonly pages: PartnerPages;
-  readonly #browser: Browser;
-  #sessions = 0;
+/** A server for the pages of a partner, with another origin than the service. Tests add the pages. */
+class PartnerPages {
+  readonly #server: Server;
+  readonly #pages = new Map<string, { readonly html: string; readonly headers: Readonly<Record<string, string>> }>();
 
-  private constructor(market: RunningMarketplace, pages: PartnerPages, browser: Browser) {
-    this.market = market;
-    this.pages = pages;
-    this.#browser = browser;
+  private constructor(server: Server) {
+    this.#server = server;
+    server.on('request', (request, response) => {
+      const page = this.#pages.get(request.url ?? '');
+      response.writeHead(page === undefined ? 404 : 200, {
+        'Content-Type': 'text/html; charset=utf-8',
+        ...page?.headers,
+      });
+      response.end(page?.html);
+    });
   }
 
-  static async start(): Promise<WidgetTestPages> {
-    const browser = await startChromium();
-    return new WidgetTestPages(await RunningMarketplace.start('uws'), await PartnerPages.start(), browser);
+  static async start(): Promise<PartnerPages> {
+    const server = createServer();
+    const pages = new PartnerPages(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return pages;
+  }
+
+  /** Origin of the pages. The host differs from 127.0.0.1, the host of the service. */
+  get origin(): string {
+    return `http://localhost:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Adds a page. Returns its URL. */
+  add(html: string, headers: Readonly<Record<string, string>> = {}): string {
+    const path = `/${this.#pages.size + 1}`;
+    this.#pages.set(path, { html, headers });
+    return this.origin + path;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+/** The service, a server for the pages of a partner, and a browser. Available only while a test runs. */
+class WidgetTestPages {
+  market!: RunningMarketplace;
+  partner!: PartnerPages;
+  #browser!: Browser;
+  #sessions = 0;
+
+  async start(): Promise<void> {
+    this.#browser = await startChromium();
+    this.market = await RunningMarketplace.start('uws');
+    this.partner = await PartnerPages.start();
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close();
+    await this.partner.close();
+    await this.market.close();
   }
 
   async widget(options: WidgetOptions = {}): Promise<TestWidget> {
@@ -72,47 +119,123 @@ class WidgetTestPages {
     const tag = `widget-${++this.#sessions}`;
     const account = `partner ${this.#sessions}`;
     const caller = this.market.caller(fixture, { account, mode });
-    if (allowed) this.market.marketplace.origins.allow(account, this.pages.origin);
+    if (allowed !== false) {
+      this.market.marketplace.origins.allow(account, allowed === true ? this.partner.origin : allowed);
+    }
     const subId = await caller.sessionWith(tag, fields);
     const { token, html, src } = await caller.embed(subId, 'js', { max_offers: maxOffers, sort });
     return { caller, tag, subId, token, html, src };
   }
 
-  /** Creates a browser context. Its user agent lacks `Headless`, because the service would detect clicks of a bot. */
-  context(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  /** Creates an empty page. Its user agent lacks `Headless`, because the service would detect clicks of a bot. */
+  async newPage(t: TestContext, options: BrowserContextOptions = {}): Promise<Page> {
     const [major] = this.#browser.version().split('.');
     const userAgent = `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`;
-    return this.#browser.newContext({ userAgent, ...options });
+    const context = await this.#browser.newContext({ userAgent, ...options });
+    afterwards(t, () => context.close());
+    return context.newPage();
   }
 
-  /** Opens a partner's page with these widgets in a new context. */
-  async open(widgets: string, options: BrowserContextOptions = {}, head = ''): Promise<Page> {
-    const page = await (await this.context(options)).newPage();
-    await page.goto(this.page(widgets, head));
+  /** Opens a partner's page with these widgets. */
+  async open(t: TestContext, widgets: string, options: BrowserContextOptions = {}, head = ''): Promise<Page> {
+    const page = await this.newPage(t, options);
+    await page.goto(this.url(widgets, head));
     return page;
   }
 
   /** Returns the URL of a partner's page with these widgets. */
-  page(widgets: string, head = ''): string {
-    return this.pages.add(partnerPage(widgets, head));
-  }
-
-  async close(): Promise<void> {
-    await this.#browser.close();
-    await this.pages.close();
-    await this.market.close();
+  url(widgets: string, head = ''): string {
+    return this.partner.add(partnerPage(widgets, head));
   }
 }
 
-/** Declares a group of tests. `pages` is available only while a test runs. */
-export type WidgetSuite = (pages: () => WidgetTestPages) => void;
+/** Declares the service and the browser that all tests of a file share. */
+export function useWidgetTestPages(): WidgetTestPages {
+  const pages = new WidgetTestPages();
+  before(() => pages.start());
+  after(() => pages.close());
+  return pages;
+}
 
-/** Declares the suites of a test file. The suites share one service and one browser. */
-export function declareSuites(...suites: readonly WidgetSuite[]): void {
-  let pages: WidgetTestPages | undefined;
-  before(async () => {
-    pages = await WidgetTestPages.start();
+/** Addresses of the widget's requests, for `page.route`. */
+export const offersAddress = '**/w/offers?*';
+export const eventsAddress = '**/w/events?*';
+
+/** Returns the cards of offers, without placeholders. */
+export function offerCards(page: Page | FrameLocator): Locator {
+  return page.locator('.card:not(.placeholder)');
+}
+
+/** Returns the link of the first offer. */
+export function offerLink(page: Page | FrameLocator): Locator {
+  return page.locator('.card .go').first();
+}
+
+/** Returns the heading of a message that replaces the offers. */
+export function messageTitle(page: Page | FrameLocator, title: string): Locator {
+  return page.locator('.message').getByRole('heading', { name: title });
+}
+
+/** Selects the order by lowest APR, and waits for the sorted offers. */
+export async function sortByApr(page: Page | FrameLocator | Locator): Promise<void> {
+  await page.getByLabel('Sort by').selectOption('lowest_apr');
+  await page.getByRole('status').filter({ hasText: 'sorted by: Lowest APR' }).waitFor();
+}
+
+/** Asserts that the shown offers are sorted by lowest APR. */
+export async function assertSortedByApr(page: Page | FrameLocator): Promise<void> {
+  const rates = (await page.locator('.apr .value').allTextContents()).map((text) => Number.parseFloat(text));
+  assert.ok(rates.length > 1);
+  assert.deepEqual(
+    rates,
+    rates.toSorted((a, b) => a - b),
+  );
+}
+
+/** Whether the element has the focus within the widget. */
+export function hasFocus(element: Locator): Promise<boolean> {
+  return element.evaluate((node) => node.getRootNode().activeElement === node);
+}
+
+/** Collects exceptions, console errors and console warnings, including CSP violations. */
+export function collectErrors(page: Page): string[] {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text());
   });
-  after(() => pages?.close());
-  for (const declare of suites) declare(() => pages!);
+  return errors;
+}
+
+/** Counts the requests for offers from now on. */
+export function countOfferRequests(page: Page): { count: number } {
+  const requests = { count: 0 };
+  page.on('request', (request) => {
+    if (request.url().includes('/w/offers')) requests.count++;
+  });
+  return requests;
+}
+
+/** Returns the counts of widget events in the analytics, without zeros. */
+export async function countedEvents({ caller, tag }: TestWidget): Promise<Record<string, number>> {
+  const { widget_events: events } = await caller.summary({ referrer_tag: tag });
+  return Object.fromEntries(Object.entries(events).filter(([, count]) => count > 0));
+}
+
+export async function countedViews({ caller, tag }: TestWidget): Promise<number> {
+  return (await caller.summary({ referrer_tag: tag })).marketplace_views;
+}
+
+/** Polls until `read` returns the expected value, for at most a minute. */
+export async function eventually<Value>(read: () => Promise<Value>, expected: Value): Promise<void> {
+  const endMs = performance.now() + 60_000;
+  for (;;) {
+    const value = await read();
+    try {
+      return assert.deepEqual(value, expected);
+    } catch (error) {
+      if (performance.now() > endMs) throw error;
+    }
+    await pause(50);
+  }
 }

@@ -14,7 +14,7 @@ import {
 } from '../../operations/show-widget-offers.ts';
 import type { RandomPool } from '../../secrets/random-pool.ts';
 import type { Session } from '../../sessions/session-store.ts';
-import { widgetPageCsp, widgetPageHtml } from '../../widgets/widget-html.ts';
+import { widgetPageCsp, widgetPageHtml } from '../../widgets/widget-embedding.ts';
 import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import { varyHeaders, widgetCors } from './cors.ts';

@@ -20,21 +20,3 @@ export function parseWebUrl(text: unknown): string | null {
     return null;
   }
 }
-
-/** Creates headings. The title is a second-level heading on a partner's page, and a first-level heading on the iframe page. */
-export class Headings {
-  readonly #topLevel: 1 | 2;
-
-  constructor(fillsPage: boolean) {
-    this.#topLevel = fillsPage ? 1 : 2;
-  }
-
-  createTitle(attributes: Readonly<Record<string, string>>, text: string): HTMLElement {
-    return createElement(`h${this.#topLevel}`, attributes, text);
-  }
-
-  /** Creates the heading of an offer or message, one level below the title. */
-  createPartHeading(attributes: Readonly<Record<string, string>>, text: string): HTMLElement {
-    return createElement(this.#topLevel === 1 ? 'h2' : 'h3', attributes, text);
-  }
-}

@@ -1,5 +1,4 @@
-import { limits } from './limits.ts';
-import { parseRetryAfterMs } from './retry-after.ts';
+import { limits, parseRetryAfterMs } from './limits.ts';
 
 export type WidgetEventType =
   | 'widget_loaded'

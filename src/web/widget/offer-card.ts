@@ -1,4 +1,4 @@
-import { createElement, type Headings, parseWebUrl } from './dom.ts';
+import { createElement, parseWebUrl } from './dom.ts';
 import { formatDollars, formatDollarsAndCents, formatFeature, formatMonths, formatPercent } from './format.ts';
 import { limits } from './limits.ts';
 import type { Offer } from './offers-client.ts';
@@ -24,7 +24,7 @@ function createStars(rating: number): HTMLElement {
 }
 
 /** Creates a box of fixed size with the lender's logo, or with the lender's initial if the logo fails to load. */
-export function createLogo(lender: string, logoUrl: string): HTMLElement {
+function createLogo(lender: string, logoUrl: string): HTMLElement {
   const initial = createElement('span', { 'aria-hidden': 'true' }, lender.charAt(0).toUpperCase());
   const box = createElement('span', { class: 'logo' }, initial);
   const source = parseWebUrl(logoUrl);
@@ -57,7 +57,7 @@ export function createOfferCard(
   offer: Offer,
   link: string,
   loanAmount: number,
-  headings: Headings,
+  heading: 'h2' | 'h3',
   events: CardEvents,
 ): HTMLElement {
   const { apr_range: apr, loan_amount_range: amounts, payment_term_months: term, lender_name: lender } = offer;
@@ -112,7 +112,7 @@ export function createOfferCard(
       createElement(
         'div',
         { class: 'lender-name' },
-        headings.createPartHeading({ class: 'name' }, lender),
+        createElement(heading, { class: 'name' }, lender),
         createStars(offer.svc_star_rating),
       ),
     ),

@@ -1,5 +1,4 @@
-import { limits } from './limits.ts';
-import { parseRetryAfterMs } from './retry-after.ts';
+import { limits, parseRetryAfterMs } from './limits.ts';
 import type { Settings, SortOrder } from './settings.ts';
 
 /** An offer of the response (docs/contract.md#offers). Amounts are in USD and rates in percent. */
@@ -19,7 +18,7 @@ export interface Offer {
   readonly term_months: readonly number[];
 }
 
-export interface NumberRange {
+interface NumberRange {
   readonly min: number;
   readonly max: number;
 }
@@ -36,7 +35,7 @@ export interface OffersResponse {
 }
 
 /** Resolves after a delay in milliseconds, or earlier if the signal is aborted. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, ms);
     signal.addEventListener('abort', done);

@@ -13,8 +13,7 @@ import { WidgetView } from './widget-view.ts';
 
 /** Returns a random ID of a widget load: 16 lower-case hex digits. */
 function newLoadId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(8));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(16).padStart(16, '0');
 }
 
 /** Name of the DOM event on the container that stops the previous widget. Script elements on one page share no other state. */
@@ -38,8 +37,8 @@ export class OffersWidget {
   readonly #expiry: ExpiryTimer;
   readonly #view: WidgetView;
   /** The sort order requested last. */
-  /** The sort order of the shown offers; null while no offers are shown. */
   #requestedSort: SortOrder;
+  /** The sort order of the shown offers; null while no offers are shown. */
   #shownSort: SortOrder | null = null;
   /** Whether the widget shows no offers because the server was unreachable. */
   #isOffline = false;
@@ -152,7 +151,7 @@ export class OffersWidget {
   #createCard(offer: Offer, amount: number): HTMLElement | null {
     const link = parseWebUrl(offer.click_url);
     if (link === null) return null;
-    return createOfferCard(offer, link, amount, this.#view.headings, {
+    return createOfferCard(offer, link, amount, this.#view.partHeading, {
       detailsOpened: (offerId) => this.#events.enqueue('offer_details_opened', offerId),
       clicked: (offerId) => {
         this.#events.enqueue('offer_click', offerId);

@@ -1,4 +1,4 @@
-import { createElement, Headings } from './dom.ts';
+import { createElement } from './dom.ts';
 import { createPlaceholderCard } from './offer-card.ts';
 import { isSortOrder, type Settings, type SortOrder, sortLabels, sortOrdersFor, type Theme } from './settings.ts';
 import card from './styles/card.css';
@@ -63,7 +63,7 @@ function createRetryButton(waitMs: number, onPressed: () => void): HTMLButtonEle
 
 /** Creates a message that replaces the offers. */
 function createMessage(
-  headings: Headings,
+  heading: 'h2' | 'h3',
   title: string,
   advice: string,
   button: HTMLButtonElement | null,
@@ -71,7 +71,7 @@ function createMessage(
   return createElement(
     'div',
     { class: 'message', role: button === null ? null : 'alert' },
-    headings.createPartHeading({ class: 'name' }, title),
+    createElement(heading, { class: 'name' }, title),
     createElement('p', {}, advice),
     button,
   );
@@ -133,7 +133,8 @@ interface ViewEvents {
  * tools.
  */
 export class WidgetView {
-  readonly headings: Headings;
+  /** Level of the heading of an offer or message, one below the title. An iframe page starts at the first level. */
+  readonly partHeading: 'h2' | 'h3';
   /** Element with the content of the widget, without the background of the iframe page. */
   readonly frame: HTMLElement;
   readonly #events: ViewEvents;
@@ -153,8 +154,12 @@ export class WidgetView {
   constructor(container: Element, { sort, isFramePage, theme }: Settings, events: ViewEvents) {
     const orders = sortOrdersFor(sort);
     this.#events = events;
-    this.headings = new Headings(isFramePage);
-    this.#title = this.headings.createTitle({ class: 'title', id: 'title', tabindex: '-1' }, 'Your loan offers');
+    this.partHeading = isFramePage ? 'h2' : 'h3';
+    this.#title = createElement(
+      isFramePage ? 'h1' : 'h2',
+      { class: 'title', id: 'title', tabindex: '-1' },
+      'Your loan offers',
+    );
     this.#sort = new SortControl(orders, sort, events.sortChosen);
     this.#disclosure = new Disclosure(orders, events.disclosureOpened);
     const host = createElement('div');
@@ -206,7 +211,7 @@ export class WidgetView {
     const button = retryAfterMs === null ? null : createRetryButton(retryAfterMs, this.#events.retryPressed);
     this.#setStatusTexts(button === null ? `${title}. ${advice}` : '', '');
     this.#setFrameVisible(false);
-    this.#replaceBody(createMessage(this.headings, title, advice, button), false);
+    this.#replaceBody(createMessage(this.partHeading, title, advice, button), false);
   }
 
   /** Shows or hides the parts of the frame that only apply to offers. */

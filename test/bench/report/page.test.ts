@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core';
 import { jsonForScript } from '../../../bench/report/formatting.ts';
 import { writeReport } from '../../../bench/report/write-report.ts';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
-import { accessibilityFaults } from '../../examples/accessibility.ts';
+import { findAccessibilityViolations } from '../../support/accessibility.ts';
 import { startChromium } from '../../support/chromium.ts';
 import { sampleResult } from '../support/sample-result.ts';
 
@@ -102,7 +102,7 @@ test('shows a table with the same figures for every plot', async () => {
 
 test('the page is accessible in light and dark colors, without horizontal scrolling on narrow screens', async () => {
   const { page } = await open({ width: 390 });
-  assert.deepEqual(await accessibilityFaults(page), []);
+  assert.deepEqual(await findAccessibilityViolations(page), []);
   const [content, window] = (await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')) as [
     number,
     number,

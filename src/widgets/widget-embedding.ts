@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { bounds } from '../bounds.ts';
+import type { CompressedFile } from '../domain/compressed-file.ts';
+import { contentHash } from '../domain/compressed-file.ts';
+import type { Mode } from '../domain/mode.ts';
 import type { SortOrder } from '../matching/matcher.ts';
 
 /** Height of the title, sort order and disclosure together, at the largest width and the default font size. */
@@ -88,4 +92,59 @@ export function widgetPageCsp(nonce: string, ownOrigin: string, cdnOrigin: strin
     "form-action 'none'",
     `frame-ancestors ${frameAncestors}`,
   ].join('; ');
+}
+
+/** The pages on which the widgets of an account may be shown (docs/contract.md#widget-origins). */
+export interface EmbedPolicy {
+  /** Value of the CSP directive `frame-ancestors` for the iframe page. */
+  readonly frameAncestors: string;
+  /**
+   * Returns the value of `Access-Control-Allow-Origin` for a page of this origin. Returns null for a page that is not allowed, and '' for
+   * a request without an origin, which needs no such header.
+   */
+  corsOriginFor(origin: string): string | null;
+}
+
+/**
+ * Creates the policy for an account's origins. If the account has no origins, widgets of sandbox sessions may be shown on every page, and
+ * widgets of live sessions on none.
+ *
+ * @param ownOrigin origin of the iframe page, which is always allowed
+ */
+export function createEmbedPolicy(mode: Mode, origins: readonly string[], ownOrigin: string): EmbedPolicy {
+  if (origins.length > 0) return listedOriginsPolicy(origins, ownOrigin);
+  return mode === 'test' ? anyOriginPolicy : listedOriginsPolicy([], ownOrigin);
+}
+
+const anyOriginPolicy: EmbedPolicy = { frameAncestors: '*', corsOriginFor: (origin) => (origin === '' ? '' : '*') };
+
+function listedOriginsPolicy(origins: readonly string[], ownOrigin: string): EmbedPolicy {
+  return {
+    // The value is computed on demand, because most requests do not need it and the list may be long.
+    get frameAncestors() {
+      return origins.length === 0 ? "'none'" : origins.join(' ');
+    },
+    corsOriginFor: (origin) => {
+      if (origin === '') return '';
+      return origin === ownOrigin || origins.includes(origin) ? origin : null;
+    },
+  };
+}
+
+const builtScriptUrl = new URL('../web/widget/dist/widget.js', import.meta.url);
+
+class WidgetScriptMissingError extends Error {
+  override readonly name = 'WidgetScriptMissing';
+}
+
+/** Loads the widget script that `bin/build-widget.ts` has built and compressed. Compression at each start would take 40 ms. */
+export function loadWidgetScript(): CompressedFile {
+  try {
+    const [plain, gzip, brotli] = ['', '.gz', '.br'].map((ending) =>
+      readFileSync(new URL(builtScriptUrl.href + ending)),
+    );
+    return { hash: contentHash(plain!), plain: plain!, gzip: gzip!, brotli: brotli! };
+  } catch {
+    throw new WidgetScriptMissingError('the widget script is not built; run make install');
+  }
 }

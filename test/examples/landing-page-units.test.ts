@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SummaryResponse } from '../../examples/landing-page/api/marketplace-api.ts';
 import { decideWinner } from '../../examples/landing-page/experiment/results.ts';
+import { VisitorRateLimiter } from '../../examples/landing-page/web/visitor-rate-limiter.ts';
 
 function summary(interval: SummaryResponse['rev_per_session_ci95'], matured = 100): SummaryResponse {
   return {
@@ -43,4 +44,21 @@ test('reports that the variant with the higher interval earns more', () => {
   const { headline, reason } = verdict(more, less);
   assert.equal(headline, 'Variant A earns more');
   assert.match(reason, /between \$2\.50 and \$4\.00 each, those of B between \$1\.00 and \$2\.00/);
+});
+
+test('blocks an address until the end of its minute, and does not block other addresses', () => {
+  const limit = new VisitorRateLimiter(2);
+  assert.equal(limit.retryAfterSeconds('one', 0), 0);
+  assert.equal(limit.retryAfterSeconds('one', 1_000), 0);
+  assert.equal(limit.retryAfterSeconds('one', 1_500), 59);
+  assert.equal(limit.retryAfterSeconds('other', 1_500), 0);
+  assert.equal(limit.retryAfterSeconds('one', 59_999), 1);
+  assert.equal(limit.retryAfterSeconds('one', 60_000), 0);
+});
+
+test('stores a limited number of addresses, and evicts the oldest', () => {
+  const limit = new VisitorRateLimiter(1);
+  for (let address = 0; address < 30_000; address++) assert.equal(limit.retryAfterSeconds(`address ${address}`, 0), 0);
+  assert.equal(limit.retryAfterSeconds('address 29999', 0), 60);
+  assert.equal(limit.retryAfterSeconds('address 0', 0), 0);
 });

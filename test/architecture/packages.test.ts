@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 interface LockedPackage {
+  readonly license?: string;
+  readonly dev?: boolean;
   readonly version?: string;
   readonly integrity?: string;
   readonly optional?: boolean;
@@ -11,9 +13,9 @@ interface LockedPackage {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
+const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 
-const packages: Readonly<Record<string, LockedPackage>> = read('package-lock.json').packages;
+const packages: Readonly<Record<string, LockedPackage>> = JSON.parse(read('package-lock.json')).packages;
 
 test('the lock file contains the packages of every platform', () => {
   const missing = Object.entries(packages)
@@ -41,8 +43,29 @@ test('every package has a hash, except for the binaries of platforms that docs/c
 });
 
 test('every package is pinned to one version', () => {
-  const { dependencies, devDependencies } = read('package.json');
+  const { dependencies, devDependencies } = JSON.parse(read('package.json'));
   for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
     assert.match(version as string, /^(npm:@uwsjs\/core@)?\d+\.\d+\.\d+$/, name);
   }
+});
+
+/**
+ * Licences under which a package may be part of an installation: they ask for their text and a notice to be kept, which lie in each
+ * package's own folder, and for nothing about our code.
+ */
+const allowed = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT']);
+
+const installed = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
+
+test('every dependency has a permissive licence', () => {
+  const others = installed
+    .filter(([, { license }]) => license === undefined || !allowed.has(license))
+    .map(([path, { license = 'no licence' }]) => `${path}: ${license}`);
+  assert.deepEqual(others, []);
+  assert.ok(installed.length >= 12, `${installed.length} packages`);
+});
+
+test('the project names its licence and contains its text', () => {
+  assert.equal(JSON.parse(read('package.json')).license, 'Apache-2.0');
+  assert.match(read('LICENSE'), /^\s+Apache License\n\s+Version 2\.0, January 2004\n/);
 });

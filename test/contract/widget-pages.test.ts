@@ -1,0 +1,329 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { bounds } from '../../src/bounds.ts';
+import type { WidgetEmbedView } from '../../src/index.ts';
+import { assertOk, assertRefused, assertShape, assertTimestamp } from '../support/api-caller.ts';
+import { describeService } from '../support/contract-suite.ts';
+import { type Answer, marker } from '../support/http-client.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
+
+describeService('pages of the widget', ({ running }) => {
+  describe('GET /marketplace for a widget', () => {
+    const readySession = async () => {
+      const caller = running().caller(fixture);
+      return { caller, subId: await caller.sessionWith('embedding', fixture.complete) };
+    };
+
+    test('returns the iframe element for format=iframe', async () => {
+      const { caller, subId } = await readySession();
+      const answer = await caller.get('marketplace', { sub_id: subId, format: 'iframe' });
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+      assert.ok(answer.headers.has('x-ratelimit-limit'));
+      const element = /^<iframe src="([^"]+)" title="[^"]+" width="100%" height="680" frameborder="0"><\/iframe>\n$/;
+      const src = new URL(element.exec(answer.text)?.[1] ?? assert.fail(answer.text));
+      assert.equal(src.origin + src.pathname, running().marketplace.urls.widget);
+      const { token, ...query } = Object.fromEntries(src.searchParams);
+      assert.deepEqual(Object.entries(query), [
+        ['sub', subId],
+        ['sort', 'recommended'],
+        ['max_offers', '5'],
+      ]);
+      assert.match(token!, /^[\w-]{28}$/);
+    });
+
+    test('returns a container element and a script element for format=js', async () => {
+      const { caller, subId } = await readySession();
+      const query = { sub_id: subId, format: 'js', sort: 'lowest_apr', max_offers: 3 };
+      const { text, headers } = await caller.get('marketplace', query);
+      assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
+      const [, id, attributes] =
+        /^<div id="(svc-offers-[0-9a-f]{8})"><svg width="1" height="\d+" aria-hidden="true"><\/svg><\/div>\n<script async ([^>]*)><\/script>\n$/.exec(
+          text,
+        ) ?? assert.fail(text);
+      const values = Object.fromEntries([...attributes!.matchAll(/([a-z-]+)="([^"]*)"/g)].map((each) => each.slice(1)));
+      assert.match(values.src, new RegExp(`^${running().marketplace.urls.widget}/widget\\.js\\?v=[0-9a-f]{16}$`));
+      assert.equal(values['data-sub'], subId);
+      assert.match(values['data-token'], /^[\w-]{28}$/);
+      assert.equal(values['data-mount'], `#${id}`);
+      assert.equal(values['data-sort'], 'lowest_apr');
+      assert.equal(values['data-max-offers'], '3');
+    });
+
+    test('returns a new container id each time, and reserves the height of up to five offers without a style', async () => {
+      const { caller, subId } = await readySession();
+      assert.notEqual((await caller.embed(subId, 'js')).html, (await caller.embed(subId, 'js')).html);
+      const heights: number[] = [];
+      for (const most of [1, 3, 5, 20]) {
+        const { html } = await caller.embed(subId, 'js', { max_offers: most });
+        assert.ok(!html.includes('style'));
+        heights.push(Number(/^<div [^>]+><svg [^>]*height="(\d+)"/.exec(html)?.[1]));
+      }
+      const [one, three, five, twenty] = heights as [number, number, number, number];
+      assert.ok(one >= 300 && one < three && three < five && five < 1_300, heights.join());
+      assert.equal(twenty, five);
+    });
+
+    test('returns JSON without the API key if the client prefers JSON', async () => {
+      const { caller, subId } = await readySession();
+      for (const format of ['iframe', 'js'] as const) {
+        const query = { sub_id: subId, format };
+        for (const accept of ['application/json', 'text/html;q=0.5, application/json']) {
+          const answer = await caller.get('marketplace', query, { Accept: accept });
+          const view = assertOk<WidgetEmbedView>(answer);
+          assert.ok(!answer.text.includes(caller.key) && !answer.text.includes(caller.key.slice(-12)));
+          const texts = { sub_id: 'string', format: 'string', html: 'string', src: 'string' };
+          assertShape(view, { ...texts, token: 'string', expires_at: 'string' });
+          assert.deepEqual([view.sub_id, view.format], [subId, format]);
+          assert.ok(view.html.includes(view.src) && view.html.includes(view.token));
+          assert.equal(assertTimestamp(view.expires_at), running().clock.wallMs() + bounds.sessionTtlMs);
+        }
+        for (const accept of ['*/*', 'text/html', 'text/html, application/json', 'application/json;q=0']) {
+          const answer = await caller.get('marketplace', query, { Accept: accept });
+          assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8', accept);
+        }
+      }
+    });
+
+    test('makes the same checks for an embed code as for format=json, and counts no view', async () => {
+      const { caller, subId } = await readySession();
+      const { sub_id: empty } = await caller.createSession('nothing-told');
+      const stranger = running().caller(fixture);
+      for (const format of ['iframe', 'js']) {
+        assertRefused(await caller.get('marketplace', { sub_id: empty, format }), 'INSUFFICIENT_INPUTS');
+        assertRefused(await stranger.get('marketplace', { sub_id: subId, format }), 'SUB_ID_NOT_FOUND');
+        assertRefused(await caller.get('marketplace', { sub_id: marker, format }), 'SUB_ID_NOT_FOUND');
+        assertRefused(await caller.get('marketplace', { format }), 'INVALID_REQUEST', 'sub_id');
+        const good = { sub_id: subId, format };
+        assertRefused(await caller.get('marketplace', { ...good, sort: marker }), 'INVALID_REQUEST', 'sort');
+        assertRefused(await caller.get('marketplace', { ...good, max_offers: 21 }), 'INVALID_REQUEST', 'max_offers');
+        assertRefused(await caller.get('marketplace', { ...good, explain: 'true' }), 'INVALID_REQUEST', 'explain');
+      }
+      await caller.embed(subId, 'js');
+      assert.equal((await caller.summary({ sub_id_list: subId })).marketplace_views, 0);
+      running().clock.advance(bounds.sessionTtlMs);
+      for (const format of ['iframe', 'js']) {
+        assertRefused(await caller.get('marketplace', { sub_id: subId, format }), 'SUB_ID_EXPIRED');
+      }
+    });
+
+    test('returns the embed code through the embedded API', async () => {
+      const { key } = running().issueKey(fixture);
+      const { segment } = fixture.vertical;
+      const partner = running().marketplace.partner(key, segment);
+      const subId = await running().callerWith(fixture, key).sessionWith('embedded', fixture.complete);
+      const got = await partner.getWidget({ sub_id: subId, format: 'iframe', max_offers: 2, sort: 'highest_amount' });
+      assert.ok(got.ok);
+      assert.match(got.value.src, /&sort=highest_amount&max_offers=2$/);
+      const wrong = await partner.getWidget({ sub_id: subId, format: 'json' as 'js' });
+      assert.ok(!wrong.ok && wrong.error.error === 'INVALID_REQUEST' && wrong.error.param === 'format');
+      const none = await partner.getWidget(null as never);
+      assert.ok(!none.ok && none.error.param === 'sub_id');
+    });
+  });
+
+  describe("the page of a widget's iframe", () => {
+    const policyOf = (answer: Answer): Map<string, string> =>
+      new Map(
+        answer.headers
+          .get('content-security-policy')!
+          .split('; ')
+          .map((directive) => [
+            directive.slice(0, directive.indexOf(' ')),
+            directive.slice(directive.indexOf(' ') + 1),
+          ]),
+      );
+
+    test('allows only its own script, with a new nonce in each response', async () => {
+      const market = running();
+      const widget = await market.caller(fixture, { mode: 'test' }).widgetWith('a-page', fixture.complete);
+      const nonces = new Set<string>();
+      for (let load = 0; load < 3; load++) {
+        const answer = await widget.get('', { sort: 'lowest_apr', max_offers: 7 });
+        assert.equal(answer.status, 200);
+        assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
+        assert.equal(answer.headers.get('cache-control'), 'no-store');
+        assert.equal(answer.headers.get('referrer-policy'), 'same-origin');
+        const policy = policyOf(answer);
+        const nonce = /^'nonce-([\w-]{22})'$/.exec(policy.get('script-src')!)![1]!;
+        nonces.add(nonce);
+        const { origin } = new URL(market.marketplace.urls.widget);
+        assert.deepEqual(Object.fromEntries(policy), {
+          'default-src': "'none'",
+          'script-src': `'nonce-${nonce}'`,
+          'style-src': `'nonce-${nonce}'`,
+          'connect-src': origin,
+          'img-src': origin,
+          'base-uri': "'none'",
+          'form-action': "'none'",
+          'frame-ancestors': '*',
+        });
+        const [script = '', ...others] = [...answer.text.matchAll(/<script ([^>]*)>/g)].map(
+          ([, attributes]) => attributes!,
+        );
+        assert.deepEqual(others, []);
+        const data = Object.fromEntries(
+          [...script.matchAll(/(data-[a-z-]+|nonce)="([^"]*)"/g)].map((each) => each.slice(1)),
+        );
+        assert.deepEqual(data, {
+          ...{ 'data-sub': widget.subId, 'data-token': widget.token, 'data-mount': '#svc-offers', nonce },
+          ...{ 'data-sort': 'lowest_apr', 'data-max-offers': '7', 'data-embed': 'iframe' },
+        });
+      }
+      assert.equal(nonces.size, 3);
+    });
+
+    test('allows framing by allowed origins; without allowed origins by any page for test keys and by no page for live keys', async () => {
+      const market = running();
+      const origins = ['https://one.example', 'http://127.0.0.1:3000'];
+      for (const [mode, allowed, ancestors] of [
+        ['test', [], '*'],
+        ['live', [], "'none'"],
+        ['test', origins, [...origins].sort().join(' ')],
+        ['live', origins, [...origins].sort().join(' ')],
+      ] as const) {
+        const account = `framed ${mode} ${allowed.length}`;
+        const caller = market.caller(fixture, { account, mode });
+        for (const origin of allowed) market.marketplace.origins.allow(account, origin);
+        const widget = await caller.widgetWith('framed', fixture.complete);
+        const granted = policyOf(await widget.get('')).get('frame-ancestors')!;
+        assert.equal(granted.split(' ').sort().join(' '), ancestors);
+      }
+    });
+
+    test('returns 404 for an invalid link, without the link in the response', async () => {
+      const market = running();
+      const caller = market.caller(fixture, { mode: 'test' });
+      const { http, subId, token } = await caller.widgetWith('links', fixture.complete);
+      const other = await caller.widgetWith('other-links', fixture.complete);
+      const wrong = [
+        '/w',
+        '/w/',
+        `/w?sub=${subId}`,
+        `/w?token=${token}`,
+        `/w?sub=${subId}&token=${other.token}`,
+        `/w?sub=${subId}&token=${token.slice(1)}`,
+        `/w?sub=${subId}&token=${token}&sort="><script>alert(1)</script>`,
+        `/w?sub=${subId}&token=${token}&max_offers=21`,
+        `/w?sub=${subId}&sub=${subId}&token=${token}`,
+        `/w?sub=${encodeURIComponent('"><script>')}&token=${token}`,
+      ];
+      for (const path of wrong) {
+        const answer = await http.send({ path });
+        assert.equal(answer.status, 404, path);
+        assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
+        assert.ok(!answer.text.includes('<script') && !answer.text.includes(subId));
+        assert.ok(policyOf(answer).get('default-src') === "'none'");
+      }
+      assert.equal((await http.send({ path: `/w/?sub=${subId}&token=${token}` })).status, 200);
+    });
+
+    test('returns 400 for an expired session', async () => {
+      const market = running();
+      const account = 'the late ones';
+      market.issueKey(fixture, { account });
+      market.marketplace.origins.allow(account, 'https://one.example');
+      const widget = await market.caller(fixture, { account }).widgetWith('late', fixture.complete);
+      market.clock.advance(bounds.sessionTtlMs - 1);
+      assert.equal((await widget.get('')).status, 200);
+      market.clock.advance(1);
+      const answer = await widget.get('');
+      assert.equal(answer.status, 400);
+      assert.match(answer.text, /out of date/);
+      assert.equal(policyOf(answer).get('frame-ancestors'), 'https://one.example');
+    });
+
+    test('counts no view and no request against the limits of the key', async () => {
+      const market = running();
+      const { key } = market.issueKey(fixture, { limits: { requestsPerMinute: 5 } });
+      const caller = market.callerWith(fixture, key);
+      const widget = await caller.widgetWith('uncharged', fixture.complete);
+      for (let load = 0; load < 10; load++) await widget.get('');
+      assert.equal((await caller.summary({ referrer_tag: 'uncharged' })).marketplace_views, 0);
+    });
+
+    test('returns 404 for other paths below /w', async () => {
+      for (const path of ['/w/x', '/w/offers/x', '/w//', '/w/widget.css', '/w/../w', '/widget.js']) {
+        assertRefused(await running().http.send({ path }), 'NOT_FOUND');
+      }
+    });
+  });
+
+  describe("the widget's script", () => {
+    /** Returns the URL of the script in an embed code. */
+    const address = async (): Promise<URL> => {
+      const caller = running().caller(fixture);
+      const { src } = await caller.embed(await caller.sessionWith('script', fixture.complete), 'js');
+      return new URL(src);
+    };
+    const get = (url: URL, headers: Readonly<Record<string, string>> = {}) =>
+      running().http.send({ path: url.pathname + url.search, headers });
+
+    test('allows caching forever for a URL with the content hash', async () => {
+      const url = await address();
+      const { status, headers, bytes } = await get(url);
+      assert.equal(status, 200);
+      assert.equal(headers.get('content-type'), 'text/javascript; charset=utf-8');
+      assert.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable');
+      assert.equal(headers.get('access-control-allow-origin'), '*');
+      assert.equal(headers.get('cross-origin-resource-policy'), 'cross-origin');
+      const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+      assert.equal(url.searchParams.get('v'), hash);
+      assert.equal(headers.get('etag'), `"${hash}"`);
+      const packed = await get(url, { 'Accept-Encoding': 'br' });
+      // Each content encoding has a separate entity tag.
+      assert.equal(packed.headers.get('etag'), `"${hash}-br"`);
+      assert.equal(
+        (await get(url, { 'Accept-Encoding': 'br', 'If-None-Match': packed.headers.get('etag')! })).status,
+        304,
+      );
+      assert.equal((await get(url, { 'If-None-Match': packed.headers.get('etag')! })).status, 200);
+    });
+
+    test('allows caching for a few minutes for a URL with an old hash or without a hash', async () => {
+      const url = await address();
+      for (const query of ['', '?v=0123456789abcdef', '?v=', '?v=1&v=2']) {
+        const { status, headers } = await get(new URL(url.pathname + query, url));
+        assert.equal(status, 200);
+        assert.equal(headers.get('cache-control'), 'public, max-age=300');
+      }
+    });
+
+    test('compresses the script if the client accepts compression', async () => {
+      const url = await address();
+      const { bytes: plain, headers } = await get(url, { 'Accept-Encoding': 'identity' });
+      assert.equal(headers.get('vary'), 'Accept-Encoding');
+      assert.equal(headers.get('content-encoding'), undefined);
+      for (const [accepted, encoding, decode] of [
+        ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
+        ['gzip', 'gzip', gunzipSync],
+        ['GZIP;q=0.5', 'gzip', gunzipSync],
+        ['br;q=0, gzip', 'gzip', gunzipSync],
+        ['deflate', undefined, (bytes: Buffer) => bytes],
+      ] as const) {
+        const answer = await get(url, { 'Accept-Encoding': accepted });
+        assert.equal(answer.headers.get('content-encoding'), encoding, accepted);
+        assert.deepEqual(decode(answer.bytes), plain);
+      }
+    });
+
+    test('returns 304 if the client has the current version', async () => {
+      const url = await address();
+      const { headers } = await get(url);
+      const etag = headers.get('etag')!;
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const { status, bytes, headers: again } = await get(url, { 'If-None-Match': known });
+        assert.deepEqual([status, bytes.length, again.get('etag')], [304, 0, etag]);
+      }
+      assert.equal((await get(url, { 'If-None-Match': '"other"' })).status, 200);
+      // The service ignores longer headers.
+      assert.equal(
+        (await get(url, { 'If-None-Match': `${','.repeat(bounds.headerListCharactersMax)}${etag}` })).status,
+        200,
+      );
+    });
+  });
+});

@@ -1,0 +1,386 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
+import {
+  type ApiCaller,
+  assertOk,
+  assertRefused,
+  assertTimestamp,
+  loadId,
+  WidgetCaller,
+  type WidgetEventBody,
+  type WidgetOffersView,
+} from '../support/api-caller.ts';
+import { describeService } from '../support/contract-suite.ts';
+import { marker } from '../support/http-client.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
+
+const load = loadId(1);
+const loaded = (id: string): WidgetEventBody => ({ event_id: id, type: 'widget_loaded' });
+
+describeService('requests of the widget', ({ running }) => {
+  describe('GET /w/offers', () => {
+    test('returns the members of the API response with loan_amount and expires_at', async () => {
+      const caller = running().caller(fixture);
+      const widget = await caller.widgetWith('envelope', fixture.complete);
+      for (const query of [{}, { sort: 'lowest_apr', max_offers: 20 }, { sort: 'svc_revenue', max_offers: 1 }]) {
+        const { loan_amount: amount, expires_at: expires, ...envelope } = await widget.offers(loadId(1), query);
+        assert.deepEqual(envelope, await caller.offers(widget.subId, query));
+        assert.equal(amount, fixture.complete[fixture.amount]);
+        assert.equal(assertTimestamp(expires), running().clock.wallMs() + bounds.sessionTtlMs);
+      }
+    });
+
+    test('counts one view per widget load', async () => {
+      const caller = running().caller(fixture);
+      const widget = await caller.widgetWith('one-view', fixture.complete);
+      const views = async () => (await caller.summary({ sub_id_list: widget.subId })).marketplace_views;
+      await widget.offers(loadId(1));
+      assert.equal(await views(), 1);
+      await widget.offers(loadId(1), { sort: 'lowest_apr' });
+      await Promise.all([widget.offers(loadId(1)), widget.offers(loadId(1), { max_offers: 20 })]);
+      assert.equal(await views(), 1);
+      await Promise.all([widget.offers(loadId(2)), widget.offers(loadId(2))]);
+      assert.equal(await views(), 2);
+      await widget.get('/offers', { load: loadId(3) }, {}, 'HEAD');
+      assert.equal(await views(), 2);
+    });
+
+    test('returns 503 for a prefetch, and counts no view', async () => {
+      const caller = running().caller(fixture);
+      const widget = await caller.widgetWith('ahead', fixture.complete);
+      for (const headers of [{ 'Sec-Purpose': 'prefetch;prerender' }, { 'Sec-Purpose': 'foo', Purpose: 'prefetch' }]) {
+        const answer = await widget.get('/offers', { load: loadId(1) }, headers as unknown as Record<string, string>);
+        assert.deepEqual([answer.status, answer.text], [503, '']);
+        assert.equal(answer.headers.get('cache-control'), 'no-store');
+        assert.ok(answer.headers.has('retry-after'));
+      }
+      assert.equal((await caller.summary({ sub_id_list: widget.subId })).marketplace_views, 0);
+      await widget.offers(loadId(1));
+      assert.equal((await caller.summary({ sub_id_list: widget.subId })).marketplace_views, 1);
+    });
+
+    test('returns offers with links whose clicks are counted, also after a change of the sort order', async () => {
+      const caller = running().caller(fixture);
+      const widget = await caller.widgetWith('clicks', fixture.complete);
+      const { offers: first } = await widget.offers(loadId(1), { max_offers: 2 });
+      const { offers: all } = await widget.offers(loadId(1), { sort: 'highest_amount', max_offers: 20 });
+      const unseen = all.find(({ svc_offer_id: id }) => first.every((offer) => offer.svc_offer_id !== id))!;
+      for (const { click_url: url } of [first[0]!, unseen]) assert.equal((await caller.click(url)).status, 302);
+      const summary = await caller.summary({ sub_id_list: widget.subId });
+      assert.deepEqual([summary.marketplace_views, summary.offer_clicks], [1, 2]);
+    });
+
+    test('rejects missing, unknown and repeated parameters', async () => {
+      const widget = await running().caller(fixture).widgetWith('parameters', fixture.complete);
+      for (const [query, param] of [
+        [{}, 'load'],
+        [{ load: '' }, 'load'],
+        [{ load: loadId(1).slice(1) }, 'load'],
+        [{ load: `${loadId(1).slice(1)}A` }, 'load'],
+        [{ load: loadId(1), sort: marker }, 'sort'],
+        [{ load: loadId(1), max_offers: 0 }, 'max_offers'],
+      ] as const) {
+        assertRefused(await widget.get('/offers', query), 'INVALID_REQUEST', param);
+      }
+      const twice = await widget.http.send({ path: `${widget.path('/offers')}&load=${loadId(1)}&load=${loadId(1)}` });
+      assertRefused(twice, 'INVALID_REQUEST', 'load');
+    });
+
+    test('accepts the token of a session until the session expires', async () => {
+      const caller = running().caller(fixture);
+      const widget = await caller.widgetWith('opens', fixture.complete);
+      const other = await caller.widgetWith('opens', fixture.complete);
+      const load = loadId(1);
+      for (const [sub, token] of [
+        [widget.subId, other.token],
+        [other.subId, widget.token],
+        [widget.subId, ''],
+        ['', widget.token],
+        [marker, marker],
+      ] as const) {
+        const wrong = new WidgetCaller(widget.http, sub, token);
+        assertRefused(await wrong.get('/offers', { load }), 'SUB_ID_NOT_FOUND');
+      }
+      running().clock.advance(bounds.sessionTtlMs - 1);
+      await widget.offers(load);
+      running().clock.advance(1);
+      assertRefused(await widget.get('/offers', { load }), 'SUB_ID_EXPIRED');
+    });
+
+    test('rejects a session whose required fields were cleared', async () => {
+      const caller = running().caller(fixture);
+      const widget = await caller.widgetWith('taken-back', fixture.complete);
+      await caller.submit(widget.subId, { [fixture.amount]: null });
+      assertRefused(await widget.get('/offers', { load: loadId(1) }), 'INSUFFICIENT_INPUTS');
+    });
+  });
+
+  describe('GET /w/offers from web pages', () => {
+    const load = loadId(7);
+    const home = 'https://shop.example';
+    const allowedFor = async (account: string, mode: 'live' | 'test', origins: readonly string[]) => {
+      const caller = running().caller(fixture, { account, mode });
+      for (const origin of origins) running().marketplace.origins.allow(account, origin);
+      return caller.widgetWith('pages', fixture.complete);
+    };
+
+    test('responds only to pages of allowed origins', async () => {
+      const widget = await allowedFor('listed', 'live', [home, 'http://127.0.0.1:3000']);
+      for (const origin of [home, 'http://127.0.0.1:3000', new URL(running().marketplace.urls.widget).origin]) {
+        const answer = await widget.get('/offers', { load }, { Origin: origin });
+        assertOk<WidgetOffersView>(answer);
+        assert.equal(answer.headers.get('access-control-allow-origin'), origin);
+        assert.equal(answer.headers.get('vary'), 'Origin');
+      }
+      for (const origin of [
+        'https://evil.example',
+        'http://shop.example',
+        `${home}:8443`,
+        `${home}.evil.example`,
+        'null',
+      ]) {
+        const answer = await widget.get('/offers', { load }, { Origin: origin });
+        assertRefused(answer, 'ORIGIN_NOT_ALLOWED');
+        // The script needs the response to show the cause of the error.
+        assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+      }
+      assertOk(await widget.get('/offers', { load }));
+    });
+
+    test('without allowed origins, responds to every page for test keys and to no page for live keys', async () => {
+      const sandbox = await allowedFor('anywhere', 'test', []);
+      for (const origin of [home, 'null']) {
+        const answer = await sandbox.get('/offers', { load }, { Origin: origin });
+        assertOk(answer);
+        assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+      }
+      const live = await allowedFor('nowhere', 'live', []);
+      assertRefused(await live.get('/offers', { load }, { Origin: home }), 'ORIGIN_NOT_ALLOWED');
+    });
+
+    test('counts no view for a page whose origin is not allowed', async () => {
+      const account = 'robbed';
+      const caller = running().caller(fixture, { account });
+      const widget = await caller.widgetWith('robbed', fixture.complete);
+      await widget.get('/offers', { load }, { Origin: home });
+      assert.equal((await caller.summary({ referrer_tag: 'robbed' })).marketplace_views, 0);
+    });
+
+    test('allows any page to read errors and Retry-After', async () => {
+      const widget = await allowedFor('errors', 'live', [home]);
+      const refused = await widget.get('/offers', { load: marker }, { Origin: home });
+      assertRefused(refused, 'INVALID_REQUEST', 'load');
+      assert.equal(refused.headers.get('access-control-allow-origin'), home);
+      assert.match(refused.headers.get('access-control-expose-headers')!, /Retry-After/);
+    });
+
+    test('responds to preflight requests of allowed origins', async () => {
+      const widget = await allowedFor('preflights', 'live', [home]);
+      const ask = (address: '/offers' | '/events', origin: string, method: string) =>
+        widget.http.send({
+          method: 'OPTIONS',
+          path: widget.path(address),
+          headers: { Origin: origin, 'Access-Control-Request-Method': method },
+        });
+      for (const [address, method] of [
+        ['/offers', 'GET'],
+        ['/events', 'POST'],
+      ] as const) {
+        const answer = await ask(address, home, method);
+        assert.equal(answer.status, 204);
+        assert.equal(answer.headers.get('access-control-allow-origin'), home);
+        assert.equal(answer.headers.get('access-control-allow-methods'), method);
+        assert.equal(answer.headers.get('access-control-allow-headers'), 'Content-Type');
+        assert.equal((await ask(address, 'https://evil.example', method)).status, 403);
+      }
+    });
+
+    test('limits the requests of a widget session per minute', async () => {
+      const market = running();
+      const caller = market.caller(fixture, { mode: 'test' });
+      const widget = await caller.widgetWith('greedy', fixture.complete);
+      for (let asked = 0; asked < bounds.widgetRequestsPerMinute; asked++) await widget.offers(load, { max_offers: 1 });
+      const refused = await widget.get('/offers', { load });
+      assertRefused(refused, 'RATE_LIMIT_EXCEEDED');
+      assert.equal(refused.headers.get('retry-after'), '1');
+      const resets = Math.ceil(market.clock.wallMs() / 1000) + 1;
+      assert.equal(refused.headers.get('x-ratelimit-reset'), String(resets));
+      // Other sessions and the API key have separate limits.
+      await (await caller.widgetWith('greedy', fixture.complete)).offers(load);
+      await caller.offers(widget.subId);
+      market.clock.advance(1_000);
+      await widget.offers(load);
+      await widget.offers(load);
+      assertRefused(await widget.get('/offers', { load }), 'RATE_LIMIT_EXCEEDED');
+      market.clock.advance(60_000);
+      for (let asked = 0; asked < bounds.widgetRequestsPerMinute; asked++) await widget.offers(load, { max_offers: 1 });
+      assertRefused(await widget.get('/offers', { load }), 'RATE_LIMIT_EXCEEDED');
+    });
+
+    test('returns offers after the maximum number of counted loads', async () => {
+      const market = running();
+      const caller = market.caller(fixture, { mode: 'test' });
+      const widget = await caller.widgetWith('reloads', fixture.complete);
+      for (let number = 0; number < bounds.widgetLoadsPerSessionMax + 3; number++) {
+        if (number % bounds.widgetRequestsPerMinute === 0) market.clock.advance(60_000);
+        await widget.offers(loadId(number), { max_offers: 1 });
+      }
+      assert.equal(
+        (await caller.summary({ referrer_tag: 'reloads' })).marketplace_views,
+        bounds.widgetLoadsPerSessionMax,
+      );
+    });
+
+    test('rejects methods other than GET and HEAD', async () => {
+      const widget = await running().caller(fixture, { mode: 'test' }).widgetWith('methods', fixture.complete);
+      const posted = await widget.get('/offers', { load }, {}, 'POST');
+      assertRefused(posted, 'METHOD_NOT_ALLOWED');
+      assert.equal(posted.headers.get('allow'), 'GET, HEAD, OPTIONS');
+      const head = await widget.get('/offers', { load }, {}, 'HEAD');
+      assert.deepEqual([head.status, head.text], [200, '']);
+    });
+  });
+
+  describe('POST /w/events', () => {
+    /** Returns the total number of recorded widget events from the metrics. */
+    const taken = async (): Promise<number> => {
+      const { text } = await running().operations.send({ path: '/metrics' });
+      const figures = [...text.matchAll(/^marketplace_widget_events_total\{type="\w+"\} (\d+)$/gm)];
+      return figures.reduce((sum, [, figure]) => sum + Number(figure), 0);
+    };
+    /** Returns the number of events that were recorded during `act`. Other tests check the counts of the aggregator. */
+    const takenBy = async (act: () => Promise<unknown>): Promise<number> => {
+      const before = await taken();
+      await act();
+      return (await taken()) - before;
+    };
+    const widgetOf = (caller: ApiCaller): Promise<WidgetCaller> => caller.widgetWith('events', fixture.complete);
+    const report = async (widget: WidgetCaller, events: readonly WidgetEventBody[]): Promise<void> => {
+      const answer = await widget.report({ load, events });
+      assert.deepEqual([answer.status, answer.text], [204, '']);
+    };
+
+    test('accepts every type of event, as text/plain and as JSON', async () => {
+      const caller = running().caller(fixture);
+      const widget = await widgetOf(caller);
+      const { offers } = await widget.offers(load);
+      const events = widgetEventTypes.map((type, number) => ({
+        event_id: `event-${number}`,
+        type,
+        ...(type.startsWith('offer_') && { svc_offer_id: offers[0]!.svc_offer_id }),
+      }));
+      assert.equal(await takenBy(() => report(widget, events.slice(0, 3))), 3);
+      const asJson = { 'Content-Type': 'application/json' };
+      const rest = { load, events: events.slice(3) };
+      assert.equal(await takenBy(() => widget.report(rest, asJson)), events.length - 3);
+    });
+
+    test('counts a repeated event once, within a batch and across sequential or concurrent batches', async () => {
+      const widget = await widgetOf(running().caller(fixture));
+      assert.equal(await takenBy(() => report(widget, [loaded('a'), loaded('b'), loaded('a')])), 2);
+      assert.equal(await takenBy(() => report(widget, [loaded('a'), loaded('b')])), 0);
+      const both = () =>
+        Promise.all([report(widget, [loaded('c'), loaded('d')]), report(widget, [loaded('d'), loaded('c')])]);
+      assert.equal(await takenBy(both), 2);
+      // Another session has its own event ids.
+      const other = await widgetOf(running().caller(fixture));
+      assert.equal(await takenBy(() => report(other, [loaded('a')])), 1);
+    });
+
+    test('counts no click and no view for a widget event', async () => {
+      const caller = running().caller(fixture);
+      const widget = await caller.widgetWith('no-booking', fixture.complete);
+      const { offers } = await caller.offers(widget.subId);
+      const { svc_offer_id: id } = offers[0]!;
+      await report(widget, [
+        { event_id: 'x', type: 'offers_rendered' },
+        { event_id: 'y', type: 'offer_click', svc_offer_id: id },
+      ]);
+      const { marketplace_views: views, offer_clicks: clicks } = await caller.summary({ referrer_tag: 'no-booking' });
+      assert.deepEqual([views, clicks], [1, 0]);
+    });
+
+    test('rejects the whole batch if one event is invalid', async () => {
+      const widget = await widgetOf(running().caller(fixture));
+      const wrong: readonly (readonly [body: unknown, param: string])[] = [
+        ['{', 'body'],
+        [{ load: marker, events: [loaded('e')] }, 'load'],
+        [{ load, events: [loaded('good'), { event_id: 'e', type: marker }] }, 'events'],
+      ];
+      const refuseAll = async () => {
+        for (const [body, param] of wrong) assertRefused(await widget.report(body), 'INVALID_REQUEST', param);
+      };
+      assert.equal(await takenBy(refuseAll), 0);
+      assert.equal(await takenBy(() => report(widget, [loaded('good')])), 1);
+    });
+
+    test('accepts a batch of the maximum size, and rejects a larger body', async () => {
+      const market = running();
+      const widget = await widgetOf(market.caller(fixture));
+      const full = Array.from({ length: bounds.widgetEventsPerBatchMax }, (_, n) =>
+        loaded(`${n}`.padStart(bounds.widgetEventIdCharactersMax, 'e')),
+      );
+      assert.equal(await takenBy(() => report(widget, full)), full.length);
+      assertRefused(await widget.report(' '.repeat(bounds.requestBodyBytesMax + 1)), 'PAYLOAD_TOO_LARGE');
+    });
+
+    test('limits the number of recorded widget events per session', async () => {
+      const market = running();
+      const widget = await widgetOf(market.caller(fixture, { mode: 'test' }));
+      const all = async () => {
+        for (let from = 0; from <= bounds.widgetEventsPerSessionMax; from += bounds.widgetEventsPerBatchMax) {
+          await report(
+            widget,
+            Array.from({ length: bounds.widgetEventsPerBatchMax }, (_, n) => loaded(`n${from + n}`)),
+          );
+        }
+      };
+      assert.equal(await takenBy(all), bounds.widgetEventsPerSessionMax);
+    });
+
+    test('accepts the token of a session until the session expires, within the rate limit of the session', async () => {
+      const market = running();
+      const caller = market.caller(fixture, { mode: 'test' });
+      const widget = await widgetOf(caller);
+      const other = await widgetOf(caller);
+      const body = { load, events: [loaded('a')] };
+      const forged = new WidgetCaller(widget.http, widget.subId, other.token);
+      assertRefused(await forged.report(body), 'SUB_ID_NOT_FOUND');
+      for (let asked = 0; asked < bounds.widgetRequestsPerMinute; asked++) {
+        assert.equal((await widget.report(body)).status, 204);
+      }
+      assertRefused(await widget.report(body), 'RATE_LIMIT_EXCEEDED');
+      // The service does not parse a request above the rate limit.
+      assertRefused(await widget.report('{'), 'RATE_LIMIT_EXCEEDED');
+      market.clock.advance(60_000);
+      for (let asked = 0; asked < bounds.widgetRequestsPerMinute; asked++) {
+        assertRefused(await widget.report('{'), 'INVALID_REQUEST', 'body');
+      }
+      assertRefused(await widget.report(body), 'RATE_LIMIT_EXCEEDED');
+      market.clock.advance(bounds.sessionTtlMs);
+      assertRefused(await widget.report(body), 'SUB_ID_EXPIRED');
+    });
+
+    test('responds to pages of allowed origins and to pages with Origin: null', async () => {
+      const market = running();
+      const account = 'events from pages';
+      const widget = await widgetOf(market.caller(fixture, { account }));
+      market.marketplace.origins.allow(account, 'https://shop.example');
+      const body = { load, events: [loaded('a')] };
+      const allowed = await widget.report(body, { Origin: 'https://shop.example' });
+      assert.equal(allowed.status, 204);
+      assert.equal(allowed.headers.get('access-control-allow-origin'), 'https://shop.example');
+      assert.equal((await widget.report(body, { Origin: 'null' })).status, 204);
+      assertRefused(await widget.report(body, { Origin: 'https://evil.example' }), 'ORIGIN_NOT_ALLOWED');
+    });
+
+    test('rejects methods other than POST', async () => {
+      const widget = await widgetOf(running().caller(fixture));
+      const got = await widget.http.send({ path: widget.path('/events') });
+      assertRefused(got, 'METHOD_NOT_ALLOWED');
+      assert.equal(got.headers.get('allow'), 'POST, OPTIONS');
+    });
+  });
+});

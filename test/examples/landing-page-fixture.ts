@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import process from 'node:process';
+import { after, before, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { MarketplaceApi } from '../../examples/landing-page/api/marketplace-api.ts';
+import { LandingPage } from '../../examples/landing-page/landing-page.ts';
+import { createPageServer } from '../../examples/landing-page/page-server.ts';
+import { readSettings } from '../../examples/landing-page/settings.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { RunningMarketplace, type StartOptions, type WantedKey } from '../support/running-marketplace.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
+
+export interface StartedLandingPage {
+  readonly market: RunningMarketplace;
+  readonly key: string;
+  /** Origin of the landing page, such as `http://127.0.0.1:43210`. */
+  readonly origin: string;
+  /** Returns the text that the page has logged so far. */
+  log(): string;
+}
+
+export interface Wanted {
+  /** Starts another service with these options, for tests that change its clock or its limits. */
+  readonly market?: StartOptions;
+  readonly key?: WantedKey;
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Starts a proxy between the page and the API with this URL. Returns the URL of the proxy. */
+  readonly between?: (apiUrl: string) => Promise<string>;
+}
+
+let shared: RunningMarketplace;
+let pages = 0;
+
+/** Declares the service that the landing pages of a test file share. Each page has its own account. */
+export function useMarketplace(): void {
+  before(async () => {
+    shared = await startMarketplace();
+  });
+  after(() => shared.close());
+}
+
+async function startMarketplace(options?: StartOptions): Promise<RunningMarketplace> {
+  const market = await RunningMarketplace.start('uws', options);
+  // The page requests analytics up to the current day of its own clock.
+  market.clock.setWall(Date.now());
+  return market;
+}
+
+/** Starts a landing page in this process. The page ends with the test. */
+export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Promise<StartedLandingPage> {
+  const market = wanted.market === undefined ? shared : await startMarketplace(wanted.market);
+  if (market !== shared) afterwards(t, () => market.close());
+  const account = `landing page ${++pages}`;
+  const { key } = market.issueKey(personalLoansFixture, { account, ...wanted.key });
+  const apiUrl = apiUrlOf(market);
+  const settings = readSettings({
+    ...wanted.settings,
+    API_KEY: key,
+    API_URL: wanted.between === undefined ? apiUrl : await wanted.between(apiUrl),
+  });
+  let logged = '';
+  const log = (line: string): void => {
+    logged += `${line}\n`;
+  };
+  const page = new LandingPage(new MarketplaceApi(settings.apiUrl, key), settings, log);
+  const server = createPageServer(page, settings.behindProxy, log);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  afterwards(t, () => server.close().closeAllConnections());
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  market.marketplace.origins.allow(account, origin);
+  return { market, key, origin, log: () => logged };
+}
+
+export function apiUrlOf(market: RunningMarketplace): string {
+  return `http://127.0.0.1:${market.marketplace.ports!.public}/v1/personal-loans`;
+}
+
+/** Starts the program of the landing page with only these settings. */
+export function spawnLandingPage(settings: Readonly<Record<string, string>>) {
+  const main = fileURLToPath(new URL('../../examples/landing-page/main.ts', import.meta.url));
+  const { PATH = '' } = process.env;
+  const child = spawn(process.execPath, [main], { env: { PATH, PORT: '0', ...settings } });
+  const ended = once(child, 'close');
+  let printed = '';
+  let log = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  return {
+    log: () => log,
+    async opened(): Promise<string> {
+      for (;;) {
+        const [, origin] = /(http:\/\/\S+)\/results/.exec(printed) ?? [];
+        if (origin !== undefined) return origin;
+        if (child.exitCode !== null) throw new Error(`the page ended before it opened: ${log}`);
+        await Promise.race([once(child.stdout, 'data'), ended]);
+      }
+    },
+    async ended(): Promise<number | null> {
+      await ended;
+      return child.exitCode;
+    },
+    async stop(signal: NodeJS.Signals): Promise<number | null> {
+      child.kill(signal);
+      await ended;
+      return child.exitCode;
+    },
+  };
+}
+
+/** Response in a visitor's browser. */
+interface Seen {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** A simulated browser that stores cookies and does not follow redirects automatically. */
+export class Visitor {
+  readonly #origin: string;
+  readonly cookies = new Map<string, string>();
+
+  constructor(origin: string) {
+    this.#origin = origin;
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Seen> {
+    return this.#ask(path, { headers });
+  }
+
+  post(path: string, form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) {
+    return this.#ask(path, { method: 'POST', body: new URLSearchParams(form), headers });
+  }
+
+  /** Submits a form. Asserts a redirect and returns its location. */
+  async posted(path: string, form: Readonly<Record<string, string>>): Promise<string> {
+    const { status, headers, text } = await this.post(path, form);
+    if (status !== 303) throw new Error(`${status} instead of a redirect: ${text}`);
+    return headers.get('location')!;
+  }
+
+  /** Answers one question of the quiz. Returns the location of the next page. */
+  answer(question: string, form: Readonly<Record<string, string>> = {}): Promise<string> {
+    return this.posted('/answers', { question, ...form });
+  }
+
+  /** Answers all questions except the optional one. Returns the location of the next page. */
+  async answerQuiz(loan_purpose: string): Promise<string> {
+    const { annual_income, employment_status, state } = goodAnswers;
+    assert.equal(await this.answer('purpose', { loan_purpose }), '/questions/amount');
+    assert.equal(await this.answer('amount', { loan_amount: '10,000' }), '/questions/credit');
+    assert.equal(await this.answer('credit', { credit_score_range: '750-799' }), '/questions/you');
+    return this.answer('you', { annual_income, employment_status, state });
+  }
+
+  async #ask(path: string, init: RequestInit): Promise<Seen> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(this.#origin + path, {
+      ...init,
+      redirect: 'manual',
+      headers: { ...(cookie === '' ? {} : { cookie }), ...(init.headers as Record<string, string>) },
+    });
+    for (const set of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(set)!;
+      this.cookies.set(name!, value!);
+    }
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  }
+}
+
+/** Form values, as typed by a borrower, that match many offers. */
+export const goodAnswers = {
+  loan_amount: '$10,000',
+  loan_purpose: 'major_purchase',
+  credit_score_range: '750-799',
+  annual_income: '120 000',
+  employment_status: 'employed',
+  state: 'CA',
+} as const;

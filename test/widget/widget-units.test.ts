@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { bounds } from '../../src/bounds.ts';
+import { errorTable } from '../../src/domain/errors.ts';
+import { errorMessageFor } from '../../src/web/widget/error-messages.ts';
+import {
+  formatDollars,
+  formatDollarsAndCents,
+  formatFeature,
+  formatMonths,
+  formatPercent,
+} from '../../src/web/widget/format.ts';
+import { limits, parseRetryAfterMs } from '../../src/web/widget/limits.ts';
+import { readSettings } from '../../src/web/widget/settings.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+
+const src = 'https://widgets.example/w/widget.js?v=0123456789abcdef';
+const dataset = { sub: 'sub_1', token: 'abc', mount: '#offers' };
+
+test('a script element without optional attributes has the defaults of the API', () => {
+  assert.deepEqual(readSettings({ src, dataset }), {
+    base: 'https://widgets.example/w',
+    ...dataset,
+    sort: 'recommended',
+    maxOffers: null,
+    isFramePage: false,
+    theme: 'auto',
+  });
+});
+
+test('a script element configures sort order, number of offers, embedding and theme', () => {
+  const more = { ...dataset, sort: 'svc_revenue', maxOffers: '20', embed: 'iframe', theme: 'dark' };
+  assert.deepEqual(readSettings({ src: 'http://127.0.0.1:8080/w/widget.js', dataset: more }), {
+    base: 'http://127.0.0.1:8080/w',
+    ...dataset,
+    sort: 'svc_revenue',
+    maxOffers: 20,
+    isFramePage: true,
+    theme: 'dark',
+  });
+});
+
+test('names the attribute to fix if an attribute is missing or invalid', () => {
+  const complaints: [attributes: object, named: RegExp][] = [
+    [{ sub: undefined }, /data-sub/],
+    [{ token: '' }, /data-token/],
+    [{ mount: undefined }, /data-mount/],
+    [{ sort: 'cheapest' }, /data-sort/],
+    [{ sort: 'toString' }, /data-sort/],
+    [{ maxOffers: '0' }, /data-max-offers/],
+    [{ maxOffers: '21' }, /data-max-offers/],
+    [{ maxOffers: '5.0' }, /data-max-offers/],
+    [{ theme: 'pink' }, /data-theme/],
+  ];
+  for (const [attributes, named] of complaints) {
+    const result = readSettings({ src, dataset: { ...dataset, ...attributes } });
+    assert.ok(typeof result === 'string' && named.test(result), JSON.stringify(attributes));
+  }
+  for (const elsewhere of [
+    '',
+    'https://widgets.example/other.js',
+    'data:text/javascript,/widget.js',
+    'file:///widget.js',
+  ]) {
+    assert.match(String(readSettings({ src: elsewhere, dataset })), /widget\.js/, elsewhere);
+  }
+});
+
+test('the limits of the widget are within the limits of the server', () => {
+  assert.equal(limits.offersMax, bounds.offersShownMax);
+  assert.equal(limits.offersDefault, bounds.offersShownDefault);
+  assert.equal(limits.placeholderCardsMax, bounds.widgetPlaceholderCardsMax);
+  assert.ok(limits.eventsPerBatchMax <= bounds.widgetEventsPerBatchMax);
+});
+
+test('formats amounts of money and interest rates', () => {
+  assert.equal(formatDollars(10_000), '$10,000');
+  assert.equal(formatDollarsAndCents(341.48), '$341.48');
+  assert.equal(formatDollarsAndCents(1_341.5), '$1,341.50');
+  assert.equal(formatPercent(17.5), '17.50%');
+  assert.equal(formatPercent(9), '9.00%');
+});
+
+test('formats loan terms as a list', () => {
+  assert.equal(formatMonths([36]), '36 months');
+  assert.equal(formatMonths([24, 36]), '24 or 36 months');
+  assert.equal(formatMonths([24, 36, 48]), '24, 36 or 48 months');
+});
+
+test('formats feature tags as words', () => {
+  assert.equal(formatFeature('no_origination_fee'), 'No origination fee');
+  assert.equal(formatFeature('low_apr'), 'Low APR');
+  assert.equal(formatFeature('__same_day__funding_'), 'Same day funding');
+  assert.equal(formatFeature('Already written'), 'Already written');
+});
+
+test('parses a Retry-After header up to a maximum', () => {
+  assert.equal(parseRetryAfterMs('7'), 7_000);
+  assert.equal(parseRetryAfterMs('999999'), 120_000);
+  for (const other of [null, '', '-1', '1.5', 'Wed, 21 Oct 2026 07:28:00 GMT'])
+    assert.equal(parseRetryAfterMs(other), null);
+});
+
+test('has an error message for every error code', () => {
+  for (const code of [...Object.keys(errorTable), 'UNREACHABLE', 'A_CODE_TO_COME']) {
+    const { title, advice, canRetry, partnerHint } = errorMessageFor(code, 'https://shop.example');
+    assert.ok(title.length > 0 && advice.length > 0, code);
+    assert.ok(canRetry || partnerHint !== null, `${code}: neither a retry nor a hint`);
+  }
+  assert.match(
+    errorMessageFor('ORIGIN_NOT_ALLOWED', 'https://shop.example').partnerHint ?? '',
+    /https:\/\/shop\.example/,
+  );
+});
+
+const builder = fileURLToPath(new URL('../../bin/build-widget.ts', import.meta.url));
+
+test('the widget script is one small file without URLs of other hosts', (t) => {
+  const folder = temporaryFolder();
+  afterwards(t, () => rmSync(folder, { recursive: true }));
+  execFileSync(process.execPath, [builder, folder]);
+  const script = readFileSync(join(folder, 'widget.js'));
+  // The size includes the styles.
+  assert.ok(gzipSync(script).length < 12_000, `${gzipSync(script).length} bytes with gzip`);
+  assert.ok(brotliCompressSync(script).length < 12_000, `${brotliCompressSync(script).length} bytes with brotli`);
+  // The compressed files contain the same script.
+  assert.deepEqual(gunzipSync(readFileSync(join(folder, 'widget.js.gz'))), script);
+  assert.deepEqual(brotliDecompressSync(readFileSync(join(folder, 'widget.js.br'))), script);
+  const text = script.toString();
+  for (const banned of [
+    /\beval\b/,
+    /\bnew Function\b|[^\w.]Function\(/,
+    /innerHTML|outerHTML|insertAdjacentHTML|document\.write/,
+    /\bcookie\b|localStorage|sessionStorage|indexedDB/,
+    /https?:\/\/[\w.]/,
+    /sourceMappingURL/,
+  ]) {
+    assert.doesNotMatch(text, banned);
+  }
+  // A second build has the same content.
+  execFileSync(process.execPath, [builder, join(folder, 'again')]);
+  assert.deepEqual(readFileSync(join(folder, 'again', 'widget.js')), script);
+});
