@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 import { ConfigError } from '../config/env.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 import { version } from '../server/version.ts';
-import { CommandLineError, exitCodes } from './command-line-error.ts';
+import { CommandLineError, exitCodes } from './command.ts';
 import { printNotice } from './output.ts';
 import { createProgram, formatUsageError, normalizeArguments } from './program.ts';
 import { InterruptedError } from './signals.ts';
@@ -25,7 +25,7 @@ const wantsJson = (optionsEnd < 0 ? args : args.slice(0, optionsEnd)).includes('
 
 // The exit code is set without a call of `process.exit`, so that all output reaches a slow reader.
 try {
-  const root = createProgram(version, { quiet: wantsJson });
+  const root = await createProgram(version, { quiet: wantsJson, args });
   await root.parseAsync(normalizeArguments(root, args), { from: 'user' });
 } catch (error) {
   process.exitCode = exitCodeOf(error);

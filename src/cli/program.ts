@@ -1,18 +1,26 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { escapeInvisible, nearestWord } from '../domain/text.ts';
-import { formatHelp, withHelp } from './command-help.ts';
-import { analyticsCommand } from './commands/analytics.ts';
-import { backupCommand } from './commands/backup.ts';
-import { capacityCommand } from './commands/capacity.ts';
-import { catalogCommand } from './commands/catalog.ts';
-import { checkConfigCommand } from './commands/check-config.ts';
-import { confirmCommand } from './commands/confirm.ts';
-import { keysCommand } from './commands/keys.ts';
-import { logCommand } from './commands/log.ts';
-import { originsCommand } from './commands/origins.ts';
-import { secretCommand } from './commands/secret.ts';
-import { serveCommand } from './commands/serve.ts';
+import { formatHelp, withHelp } from './command.ts';
+
+/** Commands and command groups in the order of the help. Loading all modules would take longer than most commands. */
+const commandModules: readonly (readonly [
+  name: string,
+  summary: string,
+  load: () => Promise<{ createCommand(): Command }>,
+])[] = [
+  ['serve', 'run the service', () => import('./commands/serve.ts')],
+  ['check-config', 'check the settings and print their values', () => import('./commands/check-config.ts')],
+  ['keys', 'create, list and revoke API keys', () => import('./commands/keys.ts')],
+  ['origins', 'manage which web pages may embed the widgets of an account', () => import('./commands/origins.ts')],
+  ['catalog', 'validate catalogs of offers, or print statistics', () => import('./commands/catalog.ts')],
+  ['analytics', 'print the figures of experiments, or rebuild them', () => import('./commands/analytics.ts')],
+  ['confirm', 'send confirmations of lenders to a running server', () => import('./commands/confirm.ts')],
+  ['backup', 'copy the data folder', () => import('./commands/backup.ts')],
+  ['log', 'verify, inspect and repair a log', () => import('./commands/log.ts')],
+  ['secret', 'manage the secrets that sign and encrypt tokens', () => import('./commands/secret.ts')],
+  ['capacity', 'plan how many servers a number of API keys needs', () => import('./commands/capacity.ts')],
+];
 
 /** Converts an error message of commander to the format of all other errors: one line without the prefix `error:`. */
 export function formatUsageError(text: string): string {
@@ -69,24 +77,21 @@ function failUnknownCommand(command: Command, word: string): never {
 }
 
 /**
- * Creates the command line program. The modules that implement a command are loaded when the command runs. Errors of commander are
- * thrown. With `quiet`, commander does not print errors.
+ * Creates the command line program. With `args`, loads only the modules of the commands that they name; every other command is
+ * only a name and a summary. Errors of commander are thrown. With `quiet`, commander does not print errors.
  */
-export function createProgram(version: string, { quiet = false } = {}): Command {
+export async function createProgram(
+  version: string,
+  { quiet = false, args }: { readonly quiet?: boolean; readonly args?: readonly string[] } = {},
+): Promise<Command> {
   const root = new Command('marketplace')
     .description('A marketplace service for financial offers: sessions, ranked lender offers, clicks and analytics.')
-    .version(version, '-V, --version', 'print the version')
-    .addCommand(serveCommand())
-    .addCommand(checkConfigCommand())
-    .addCommand(keysCommand())
-    .addCommand(originsCommand())
-    .addCommand(catalogCommand())
-    .addCommand(analyticsCommand())
-    .addCommand(confirmCommand())
-    .addCommand(backupCommand())
-    .addCommand(logCommand())
-    .addCommand(secretCommand())
-    .addCommand(capacityCommand());
+    .version(version, '-V, --version', 'print the version');
+  for (const [name, summary, load] of commandModules) {
+    const isNeeded = args === undefined || args.includes(name);
+    const command = isNeeded ? (await load()).createCommand() : new Command(name);
+    root.addCommand(command.summary(summary));
+  }
   withHelp(root, {
     examples: [
       'marketplace serve',

@@ -22,14 +22,25 @@ function parseHttpUrl(text: string): URL | null {
   return url.username === '' && url.password === '' ? url : null;
 }
 
-// The functions below return null if the setting is absent, and throw `ConfigError` if it is invalid.
+/** Returns the parsed setting, or null if it is absent. Throws `ConfigError` if `parse` returns null; `rule` says what is allowed. */
+function parseSetting<Value>(
+  { values }: Env,
+  name: SettingName,
+  rule: string,
+  parse: (text: string) => Value | null,
+): Value | null {
+  const text = values[name];
+  if (text === undefined) return null;
+  const value = parse(text);
+  if (value === null) throw ConfigError.invalidValue(name, text, rule);
+  return value;
+}
 
 export function parseIntegerSetting(env: Env, name: SettingName, min: number, max: number): number | null {
-  const text = env.values[name];
-  if (text === undefined) return null;
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw ConfigError.invalidValue(name, text, `an integer from ${min} to ${max}`);
+  return parseSetting(env, name, `an integer from ${min} to ${max}`, (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? value : null;
+  });
 }
 
 export function parseChoiceSetting<const Choice extends string>(
@@ -37,29 +48,21 @@ export function parseChoiceSetting<const Choice extends string>(
   name: SettingName,
   choices: readonly Choice[],
 ): Choice | null {
-  const text = env.values[name];
-  if (text === undefined) return null;
-  const choice = choices.find((each) => each === text);
-  if (choice !== undefined) return choice;
-  const suggestion = nearestWord(text, choices);
+  const suggestion = nearestWord(env.values[name] ?? '', choices);
   const hint = suggestion === null ? '' : `; did you mean ${suggestion}?`;
-  throw ConfigError.invalidValue(name, text, `one of ${choices.join(', ')}${hint}`);
+  const rule = `one of ${choices.join(', ')}${hint}`;
+  return parseSetting(env, name, rule, (text) => choices.find((each) => each === text) ?? null);
 }
 
 export function parseHostSetting(env: Env, name: SettingName): string | null {
-  const text = env.values[name];
-  if (text === undefined) return null;
-  if (isIP(text) !== 0 || isHostName(text)) return text;
-  throw ConfigError.invalidValue(name, text, 'an IP address or a host name, without a port');
+  const rule = 'an IP address or a host name, without a port';
+  return parseSetting(env, name, rule, (text) => (isIP(text) !== 0 || isHostName(text) ? text : null));
 }
 
 /** Parses a setting with host names that are separated by commas. */
 export function parseHostNamesSetting(env: Env, name: SettingName, countMax: number): readonly string[] | null {
-  const text = env.values[name];
-  if (text === undefined) return null;
-  const names = text.split(',').map((each) => each.trim());
-  if (names.length <= countMax && names.every(isHostName)) return [...new Set(names)];
-  throw ConfigError.invalidValue(name, text, `up to ${countMax} ${hostNamesRule}, separated by commas`);
+  const rule = `up to ${countMax} ${hostNamesRule}, separated by commas`;
+  return parseSetting(env, name, rule, (text) => parseList(text, countMax, isHostName));
 }
 
 export const hostNamesRule = 'host names without ports, like marketplace.internal (IP addresses need no entry)';
@@ -70,22 +73,17 @@ export function isHostName(text: unknown): text is string {
 }
 
 export function parseBaseUrlSetting(env: Env, name: SettingName): string | null {
-  const text = env.values[name];
-  if (text === undefined) return null;
-  const url = parseBaseUrl(text);
-  if (url !== null) return url;
-  throw ConfigError.invalidValue(name, text, baseUrlRule);
+  return parseSetting(env, name, baseUrlRule, parseBaseUrl);
 }
 
 /** Parses a setting with origins that are separated by commas. */
 export function parseOriginsSetting(env: Env, name: SettingName, countMax: number): readonly string[] | null {
-  const text = env.values[name];
-  if (text === undefined) return null;
-  const origins = text.split(',').map((origin) => origin.trim());
-  if (origins.length <= countMax && origins.every(isHttpOrigin)) return [...new Set(origins)];
-  throw ConfigError.invalidValue(
-    name,
-    text,
-    `up to ${countMax} origins separated by commas, each exactly as browsers send it, like https://www.example.com`,
-  );
+  const rule = `up to ${countMax} origins separated by commas, each exactly as browsers send it, like https://www.example.com`;
+  return parseSetting(env, name, rule, (text) => parseList(text, countMax, isHttpOrigin));
+}
+
+/** Returns the different items of a list that is separated by commas, or null if there are too many items or one is invalid. */
+function parseList(text: string, countMax: number, isValid: (item: string) => boolean): readonly string[] | null {
+  const items = text.split(',').map((each) => each.trim());
+  return items.length <= countMax && items.every(isValid) ? [...new Set(items)] : null;
 }

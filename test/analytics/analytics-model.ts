@@ -5,7 +5,6 @@ import type {
   DayMetrics,
   RowsPage,
   RowsQuery,
-  SessionRow,
   SummaryQuery,
   SummaryResult,
 } from '../../src/analytics/analytics.ts';
@@ -91,11 +90,11 @@ export class AnalyticsModel {
       session.lastEventMs = Math.max(session.lastEventMs, record[1]);
       for (const type of record[5]) if (widgetEventTypes[type]) session.widgetEvents.push(widgetEventTypes[type]);
     } else if (decodeSubId(record[2]).mode === 'live') {
-      this.#settle(session, record);
+      this.#applyConfirmation(session, record);
     }
   }
 
-  #settle(session: ModelSession, record: RevenueConfirmed | RevenueReversed): void {
+  #applyConfirmation(session: ModelSession, record: RevenueConfirmed | RevenueReversed): void {
     const [kind, wallMs, sub, offer, lender, txid, micros, occurredMs, evidenceMs = null, value = null] = record;
     const createdMs = decodeSubId(sub).createdMs;
     const payout = session.payouts.get(`${offer} ${txid}`);
@@ -129,33 +128,20 @@ export class AnalyticsModel {
     const lenders: LenderShare[] = [];
     const events: WidgetEventType[] = [];
     let subsOutsideDates = 0;
-    for (const [id, session] of this.#sessions) {
-      const { account, vertical, mode, createdMs } = decodeSubId(Buffer.from(id, 'hex'));
-      if (account !== query.account || vertical !== query.vertical || mode !== query.mode) continue;
-      if (query.referrerTag !== null && query.referrerTag !== session.tag) continue;
-      if (query.subs !== null && !query.subs.some((sub) => Buffer.from(sub).toString('hex') === id)) continue;
-      if (query.subs !== null && !this.#isRetained(Buffer.from(id, 'hex'))) continue;
-      const day = dayOf(createdMs);
+    for (const { sub, session, day } of this.#select(query)) {
+      if (query.subs !== null && !this.#isRetained(sub)) continue;
+      const figures = { sessions: 1, ...figuresOf(session) };
       const isMatured = query.today - day > bounds.maturedDays;
       if (isMatured && day >= (query.maturedFromDay ?? query.fromDay) && day <= query.toDay) {
         matured.sessions++;
-        matured.confirmedMicros += confirmedMicros(session);
-        centsSquared += Math.round(confirmedMicros(session) / 10_000) ** 2;
+        matured.confirmedMicros += figures.confirmedMicros;
+        centsSquared += Math.round(figures.confirmedMicros / 10_000) ** 2;
       }
       if (day < query.fromDay || day > query.toDay) {
         if (query.subs !== null) subsOutsideDates++;
         continue;
       }
-      const clicks = [...session.clicks.values()];
       const device = devices.get(session.device) ?? { device: session.device, ...none };
-      const attributedMicros = clicks.reduce((sum, { micros }) => sum + micros, 0);
-      const figures = {
-        sessions: 1,
-        views: session.views,
-        clicks: clicks.length,
-        attributedMicros,
-        confirmedMicros: confirmedMicros(session),
-      };
       for (const name of ['sessions', 'views', 'clicks', 'attributedMicros', 'confirmedMicros'] as const) {
         all[name] += figures[name];
         Object.assign(device, { [name]: device[name] + figures[name] });
@@ -164,19 +150,15 @@ export class AnalyticsModel {
       lenders.push(...lenderShares(session));
       events.push(...session.widgetEvents);
     }
-    const topLenders = byLender(lenders).slice(0, bounds.topLendersMax);
     matured.confirmedUsdSquared = centsSquared / 10_000;
-    const byDevice = [...devices.values()].sort((a, b) => a.device - b.device);
-    const retainedFromDay = this.#retainedFromDay;
-    const widgetEvents = widgetEventTypes.map((type) => events.filter((event) => event === type).length);
     return {
       ...all,
-      topLenders,
-      widgetEvents,
-      byDevice,
+      topLenders: byLender(lenders).slice(0, bounds.topLendersMax),
+      widgetEvents: widgetEventTypes.map((type) => events.filter((event) => event === type).length),
+      byDevice: [...devices.values()].sort((a, b) => a.device - b.device),
       matured,
       subsOutsideDates,
-      retainedFromDay,
+      retainedFromDay: this.#retainedFromDay,
       asOfMs: this.#asOfMs,
     };
   }
@@ -184,11 +166,8 @@ export class AnalyticsModel {
   daily(query: SummaryQuery): DailyResult {
     const days: DayMetrics[] = [];
     for (let day = query.fromDay; day <= query.toDay; day++) {
-      const { sessions, views, clicks, attributedMicros, confirmedMicros, widgetEvents } = this.summary({
-        ...query,
-        fromDay: day,
-        toDay: day,
-      });
+      const summary = this.summary({ ...query, fromDay: day, toDay: day });
+      const { sessions, views, clicks, attributedMicros, confirmedMicros, widgetEvents } = summary;
       const matured = query.today - day > bounds.maturedDays;
       days.push({ day, sessions, views, clicks, attributedMicros, confirmedMicros, widgetEvents, matured });
     }
@@ -196,43 +175,49 @@ export class AnalyticsModel {
   }
 
   rows(query: RowsQuery): RowsPage {
-    const remaining = this.#allRows(query).filter(({ position }) => position > query.afterPosition);
+    const remaining = [...this.#select(query)].filter(
+      ({ sub, session, day }) =>
+        day >= query.fromDay && day <= query.toDay && this.#isRetained(sub) && session.position > query.afterPosition,
+    );
     const page = remaining.slice(0, query.limit);
     return {
-      rows: page.map(({ row }) => row),
+      rows: page.map(({ sub, session }) => ({
+        sub: Uint8Array.from(sub),
+        referrerTag: session.tag,
+        device: session.device,
+        metadata: session.metadata,
+        ...figuresOf(session),
+        lastEventMs: session.lastEventMs,
+        lenders: byLender(lenderShares(session)),
+      })),
       retainedFromDay: this.#retainedFromDay,
-      nextAfterPosition: remaining.length > page.length ? page.at(-1)!.position : null,
+      nextAfterPosition: remaining.length > page.length ? page.at(-1)!.session.position : null,
     };
   }
 
-  #allRows(query: CohortQuery): { position: number; row: SessionRow }[] {
-    const rows: { position: number; row: SessionRow }[] = [];
+  /** Yields the sessions of the query's tenant, tag and sub_ids in ledger order, with the day of their creation. */
+  *#select(
+    query: CohortQuery,
+  ): Generator<{ readonly sub: Buffer; readonly session: ModelSession; readonly day: number }> {
     for (const [id, session] of this.#sessions) {
       const sub = Buffer.from(id, 'hex');
       const { account, vertical, mode, createdMs } = decodeSubId(sub);
-      const day = dayOf(createdMs);
       if (account !== query.account || vertical !== query.vertical || mode !== query.mode) continue;
       if (query.referrerTag !== null && query.referrerTag !== session.tag) continue;
       if (query.subs !== null && !query.subs.some((listed) => Buffer.compare(listed, sub) === 0)) continue;
-      if (day < query.fromDay || day > query.toDay || !this.#isRetained(sub)) continue;
-      const clicks = [...session.clicks.values()];
-      const { position, tag, device, metadata, views, lastEventMs } = session;
-      const row = {
-        sub: Uint8Array.from(sub),
-        referrerTag: tag,
-        device,
-        metadata,
-        views,
-        clicks: clicks.length,
-        attributedMicros: clicks.reduce((sum, { micros }) => sum + micros, 0),
-        confirmedMicros: confirmedMicros(session),
-        lastEventMs,
-        lenders: byLender(lenderShares(session)),
-      };
-      rows.push({ position, row });
+      yield { sub, session, day: dayOf(createdMs) };
     }
-    return rows;
   }
+}
+
+function figuresOf(session: ModelSession): Omit<CohortMetrics, 'sessions'> {
+  const clicks = [...session.clicks.values()];
+  return {
+    views: session.views,
+    clicks: clicks.length,
+    attributedMicros: clicks.reduce((sum, { micros }) => sum + micros, 0),
+    confirmedMicros: confirmedMicros(session),
+  };
 }
 
 interface LenderShare {

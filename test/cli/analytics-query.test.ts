@@ -3,8 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { livedFolder, ok } from './lived-folder.ts';
-import { marketplaceOnFreshFolder } from './support.ts';
+import { createSampleData, marketplaceOnFreshFolder, ok } from './sample-data-folder.ts';
 
 const forHero = ['--account', 'acme', '--tag', 'hero-short'];
 const linesOf = (text: string): Record<string, unknown>[] =>
@@ -14,7 +13,7 @@ const linesOf = (text: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 test('analytics commands on a data folder', async (t) => {
-  const { folder, run, partner, marketplace } = await livedFolder(t);
+  const { folder, run, partner, marketplace } = await createSampleData(t);
   // The API responds only when the store has counted all earlier events.
   ok(await partner.queryAnalytics({ referrer_tag: 'hero-short' }));
 

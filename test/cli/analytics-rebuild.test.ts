@@ -9,7 +9,7 @@ import { reportedRecord, widgetViewedRecord } from '../support/ledger-records.ts
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { appendToLedger } from './append-to-ledger.ts';
-import { marketplaceOnFreshFolder } from './support.ts';
+import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
 function ok<Value>(result: Result<Value>): Value {
   assert.ok(result.ok, JSON.stringify(result));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { formatDays, formatSessions, formatSummary } from '../../src/cli/actions/analytics-text.ts';
+import { formatDays, formatSessions, formatSummary } from '../../src/cli/commands/analytics-text.ts';
 import type { SummaryView } from '../../src/operations/analytics-views.ts';
 
 const figures = {

@@ -7,8 +7,8 @@ import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { runMarketplace } from './run-marketplace.ts';
-import { serveMarketplace } from './serve-marketplace.ts';
-import { marketplaceOnFreshFolder } from './support.ts';
+import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
+import { serveMarketplace } from './served-process.ts';
 
 const callers = 4;
 

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { sampleResult } from '../capacity/sample-result.ts';
 import { runMarketplace } from './run-marketplace.ts';
+import { createFolder } from './sample-data-folder.ts';
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const defaultMix = fileURLToPath(new URL('../../bench/mixes/default.json', import.meta.url));
 
 /** Runs the command on a sample result, and writes further files. */
 function withResult(t: TestContext, result: unknown = sampleResult()) {
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-capacity-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = createFolder(t);
   const write = (name: string, text: string) => {
     const file = join(folder, name);
     writeFileSync(file, text);
@@ -23,19 +23,6 @@ function withResult(t: TestContext, result: unknown = sampleResult()) {
   const plan = (...args: string[]) =>
     runMarketplace(['capacity', '--keys', '10000', '--slo-p99', '35', '--result', file, ...args]);
   return { file, write, plan };
-}
-
-/** Path of the command in a folder that, like the package, has no benchmarks. */
-function packageWithoutBenchmarks(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-package-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  for (const name of ['src', 'bin', 'package.json']) {
-    cpSync(join(checkout, name), join(folder, name), { recursive: true });
-  }
-  for (const name of ['node_modules', '.node']) {
-    if (existsSync(join(checkout, name))) symlinkSync(join(checkout, name), join(folder, name));
-  }
-  return join(folder, 'bin', 'marketplace');
 }
 
 test('prints the number of servers, keys per server, and the bottleneck', async (t) => {
@@ -108,21 +95,6 @@ test('reports invalid options as usage errors', async (t) => {
   assert.match(stderr, /--keys/);
 });
 
-test('--check compares the plan with a server under load', async (t) => {
-  const { plan } = withResult(t);
-  const { code, stdout } = await plan('--keys', '3', '--check', '--seconds', '1', '--sessions', '1000', '--json');
-  const { check, predicted, load } = JSON.parse(stdout);
-  assert.equal(code, check.carried ? 0 : 1);
-  assert.deepEqual(
-    check.figures.map(({ figure }: { figure: string }) => figure),
-    ['rate', 'p99', 'socket-thread', 'all-threads', 'memory'],
-  );
-  const [rate, p99] = check.figures;
-  assert.deepEqual([rate.predicted, p99.predicted], [load.requests_per_second, predicted.p99_ms]);
-  assert(rate.measured > 0 && p99.measured > 0);
-  assert.deepEqual([check.refused, check.failed, check.seconds], [0, 0, 1]);
-});
-
 test('--check refuses a duration with too many requests and suggests a shorter one', async (t) => {
   const { plan } = withResult(t);
   const { code, stdout, stderr } = await plan('--check', '--seconds', '3600');
@@ -130,22 +102,24 @@ test('--check refuses a duration with too many requests and suggests a shorter o
   assert.match(stderr, /^marketplace: a check prepares at most 2500000 requests: use --seconds \d+ or fewer\n$/);
 });
 
-test('--check in a package without benchmarks names the make target of a checkout', async (t) => {
-  const { file } = withResult(t);
-  const command = packageWithoutBenchmarks(t);
-  const args = ['capacity', '--keys', '3', '--slo-p99', '35', '--result', file, '--check'];
-  const { code, stdout, stderr } = await runMarketplace([...args, '--json'], {}, { command });
-  assert.deepEqual([code, stdout], [1, '']);
-  const { error } = JSON.parse(stderr);
-  assert.match(error.message, /^the check needs the benchmarks, .* make capacity-check KEYS=n SLO=ms in one$/);
-});
-
-test('uses the shipped result if there is no other, with a notice about its machine', async (t) => {
-  const command = packageWithoutBenchmarks(t);
-  const asked = ['capacity', '--keys', '3', '--slo-p99', '50', '--json'];
-  const { code, stdout, stderr } = await runMarketplace(asked, {}, { command });
+test('a package without benchmarks uses the shipped result, and --check names the make target of a checkout', async (t) => {
+  const folder = createFolder(t);
+  for (const name of ['src', 'bin', 'package.json'])
+    cpSync(join(checkout, name), join(folder, name), { recursive: true });
+  for (const name of ['node_modules', '.node']) {
+    if (existsSync(join(checkout, name))) symlinkSync(join(checkout, name), join(folder, name));
+  }
+  const args = ['capacity', '--keys', '3', '--slo-p99', '50', '--json'];
+  const command = join(folder, 'bin', 'marketplace');
+  const { code, stdout, stderr } = await runMarketplace(args, {}, { command });
   assert.deepEqual([code, stderr], [0, '']);
   const { box, beyond_measured: beyond } = JSON.parse(stdout);
   assert.equal(box.quick, false);
   assert.match(beyond[0], /^This machine was not measured: .* make bench/);
+  const check = await runMarketplace([...args, '--check'], {}, { command });
+  assert.deepEqual([check.code, check.stdout], [1, '']);
+  assert.match(
+    JSON.parse(check.stderr).error.message,
+    /^the check needs the benchmarks, .* make capacity-check KEYS=n SLO=ms in one$/,
+  );
 });

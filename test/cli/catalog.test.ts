@@ -126,21 +126,14 @@ ${position('page.svg')}: note: lenders[1].logo: logos/page.svg is no SVG: it has
     }
   });
 
-  for (const [name, text, line, column] of [
-    ['an extra comma', '{\n  "format": 1,\n}', 3, 1],
-    ['truncated text', '{\n  "format": 1,\n  "vertical": "perso', 3, 21],
-    ['an empty file', '', 1, 1],
-    ['a comment', '{\n  // no\n  "format": 1\n}', 2, 3],
-  ] as const) {
-    test(`locates the syntax error of ${name}`, async (t) => {
-      const file = writeCatalog(t, text);
-      const { code, stdout } = await runMarketplace(['catalog', 'validate', file, '--json']);
-      assert.equal(code, 1);
-      const [error, ...others] = JSON.parse(stdout).faults;
-      assert.deepEqual([error.path, error.line, error.column, others], ['catalog', line, column, []]);
-      assert.match(error.problem, /^is not JSON: /);
-    });
-  }
+  test('locates a syntax error', async (t) => {
+    const file = writeCatalog(t, '{\n  "format": 1,\n  "vertical": "perso');
+    const { code, stdout } = await runMarketplace(['catalog', 'validate', file, '--json']);
+    assert.equal(code, 1);
+    const [error, ...others] = JSON.parse(stdout).faults;
+    assert.deepEqual([error.path, error.line, error.column, others], ['catalog', 3, 21, []]);
+    assert.match(error.problem, /^is not JSON: /);
+  });
 
   test('lists duplicate members and other errors up to one limit and counts the rest', async (t) => {
     const lender = '{"name":"a","name":"b","logo":"a.svg","offers":[]},\n';
@@ -159,19 +152,13 @@ ${position('page.svg')}: note: lenders[1].logo: logos/page.svg is no SVG: it has
     assert.match(JSON.parse(stderr).error.message, /: 1000 errors and [^\n]+ more$/);
   });
 
-  for (const [name, text] of [
-    ['3,000 nested arrays', `${'['.repeat(3_000)}${']'.repeat(3_000)}`],
-    ['millions of values', `{"format":1,"lenders":[${'0,'.repeat(5_000_000)}0]}`],
-    ['millions of members', `{${Array.from({ length: 2_000_000 }, (_, index) => `"a${index}":0`).join()}}`],
-  ] as const) {
-    test(`reports ${name} as one error`, async (t) => {
-      const file = writeCatalog(t, text);
-      const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
-      assert.equal(code, 1);
-      assert.match(stdout, /^[^\n]+:1:1: catalog: must (be nested|hold) at most [^\n]+\n$/);
-      assert.equal(stderr, `marketplace: ${file} is not a valid catalog: 1 error\n`);
-    });
-  }
+  test('reports a text that exceeds a limit as one error', async (t) => {
+    const file = writeCatalog(t, `${'['.repeat(3_000)}${']'.repeat(3_000)}`);
+    const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
+    assert.equal(code, 1);
+    assert.match(stdout, /^[^\n]+:1:1: catalog: must be nested at most [^\n]+\n$/);
+    assert.equal(stderr, `marketplace: ${file} is not a valid catalog: 1 error\n`);
+  });
 
   test('reports a missing file or a folder in one line', async (t) => {
     for (const file of [`${writeCatalog(t, '')}.missing`, tmpdir()]) {

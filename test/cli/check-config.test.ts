@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { settingNames } from '../../src/config/env.ts';
-import { afterwards } from '../support/afterwards.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { runMarketplace } from './run-marketplace.ts';
-import { ServedProcess } from './served-process.ts';
 
 test('prints every setting with its value and origin', async () => {
   const { code, stdout, stderr } = await runMarketplace(['check-config'], { SVC_PORT: '8181' });
@@ -35,35 +31,16 @@ test('prints settings and warnings as JSON', async () => {
   assert.equal(stderr, '');
 });
 
-for (const command of ['check-config', 'serve']) {
-  test(`${command} reports an invalid setting in one line`, async () => {
-    const { code, stdout, stderr } = await runMarketplace([command], { SVC_PORT: '99999' });
-    assert.deepEqual([code, stdout], [1, '']);
-    assert.equal(stderr, 'marketplace: SVC_PORT is "99999"; it must be an integer from 0 to 65535\n');
-  });
-}
+test('reports an invalid setting in one line', async () => {
+  const { code, stdout, stderr } = await runMarketplace(['check-config'], { SVC_PORT: '99999' });
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.equal(stderr, 'marketplace: SVC_PORT is "99999"; it must be an integer from 0 to 65535\n');
+});
 
 test('warns about probably unintended settings', async () => {
   const { code, stderr } = await runMarketplace(['check-config'], { SVC_FLAVOUR: '1', SVC_HOST: '0.0.0.0' });
   assert.equal(code, 0);
   assert.match(stderr, /^marketplace: warning: SVC_FLAVOUR .*\nmarketplace: warning: .*SVC_PUBLIC_URL\.\n$/);
-});
-
-test('warns about a port that browsers block, and serve logs the same warning', async (t) => {
-  const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
-  const settings = { SVC_WIDGET_URL: 'http://127.0.0.1:6000', SVC_DATA_DIR: folder };
-  const { stderr } = await runMarketplace(['check-config'], settings);
-  const [, warning = ''] = /^marketplace: warning: (SVC_WIDGET_URL has port 6000, .*)\n$/.exec(stderr) ?? [];
-  assert.notEqual(warning, '');
-  const served = new ServedProcess(t, settings);
-  await served.greeting;
-  served.signal('SIGTERM');
-  await served.ended;
-  assert.deepEqual(
-    served.log.filter(({ level }) => level === 40).map(({ msg }) => msg),
-    [warning],
-  );
 });
 
 test('commands on keys ignore invalid settings that they do not use', async () => {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { ConfirmationClient } from '../../src/cli/actions/confirmation-client.ts';
-import { CommandLineError } from '../../src/cli/command-line-error.ts';
+import { CommandLineError } from '../../src/cli/command.ts';
+import { ConfirmationClient } from '../../src/cli/commands/confirmation-client.ts';
 
 type Outcome = 'accepted' | 'repeated' | 'rejected' | 'unknown';
 

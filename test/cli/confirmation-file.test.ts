@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { CommandLineError } from '../../src/cli/command.ts';
 import {
   type ConfirmationFormat,
   type ConfirmationRow,
   createConfirmationReader,
-} from '../../src/cli/actions/confirmation-file.ts';
-import { CommandLineError } from '../../src/cli/command-line-error.ts';
+} from '../../src/cli/commands/confirmation-file.ts';
 
 async function readRows(
   format: ConfirmationFormat,

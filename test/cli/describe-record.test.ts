@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { describeRecord, formatRecordLine } from '../../src/cli/actions/log.ts';
+import { describeRecord, formatRecordLine } from '../../src/cli/commands/log.ts';
 import { formatSubId } from '../../src/ids/sub-id.ts';
 import {
   clickedRecord,

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
@@ -11,99 +8,59 @@ import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller, assertOk, assertRefused } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { Scrape } from '../support/scrape.ts';
 import { worthUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { runMarketplace } from './run-marketplace.ts';
+import { createFolder } from './sample-data-folder.ts';
+import { ServedProcess } from './served-process.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'the prlimit command is missing';
 
-/** Server in its own process. */
-interface Server {
-  readonly caller: ApiCaller;
-  readonly process: ChildProcess;
-  /** Reasons why the server is not ready; empty if it is ready. */
-  notReady(): Promise<readonly string[]>;
-  /** Response status of creating a key. */
-  statusOfNewKey(): Promise<number>;
-  figures(): Promise<Scrape>;
-  /** Limits the size of all files of the process, so that writes fail as on a full disk. */
-  fillDisk(bytesMax: number): void;
-  freeDisk(): void;
-  stop(): Promise<void>;
-  kill(): Promise<void>;
-}
-
-async function served(t: TestContext, folder: string, key: string): Promise<Server> {
-  const settings = {
-    ...{ SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0' },
-  };
-  const child = spawn(process.execPath, [main, 'serve'], {
-    env: { PATH: process.env.PATH, ...settings, SVC_LOG_LEVEL: 'silent' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  afterwards(t, () => child.kill('SIGKILL'));
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-  const [, port, operationsPort] = /^serving \S+:(\d+)\/\S*, operations on \S+:(\d+)$/.exec(line) ?? assert.fail(line);
-  const http = new HttpClient(Number(port));
-  const operations = new HttpClient(Number(operationsPort), false);
+/** Starts a server in its own process, with an API client and the means to fill its disk. */
+async function serve(t: TestContext, folder: string, key: string) {
+  const served = new ServedProcess(t, { SVC_DATA_DIR: folder, SVC_LOG_LEVEL: 'silent' });
+  const ports = await served.ports();
+  const http = new HttpClient(ports.public);
+  const operations = new HttpClient(ports.operations, false);
   afterwards(t, () => {
     http.close();
     operations.close();
   });
-  const limit = (fileSize: string) => execFileSync('prlimit', [`--pid=${child.pid}`, `--fsize=${fileSize}:`]);
+  const limit = (fileSize: string) => execFileSync('prlimit', [`--pid=${served.child.pid}`, `--fsize=${fileSize}:`]);
   return {
+    served,
     caller: new ApiCaller(http, fixture.vertical.segment, key),
-    process: child,
-    notReady: async () => {
+    /** Reasons why the server is not ready; empty if it is ready. */
+    async notReady(): Promise<readonly string[]> {
       const { status, text } = await operations.send({ path: '/readyz' });
       const { reasons = [] } = JSON.parse(text) as { reasons?: string[] };
       assert.equal(status, reasons.length === 0 ? 200 : 503);
       return reasons;
     },
-    statusOfNewKey: async () => {
+    /** Response status of creating a key. */
+    async statusOfNewKey(): Promise<number> {
       const body = JSON.stringify({ account: 'full', vertical: fixture.vertical.segment, mode: 'live' });
-      const token = readOperatorToken(operatorTokenPath(folder));
       const headers = {
-        Authorization: `Bearer ${token}`,
+        Authorization: `Bearer ${readOperatorToken(operatorTokenPath(folder))}`,
         'Content-Type': 'application/json',
         'Content-Length': String(body.length),
       };
       return (await operations.send({ method: 'POST', path: '/keys', headers, body })).status;
     },
-    figures: () => Scrape.of(operations),
-    fillDisk: (bytesMax) => limit(String(bytesMax)),
+    metrics: () => Scrape.of(operations),
+    /** Limits the size of all files of the process, so that writes fail as on a full disk. */
+    fillDisk: (bytesMax: number) => limit(String(bytesMax)),
     freeDisk: () => limit('unlimited'),
-    stop: async () => {
-      child.kill('SIGTERM');
-      const [code] = await once(child, 'exit');
-      assert.equal(code, 0);
-    },
-    kill: async () => {
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    },
   };
 }
 
-const createKey = [
-  'keys',
-  'create',
-  '--account',
-  'full',
-  '--vertical',
-  fixture.vertical.segment,
-  '--mode',
-  'live',
-  '--raw',
-];
+const vertical = fixture.vertical.segment;
+const createKey = `keys create --account full --vertical ${vertical} --mode live --raw`.split(' ');
 
 async function issueKey(t: TestContext): Promise<{ folder: string; key: string }> {
-  const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
+  const folder = createFolder(t);
   const { code, stdout } = await runMarketplace(createKey, { SVC_DATA_DIR: folder });
   assert.equal(code, 0);
   return { folder, key: stdout.trim() };
@@ -117,7 +74,7 @@ test('a full disk stops only durable operations, and the service recovers when t
   skip,
 }, async (t) => {
   const { folder, key } = await issueKey(t);
-  const server = await served(t, folder, key);
+  const server = await serve(t, folder, key);
   const { caller } = server;
   const subId = await caller.sessionWith('full', fixture.complete);
   const [offer, another] = (await caller.offers(subId)).offers;
@@ -141,7 +98,7 @@ test('a full disk stops only durable operations, and the service recovers when t
   const meanwhile = await caller.summary({ referrer_tag: 'full' });
   assert.deepEqual([meanwhile.sessions_total, meanwhile.marketplace_views, meanwhile.offer_clicks], [1, 1, 0]);
 
-  const full = await server.figures();
+  const full = await server.metrics();
   const ledger = { log: 'ledger' };
   assert.equal(full.value('marketplace_ready'), 0);
   assert.equal(full.value('marketplace_log_healthy', ledger), 0);
@@ -152,7 +109,7 @@ test('a full disk stops only durable operations, and the service recovers when t
   server.freeDisk();
   await until(async () => (await server.notReady()).length === 0);
   assert.equal(await server.statusOfNewKey(), 201);
-  const healed = await server.figures();
+  const healed = await server.metrics();
   assert.equal(healed.value('marketplace_log_healthy', ledger), 1);
   assert.equal(healed.value('marketplace_log_incidents_total', { ...ledger, kind: 'recovered' }), 1);
   const replayed = await caller.post('session', session, idempotency);
@@ -166,8 +123,8 @@ test('a full disk stops only durable operations, and the service recovers when t
     assert.equal(figures.rev_attributed, worthUsd(fixture, [offer.svc_offer_id, another.svc_offer_id]));
   };
   await assertFigures(caller);
-  await server.stop();
-  await assertFigures((await served(t, folder, key)).caller);
+  assert.equal(await server.served.stop(), 0);
+  await assertFigures((await serve(t, folder, key)).caller);
 });
 
 test('inputs refused with 503 on a full disk apply when there is space, also after a kill', {
@@ -175,7 +132,7 @@ test('inputs refused with 503 on a full disk apply when there is space, also aft
   timeout: 60_000,
 }, async (t) => {
   const { folder, key } = await issueKey(t);
-  const server = await served(t, folder, key);
+  const server = await serve(t, folder, key);
   const { caller } = server;
   const subId = await caller.sessionWith('full', fixture.complete);
   const submit = (fields: object) => caller.post('inputs', { sub_id: subId, fields });
@@ -196,15 +153,16 @@ test('inputs refused with 503 on a full disk apply when there is space, also aft
   assertOk(await submit({ [fixture.term]: fixture.someTerm }));
   const live = await shown(caller);
   assert.notDeepEqual(live, healed);
-  await server.kill();
-  assert.deepEqual(await shown((await served(t, folder, key)).caller), live);
+  server.served.signal('SIGKILL');
+  await server.served.ended;
+  assert.deepEqual(await shown((await serve(t, folder, key)).caller), live);
 });
 
 test('sessions continue while only the analytics store has no space, and it catches up later', {
   skip,
 }, async (t) => {
   const { folder, key } = await issueKey(t);
-  const server = await served(t, folder, key);
+  const server = await serve(t, folder, key);
   const { caller } = server;
   await caller.createSession('full');
   // The ledger has preallocated space for these records; the store writes at least one page of this size.
@@ -214,7 +172,7 @@ test('sessions continue while only the analytics store has no space, and it catc
   // The aggregator restarts and fails again and again, so queries are refused.
   assertRefused(await caller.get('analytics', { referrer_tag: 'full' }), 'SERVICE_UNAVAILABLE');
   await caller.createSession('full');
-  const behind = await server.figures();
+  const behind = await server.metrics();
   assert.ok(behind.value('marketplace_aggregator_restarts_total') >= 1);
   assert.ok(behind.value('marketplace_analytics_lag_records') >= 1);
   assert.ok(behind.value('marketplace_analytics_lag_seconds') > 0);
@@ -222,13 +180,12 @@ test('sessions continue while only the analytics store has no space, and it catc
   server.freeDisk();
   await until(async () => (await server.notReady()).length === 0);
   assert.equal((await caller.summary({ referrer_tag: 'full' })).sessions_total, 7);
-  await server.stop();
+  assert.equal(await server.served.stop(), 0);
 });
 
 test('a command reports a full disk in one line with the folder', { skip }, async (t) => {
   const { folder } = await issueKey(t);
-  const secretFolder = temporaryFolder();
-  afterwards(t, () => rmSync(secretFolder, { recursive: true }));
+  const secretFolder = createFolder(t);
   const secretFile = join(secretFolder, 'secrets.json');
   openOrCreateSecretFile(secretFile, false);
   const commands = [

@@ -14,8 +14,7 @@ import { verifyLog } from '../../src/event-log/verify-log.ts';
 import { dataFiles } from '../../src/files/data-files.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
-import { livedFolder } from './lived-folder.ts';
-import { runMarketplace } from './run-marketplace.ts';
+import { createSampleData } from './sample-data-folder.ts';
 
 const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const rowsOfTwoBatches = 501;
@@ -44,7 +43,7 @@ async function createBlockedConfirmation(t: TestContext) {
   writeFileSync(file, '{"txid":"a"}\n'.repeat(rowsOfTwoBatches));
   writeFileSync(join(folder, 'operator-token'), `svc_operator_${'0'.repeat(64)}\n`);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { folder, args: ['confirm', file, '--url', url], file, second: second.promise };
+  return { folder, args: ['confirm', file, '--url', url], second: second.promise };
 }
 
 for (const [signal, code] of [
@@ -67,25 +66,8 @@ for (const [signal, code] of [
   });
 }
 
-test('confirm --json prints the outcome of the rows', async (t) => {
-  const { folder, args, file } = await createBlockedConfirmation(t);
-  writeFileSync(file, '{"txid":"a"}\n[]\n');
-  const ran = await runMarketplace([...args, '--json'], { SVC_DATA_DIR: folder });
-  assert.deepEqual([ran.code, ran.stderr], [4, '']);
-  const rejectedFile = join(folder, 'payouts.rejected.ndjson');
-  assert.deepEqual(JSON.parse(ran.stdout), {
-    rows: 2,
-    accepted: 0,
-    repeated: 0,
-    rejected: 2,
-    reasons: { not_an_object: 1, unknown_click: 1 },
-    rejected_file: rejectedFile,
-  });
-  assert.equal(readFileSync(rejectedFile, 'utf8').trimEnd().split('\n').length, 2);
-});
-
 test('an interrupted rebuild keeps the store and leaves no other file', async (t) => {
-  const { folder, marketplace } = await livedFolder(t);
+  const { folder, marketplace } = await createSampleData(t);
   await marketplace.close();
   const files = dataFiles(folder);
   const before = readFileSync(files.analyticsStoreFile);
@@ -103,7 +85,7 @@ test('an interrupted rebuild keeps the store and leaves no other file', async (t
 });
 
 test('an interrupted verification stops before the end of the log', async (t) => {
-  const { folder, marketplace, partner } = await livedFolder(t);
+  const { folder, marketplace, partner } = await createSampleData(t);
   const metadata = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`m${at}`, 'x'.repeat(256)]));
   await Promise.all(
     Array.from({ length: 450 }, () => partner.createSession({ referrer_tag: 'large-enough', metadata })),

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { helpOf, type JsonOutputHelp } from '../../src/cli/command-help.ts';
+import { helpOf, type JsonOutputHelp } from '../../src/cli/command.ts';
 import { commandPath, createProgram, withSubcommands } from '../../src/cli/program.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
-import { livedFolder, ok } from './lived-folder.ts';
 import type { Ran } from './run-marketplace.ts';
+import { createSampleData, ok } from './sample-data-folder.ts';
 
 const helpByCommand = new Map<string, JsonOutputHelp>();
-for (const command of withSubcommands(createProgram('0.0.0'))) {
+for (const command of withSubcommands(await createProgram('0.0.0'))) {
   const { json } = helpOf(command);
   if (json !== undefined) helpByCommand.set(commandPath(command).replace('marketplace ', ''), json);
 }
@@ -38,7 +38,7 @@ function assertDocumentedMembers(name: string, value: unknown, absent: readonly 
 }
 
 test('--json of every command prints the members that its help lists', async (t) => {
-  const { folder, run, marketplace, partner } = await livedFolder(t);
+  const { folder, run, marketplace, partner } = await createSampleData(t);
   ok(await partner.queryAnalytics({ referrer_tag: 'hero-short' }));
   const json = async (code: number, ...args: string[]): Promise<unknown> => {
     const ran: Ran = await run(...args, '--json');
@@ -50,7 +50,7 @@ test('--json of every command prints the members that its help lists', async (t)
     checked.add(name);
     assertDocumentedMembers(name, Array.isArray(value) ? value[0] : value, absent);
   };
-  const firstLine = async (...args: string[]): Promise<unknown> =>
+  const firstLine = async (...args: string[]): Promise<object> =>
     JSON.parse((await run(...args, '--json')).stdout.split('\n', 1)[0]!);
 
   const create = ['keys', 'create', '--account', 'other', '--vertical', 'personal-loans', '--mode', 'test'];
@@ -61,28 +61,27 @@ test('--json of every command prints the members that its help lists', async (t)
   writeFileSync(file, JSON.stringify(generateCatalog(1, 3)));
   const invalidFile = join(folder, 'invalid.json');
   writeFileSync(invalidFile, '{"format":1}');
-  await Promise.all([
-    json(0, 'keys', 'list').then((value) => check('keys list', value)),
-    json(0, 'origins', 'allow', '--account', 'acme', 'https://a.example').then((value) =>
-      check('origins allow', value),
-    ),
-    json(0, 'check-config').then((value) => check('check-config', value)),
-    json(0, 'catalog', 'validate', file).then((value) => check('catalog validate', value)),
-    json(1, 'catalog', 'validate', invalidFile).then((value) =>
-      check('catalog validate', value, ['vertical', 'lenders', 'offers', 'versions']),
-    ),
-    json(0, 'catalog', 'stats', file).then((value) => check('catalog stats', value)),
-    json(0, 'analytics', 'summary', ...forHero).then((value) => check('analytics summary', value)),
-    firstLine('analytics', 'daily', ...forHero).then((value) => check('analytics daily', value)),
-    firstLine('analytics', 'sessions', ...forHero).then((value) => check('analytics sessions', value)),
-    json(0, 'analytics', 'tags').then((value) => check('analytics tags', value)),
-    json(0, 'log', 'verify').then((value) => check('log verify', value)),
-    firstLine('log', 'inspect').then((value) => {
-      checked.add('log inspect');
-      for (const member of ['position', 'kind', 'at', 'sub_id']) assert.ok(member in (value as object), member);
-    }),
-    json(0, 'secret', 'rotate').then((value) => check('secret rotate', value)),
-  ]);
+  for (const [name, ...args] of [
+    ['keys list'],
+    ['origins allow', '--account', 'acme', 'https://a.example'],
+    ['check-config'],
+    ['catalog validate', file],
+    ['catalog stats', file],
+    ['analytics summary', ...forHero],
+    ['analytics tags'],
+    ['log verify'],
+    ['secret rotate'],
+  ] as const) {
+    check(name, await json(0, ...name.split(' '), ...args));
+  }
+  for (const kind of ['daily', 'sessions']) {
+    check(`analytics ${kind}`, await firstLine('analytics', kind, ...forHero));
+  }
+  const invalid = await json(1, 'catalog', 'validate', invalidFile);
+  check('catalog validate', invalid, ['vertical', 'lenders', 'offers', 'versions']);
+  const record = await firstLine('log', 'inspect');
+  checked.add('log inspect');
+  for (const member of ['position', 'kind', 'at', 'sub_id']) assert.ok(member in record, member);
   check('backup', await json(0, 'backup', `${folder}-copy`));
   check('origins list', await json(0, 'origins', 'list'));
   check('origins remove', await json(0, 'origins', 'remove', '--account', 'acme', 'https://a.example'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { findNodeAtLocation, parseTree } from 'jsonc-parser';
-import { jsonErrorPosition, locateJsonPaths } from '../../src/cli/actions/json-positions.ts';
+import { jsonErrorPosition, locateJsonPaths } from '../../src/cli/commands/json-positions.ts';
 
 const noDuplicates = { reported: [], count: 0 };
 
@@ -48,6 +48,17 @@ test('reports duplicate members up to a limit and counts all of them', () => {
   assert.deepEqual([reported.length, count], [1_000, 200_000]);
   assert.deepEqual(reported.at(-1)!.path, [999, 'a']);
 });
+
+for (const [name, text, line, column] of [
+  ['an extra comma', '{\n  "format": 1,\n}', 3, 1],
+  ['truncated text', '{\n  "format": 1,\n  "vertical": "perso', 3, 21],
+  ['an empty file', '', 1, 1],
+  ['a comment', '{\n  // no\n  "format": 1\n}', 2, 3],
+] as const) {
+  test(`locates the syntax error of ${name}`, () => {
+    assert.deepEqual(jsonErrorPosition(text, jsonParseMessage(text)), { line, column });
+  });
+}
 
 test('gives a position for a syntax error after nesting of any depth', () => {
   const text = `${'['.repeat(100_000)}7${']'.repeat(100_000)}]`;

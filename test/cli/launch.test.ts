@@ -1,40 +1,37 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { defaultHeapMegabytes } from '../../bin/heap-megabytes.ts';
 import { runMarketplace } from './run-marketplace.ts';
+import { createFolder } from './sample-data-folder.ts';
 
 const root = new URL('../../', import.meta.url);
 
-test('MARKETPLACE_HEAP_MB sets the heap of the server', async () => {
-  const sessionsWith = async (megabytes: string): Promise<number> => {
-    const { stdout } = await runMarketplace(['check-config', '--json'], { MARKETPLACE_HEAP_MB: megabytes });
-    return JSON.parse(stdout).settings.SVC_MAX_SESSIONS.value;
+test('MARKETPLACE_HEAP_MB sets the heap of the server, and check-config prints a heap size of any origin', async () => {
+  const settingsWith = async (settings: Readonly<Record<string, string>>) => {
+    const { stdout } = await runMarketplace(['check-config', '--json'], settings, { ownProcess: true });
+    return JSON.parse(stdout).settings;
   };
-  const [few, many] = [await sessionsWith('400'), await sessionsWith('800')];
-  assert.ok(many > few * 1.5, `${few} and ${many} sessions`);
-});
-
-test('check-config prints the heap size of any origin', async () => {
-  const heapWith = async (settings: Readonly<Record<string, string>>) => {
-    const { stdout } = await runMarketplace(['check-config', '--json'], settings);
-    return JSON.parse(stdout).settings.MARKETPLACE_HEAP_MB;
-  };
-  assert.deepEqual(await heapWith({ MARKETPLACE_HEAP_MB: '400' }), { value: 400, from: 'environment' });
-  assert.deepEqual(await heapWith({}), { value: defaultHeapMegabytes(), from: 'default' });
-  const { value } = await heapWith({ NODE_OPTIONS: '--max-old-space-size=300' });
+  const few = await settingsWith({ MARKETPLACE_HEAP_MB: '400' });
+  const many = await settingsWith({ MARKETPLACE_HEAP_MB: '800' });
+  assert.ok(many.SVC_MAX_SESSIONS.value > few.SVC_MAX_SESSIONS.value * 1.5);
+  assert.deepEqual(few.MARKETPLACE_HEAP_MB, { value: 400, from: 'environment' });
+  const byDefault = await settingsWith({});
+  assert.deepEqual(byDefault.MARKETPLACE_HEAP_MB, { value: defaultHeapMegabytes(), from: 'default' });
+  const { value } = (await settingsWith({ NODE_OPTIONS: '--max-old-space-size=300' })).MARKETPLACE_HEAP_MB;
   assert.ok(value >= 300 && value < 400, `${value} MB`);
 });
 
-for (const wrong of ['0', '63', '-1', '1.5', 'half', '1 GB', '99999999']) {
-  test(`refuses a heap of ${wrong} in one line`, async () => {
+test('refuses an invalid heap size in one line', async () => {
+  for (const wrong of ['63', '1.5', '1 GB', '99999999']) {
     const ran = await runMarketplace(['serve'], { MARKETPLACE_HEAP_MB: wrong });
     const stderr = `marketplace: MARKETPLACE_HEAP_MB is "${wrong}"; it must be an integer number of megabytes, at least 64\n`;
     assert.deepEqual(ran, { code: 1, stdout: '', stderr });
-  });
-}
+  }
+});
 
 test('other commands ignore MARKETPLACE_HEAP_MB', async () => {
   const { code } = await runMarketplace(['--version'], { MARKETPLACE_HEAP_MB: 'half' }, { ownProcess: true });
@@ -54,4 +51,34 @@ test('refuses an older Node.js and names the required version', async () => {
     assert.deepEqual(await runOn(older), { code: 1, stdout: '', stderr });
   }
   assert.match((await runOn(`${major}.${minor}.0`)).stdout, /^\d/);
+});
+
+const scripts = fileURLToPath(new URL('../../bin', import.meta.url));
+
+/** Writes a shell script that prints a line and exits with a code. */
+function writeCommand(folder: string, name: string, output: string, code = 0): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, name), `#!/bin/sh\necho ${output}\nexit ${code}\n`, { mode: 0o755 });
+}
+
+test('bin/marketplace runs through a link to a link from another folder', async (t) => {
+  const folder = createFolder(t);
+  symlinkSync(join(scripts, 'marketplace'), join(folder, 'first'));
+  symlinkSync('first', join(folder, 'second'));
+  const { code, stdout, stderr } = await runMarketplace(['--version'], {}, { command: './second', folder });
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
+test('bin/with-node uses the Node.js of the project through a link if the installed one is too old', async (t) => {
+  const folder = createFolder(t);
+  mkdirSync(join(folder, 'project', 'bin'), { recursive: true });
+  copyFileSync(join(scripts, 'with-node'), join(folder, 'project', 'bin', 'with-node'));
+  writeCommand(join(folder, 'project', '.node', 'node_modules', '.bin'), 'node', 'v22.99.0');
+  writeCommand(join(folder, 'machine'), 'node', 'v18.0.0');
+  writeCommand(join(folder, 'machine'), 'npm', 'nothing is installed by a test', 1);
+  symlinkSync(join(folder, 'project', 'bin', 'with-node'), join(folder, 'link'));
+  const path = `${join(folder, 'machine')}:${process.env.PATH}`;
+  const ran = await runMarketplace(['node', '--version'], { PATH: path }, { command: './link', folder });
+  assert.deepEqual(ran, { code: 0, stdout: 'v22.99.0\n', stderr: '' });
 });

@@ -17,7 +17,7 @@ import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { encodeSegmentHeader, frameCrc, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import { lockFolder } from '../../src/files/folder-lock.ts';
 import { createdRecord, subOf } from '../support/ledger-records.ts';
-import { marketplaceOnFreshFolder } from './support.ts';
+import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
 const firstMs = Date.UTC(2026, 4, 20, 12);
 
@@ -72,10 +72,16 @@ test('verify prints the contents of an intact log', async (t) => {
   );
 });
 
-test('verify --json prints one object, for any folder', async (t) => {
+test('verify accepts any folder and an incomplete record at its end, and --json prints one object', async (t) => {
   const { dataFolder, ledger, run, second } = await sixSessions(t);
   symlinkSync(ledger, join(dataFolder, 'other'));
   appendFileSync(second, Buffer.alloc(7, 1));
+  const plain = await run('log', 'verify', join(dataFolder, 'other'));
+  assert.equal(plain.code, 0);
+  assert.match(
+    plain.stdout,
+    /intact; ends with 7 bytes of an incomplete record \(a write in progress or a torn tail; /,
+  );
   const { code, stdout } = await run('log', 'verify', join(dataFolder, 'other'), '--json');
   assert.equal(code, 0);
   const { folder, bytes, ...rest } = JSON.parse(stdout);
@@ -91,14 +97,6 @@ test('verify --json prints one object, for any folder', async (t) => {
     tail_bytes: 7,
     damage: null,
   });
-});
-
-test('verify accepts an incomplete record at the end', async (t) => {
-  const { run, second } = await sixSessions(t);
-  appendFileSync(second, Buffer.alloc(7, 1));
-  const { code, stdout } = await run('log', 'verify');
-  assert.equal(code, 0);
-  assert.match(stdout, /intact; ends with 7 bytes of an incomplete record \(a write in progress or a torn tail; /);
 });
 
 test('verify reads a log that is in use', async (t) => {
@@ -146,7 +144,7 @@ test('an unreadable last record after a clean stop is damage, and repair reports
   assert.match(repair.stdout, /kept {5}5 records.*\n.*\n {9}no readable records; 1 unreadable\n/);
 });
 
-test('repair creates a missing journal while no server has the data folder open', async (t) => {
+test('repair creates a missing journal while no server has the data folder open, and refuses invalid options', async (t) => {
   const { dataFolder, run } = await sixSessions(t);
   const journal = join(dataFolder, 'journal');
   const createJournal = (...more: string[]) => run('log', 'repair', '--accept-missing-journal', ...more);
@@ -161,6 +159,9 @@ test('repair creates a missing journal while no server has the data folder open'
   assert.deepEqual([readdirSync(journal), statSync(journal).mode & 0o777], [[], 0o700]);
   assert.deepEqual(JSON.parse((await createJournal('--yes', '--json')).stdout), { outcome: 'journal_not_missing' });
   assert.equal((await createJournal('--cut', 'a:1')).code, 2);
+  for (const args of [[], ['--cut', 'file'], ['--cut', 'file:x'], ['--cut', ':3']]) {
+    assert.equal((await run('log', 'repair', ...args)).code, 2);
+  }
 });
 
 test('verify reports a missing log', async (t) => {
@@ -279,11 +280,4 @@ test('repair refuses a position without damage and prints the damaged one', asyn
   const elsewhere = await run('log', 'repair', '--cut', cutOf(first), '--yes');
   assert.equal(elsewhere.code, 1);
   assert.ok(elsewhere.stderr.includes(`the damage is at ${cutOf(second)}, not at this position`));
-});
-
-test('repair requires a valid position', async (t) => {
-  const { run } = marketplaceOnFreshFolder(t);
-  for (const args of [[], ['--cut', 'file'], ['--cut', 'file:x'], ['--cut', ':3']]) {
-    assert.equal((await run('log', 'repair', ...args)).code, 2);
-  }
 });

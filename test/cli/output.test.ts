@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { formatTable } from '../../src/cli/output.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
-import { marketplaceOnFreshFolder } from './support.ts';
+import { createSampleData, marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
 const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const noTerminals = spawnSync('script', ['--version']).status !== 0 && 'the script command is missing';
@@ -48,12 +48,27 @@ test('a full disk for the output is reported in one line', { skip: noFullDevice 
   assert.equal(stderr, `marketplace: ${message}\n${JSON.stringify({ error: { exit_code: 1, message } })}\n`);
 });
 
-test('a server serves and drains although its log cannot be written', { skip: noFullDevice }, async (t) => {
-  const lines = `
-    exec 3< <(SVC_PORT=0 SVC_OPS_PORT=0 SVC_MATCHER_THREADS=0 exec $m serve 2> /dev/full); server=$!
-    read -r line <&3; echo "$line"; kill -TERM $server; cat <&3 > /dev/null; wait $server; echo $?`;
-  const { stdout } = await shell(t, lines);
-  assert.match(stdout, /^serving http:\S+, operations on \S+\n0\n$/);
+test('a backup shows one bar on a terminal, removes it, and shows none with --json', {
+  skip: noTerminals,
+}, async (t) => {
+  const { folder: dataDir, marketplace } = await createSampleData(t);
+  await marketplace.close();
+  // Standard error is a terminal, and the clock is fast enough to draw a bar.
+  const slowClock = fileURLToPath(new URL('programs/slow-clock.ts', import.meta.url));
+  const onTerminal = async (command: string) => {
+    const variables = { SVC_DATA_DIR: dataDir, NODE_OPTIONS: `--import=${slowClock}`, SHELL: '/bin/sh' };
+    return (await shell(t, `script -qec "$m ${command} > ${dataDir}-printed; true" /dev/null`, variables)).stdout;
+  };
+  const printed = await onTerminal(`backup ${dataDir}-copy`);
+  const shares = [...printed.matchAll(/\r *(\d+)% \[[#-]{24}\]/g)].map(([, share]) => Number(share));
+  assert.deepEqual([shares.at(-1), new Set(shares).size > 10], [100, true], printed);
+  assert.deepEqual(
+    shares,
+    shares.toSorted((one, other) => one - other),
+  );
+  assert.equal(shares.filter((share) => share === 100).length, 1, printed);
+  assert.match(printed, /\r +\r$/);
+  assert.equal(await onTerminal(`backup ${dataDir}-other --json`), '');
 });
 
 test('table columns are as wide as their longest cell in code points', () => {

@@ -7,29 +7,24 @@ import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { dayMs, dayOf, isoDate } from '../../src/domain/calendar.ts';
 import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
-import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
+import { createMarketplace, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { figuresInStore } from './figures-in-store.ts';
-import { serveMarketplace } from './serve-marketplace.ts';
-import { marketplaceOnFreshFolder } from './support.ts';
+import { marketplaceOnFreshFolder, ok } from './sample-data-folder.ts';
+import { serveMarketplace } from './served-process.ts';
 
 const retentionDays = 140;
 const tags = ['variant-a', 'variant-b'];
 
-function ok<Value>(result: Result<Value>): Value {
-  assert.ok(result.ok, JSON.stringify(result));
-  return result.value;
-}
-
 /**
- * Writes a data folder in five lives of the service, each of which begins a segment of the ledger: sessions of two tags that were
- * shown offers and clicked, at days 0, 3, 60, 149 and 150, and confirmations of the older ones in the younger lives.
+ * Writes a data folder in five runs of the service, each of which begins a segment of the ledger: sessions of two tags that were
+ * shown offers and clicked, at days 0, 3, 60, 149 and 150, and confirmations of the older ones in the later runs.
  */
-async function live(folder: string, startMs: number) {
+async function writeHistory(folder: string, startMs: number) {
   const clock = new ManualClock(startMs);
   let key = '';
   const subIds: string[][] = [];
@@ -39,13 +34,13 @@ async function live(folder: string, startMs: number) {
     const marketplace = await createMarketplace({ dataDir: folder, clock, durability: 'write' });
     key ||= marketplace.keys.create({ account: 'keeper', vertical: 'personal-loans', mode: 'live' }).key;
     const partner = marketplace.partner(key);
-    const ofLife: string[] = [];
+    const ofRun: string[] = [];
     if (day === 0) ok(await partner.createSession({ referrer_tag: 'first-day' }));
     for (let serial = 0; serial < 6; serial++) {
       const { sub_id } = ok(
         await partner.createSession({ referrer_tag: tags[serial % 2]!, metadata: { day, serial } }),
       );
-      ofLife.push(sub_id);
+      ofRun.push(sub_id);
       ok(await partner.submitInputs({ sub_id, fields: fixture.complete }));
       const { offers } = ok(await partner.getMarketplace({ sub_id }));
       const click = await marketplace.followClick(offers[serial % 3]!.click_url);
@@ -53,7 +48,7 @@ async function live(folder: string, startMs: number) {
       clickIds.push(click.clickId);
       clock.advance(60_000);
     }
-    subIds.push(ofLife);
+    subIds.push(ofRun);
     // The first session of each run is confirmed as long as possible, including once after its deletion.
     const occurred_at = new Date(clock.wallMs()).toISOString();
     const rows = [0, 6, 12].flatMap((index) => {
@@ -68,17 +63,18 @@ async function live(folder: string, startMs: number) {
   return { endMs: clock.wallMs(), key, subIds, clickIds };
 }
 
-const firstDayMs = Date.UTC(2026, 0, 10, 12);
+/** Noon 170 days ago, so that the last run was 20 days ago. */
+const firstDayMs = (dayOf(Date.now()) - 170) * dayMs + dayMs / 2;
 let root = '';
-let history: Awaited<ReturnType<typeof live>>;
+let history: Awaited<ReturnType<typeof writeHistory>>;
 before(async () => {
   root = temporaryFolder();
-  history = await live(join(root, 'data'), firstDayMs);
+  history = await writeHistory(join(root, 'data'), firstDayMs);
 });
 after(() => rmSync(root, { recursive: true }));
 
 /** Copy of a data folder that the service has used since day 0, and a clock at the end of its last run. */
-function lived(t: TestContext) {
+function copyHistory(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);
   cpSync(join(root, 'data'), folder, { recursive: true });
   const { endMs, ...others } = history;
@@ -114,14 +110,14 @@ async function figuresOf(marketplace: Marketplace, key: string, clock: ManualClo
 }
 
 /** Starts the service and stops it when the retention has deleted old segments. */
-async function giveUp(options: MarketplaceOptions, segments: number): Promise<void> {
+async function runUntilDeleted(options: MarketplaceOptions, segments: number): Promise<void> {
   const marketplace = await createMarketplace(options);
-  await untilGivenUp(options.dataDir, segments);
+  await waitUntilDeleted(options.dataDir, segments);
   await marketplace.close();
 }
 
 /** Waits for the retention, which runs in the background after the start. */
-async function untilGivenUp(folder: string, segments: number): Promise<void> {
+async function waitUntilDeleted(folder: string, segments: number): Promise<void> {
   while (segmentsOf(join(folder, 'ledger')).length > segments) await pause(10);
 }
 
@@ -136,7 +132,7 @@ function segmentsOf(log: string): string[] {
 }
 
 test('the retention deletes old records and keeps all figures of tags, also after a rebuild', async (t) => {
-  const { folder, run, clock, key, subIds, clickIds, store } = lived(t);
+  const { folder, run, clock, key, subIds, clickIds, store } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   const all = subIds.flat();
   const keeper = await createMarketplace(options);
@@ -149,7 +145,7 @@ test('the retention deletes old records and keeps all figures of tags, also afte
 
   // Day 150: sessions of days 0 and 3 are older than 140 days.
   const first = await createMarketplace({ ...options, retentionDays });
-  await untilGivenUp(folder, 3);
+  await waitUntilDeleted(folder, 3);
   const after = await figuresOf(first, key, clock, all);
   assert.deepEqual(after.byTag, before.byTag);
   assert.deepEqual(after.daily, before.daily);
@@ -203,10 +199,10 @@ test('the retention deletes old records and keeps all figures of tags, also afte
 });
 
 test('lost archived figures are archived again while the store has them', async (t) => {
-  const { folder, run, clock, store } = lived(t);
+  const { folder, run, clock, store } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   const sealed = join(folder, 'sealed');
-  await giveUp(options, 3);
+  await runUntilDeleted(options, 3);
   const stored = figuresInStore(store);
   rmSync(sealed, { recursive: true });
   const again = await createMarketplace(options);
@@ -225,9 +221,9 @@ test('lost archived figures are archived again while the store has them', async 
 });
 
 test('damaged archived figures are refused with the name of the file, and the store is unchanged', async (t) => {
-  const { folder, run, clock, store } = lived(t);
+  const { folder, run, clock, store } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
-  await giveUp(options, 3);
+  await runUntilDeleted(options, 3);
   const stored = figuresInStore(store);
   const [name] = segmentsOf(join(folder, 'sealed'));
   const file = join(folder, 'sealed', name!);
@@ -245,10 +241,10 @@ test('damaged archived figures are refused with the name of the file, and the st
 });
 
 test('damage in an older archive is found before the store is replaced', async (t) => {
-  const { folder, clock, store } = lived(t);
+  const { folder, clock, store } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
-  await giveUp({ ...options, retentionDays: 148 }, 4);
-  await giveUp({ ...options, retentionDays }, 3);
+  await runUntilDeleted({ ...options, retentionDays: 148 }, 4);
+  await runUntilDeleted({ ...options, retentionDays }, 3);
   const sealings = segmentsOf(join(folder, 'sealed'));
   assert.equal(sealings.length, 2);
   const file = join(folder, 'sealed', sealings[0]!);
@@ -266,7 +262,7 @@ test('damage in an older archive is found before the store is replaced', async (
 });
 
 test('a backup of the ledger before the archive has every figure, whatever the retention does meanwhile', async (t) => {
-  const { folder, clock, key, subIds } = lived(t);
+  const { folder, clock, key, subIds } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   const backup = join(folder, '..', 'backup');
   mkdirSync(backup);
@@ -275,7 +271,7 @@ test('a backup of the ledger before the archive has every figure, whatever the r
   };
   copy('ledger');
   const service = await createMarketplace({ ...options, retentionDays });
-  await untilGivenUp(folder, 3);
+  await waitUntilDeleted(folder, 3);
   const figures = await figuresOf(service, key, clock, subIds.flat());
   await service.close();
   copy('sealed', 'journal', 'keys.sqlite', 'secrets.json');
@@ -285,18 +281,18 @@ test('a backup of the ledger before the archive has every figure, whatever the r
 });
 
 test('a ledger that ends before the deleted records is reported and loses no more', async (t) => {
-  const { folder, clock, key, store } = lived(t);
+  const { folder, clock, key, store } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
-  await giveUp(options, 3);
+  await runUntilDeleted(options, 3);
   // As after damage to the oldest header and a repair that keeps nothing.
   for (const name of readdirSync(join(folder, 'ledger'))) rmSync(join(folder, 'ledger', name));
   const logged: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void logged.push(line) });
-  for (let life = 0; life < 3; life++) {
+  for (let run = 0; run < 3; run++) {
     const marketplace = await createMarketplace({ ...options, logger });
     const partner = marketplace.partner(key);
     await partner.createSession({ referrer_tag: 'after' });
-    assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'after' })).sessions_total, life + 1);
+    assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'after' })).sessions_total, run + 1);
     await marketplace.close();
   }
   assert.match(logged.join(''), /ledger ends before record \d+/);
@@ -305,7 +301,7 @@ test('a ledger that ends before the deleted records is reported and loses no mor
 });
 
 test('pages of rows continue while the retention deletes sessions, without duplicates', async (t) => {
-  const { folder, clock, key, subIds } = lived(t);
+  const { folder, clock, key, subIds } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   const query = {
     granularity: 'row',
@@ -318,7 +314,7 @@ test('pages of rows continue while the retention deletes sessions, without dupli
   await first.close();
   assert.equal(page.sessions_kept_from, null);
   const second = await createMarketplace({ ...options, retentionDays });
-  await untilGivenUp(folder, 3);
+  await waitUntilDeleted(folder, 3);
   const seen: string[] = [];
   for (let cursor = page.next_cursor; cursor !== null; ) {
     const next = ok(await second.partner(key).queryAnalytics({ ...query, cursor }));
@@ -334,7 +330,7 @@ test('pages of rows continue while the retention deletes sessions, without dupli
 });
 
 test('a failed archive write is logged, and nothing is deleted', async (t) => {
-  const { folder, clock, key, subIds } = lived(t);
+  const { folder, clock, key, subIds } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   mkdirSync(join(folder, 'sealed', '0000000000000001.log.new'), { recursive: true });
   const logged = Promise.withResolvers<string>();
@@ -349,14 +345,11 @@ test('a failed archive write is logged, and nothing is deleted', async (t) => {
 });
 
 test('the server applies SVC_RETENTION_DAYS', async (t) => {
-  const days = 170;
-  const startMs = Date.now() - days * dayMs;
-  const { folder } = marketplaceOnFreshFolder(t);
-  const { key } = await live(folder, startMs);
+  const { folder, key } = copyHistory(t);
   const server = await serveMarketplace(folder, { SVC_RETENTION_DAYS: '140' });
-  await untilGivenUp(folder, 3);
+  await waitUntilDeleted(folder, 3);
   // The last sessions are 20 days old, so the ledger has no record of those 20 days.
-  const [keptFrom, from] = [isoDate(dayOf(startMs) + 150 - 140), isoDate(dayOf(Date.now()) - 200)];
+  const [keptFrom, from] = [isoDate(dayOf(firstDayMs) + 150 - 140), isoDate(dayOf(Date.now()) - 200)];
   const path = `/v1/personal-loans/analytics?referrer_tag=variant-a&date_from=${from}`;
   const http = new HttpClient(server.port);
   afterwards(t, () => http.close());

@@ -25,7 +25,7 @@ export function runMarketplace(
   { command = checkout, folder = process.cwd(), ownProcess = false } = {},
 ): Promise<Ran> {
   const env = { ...plainEnvironment(), ...settings };
-  const isLaunched = command !== checkout || args[0] === 'serve' || args[0] === 'check-config';
+  const isLaunched = command !== checkout || args[0] === 'serve';
   if (!isLaunched && !ownProcess) return runHosted({ args, env, folder });
   return new Promise((resolve, reject) => {
     execFile(command, args, { env, cwd: folder, timeout: timeoutMs }, (error, stdout, stderr) => {
@@ -37,36 +37,36 @@ export function runMarketplace(
 }
 
 let host: ChildProcess | null = null;
-let last: Promise<unknown> = Promise.resolve();
+let lastCommand: Promise<unknown> = Promise.resolve();
 
 /** Queues a command for the shared process. */
 function runHosted(command: HostedCommand): Promise<Ran> {
-  const ran = last.then(() => ask(command));
-  last = ran.catch(() => {});
+  const ran = lastCommand.then(() => sendToHost(command));
+  lastCommand = ran.catch(() => {});
   return ran;
 }
 
-function ask(command: HostedCommand): Promise<Ran> {
+function sendToHost(command: HostedCommand): Promise<Ran> {
   host ??= fork(hostProgram, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const child = host;
   child.ref();
   child.channel!.ref();
   return new Promise<Ran>((resolve, reject) => {
     const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
-    const settle = (done: () => void): void => {
+    const finish = (done: () => void): void => {
       clearTimeout(timer);
-      child.off('message', answered).off('exit', ended);
+      child.off('message', onMessage).off('exit', onExit);
       // An idle host must not keep the test process alive.
       child.unref();
       child.channel?.unref();
       done();
     };
-    const answered = (ran: unknown): void => settle(() => resolve(ran as Ran));
-    const ended = (): void => {
+    const onMessage = (ran: unknown): void => finish(() => resolve(ran as Ran));
+    const onExit = (): void => {
       host = null;
-      settle(() => reject(new Error(`the process exited while it ran marketplace ${command.args.join(' ')}`)));
+      finish(() => reject(new Error(`the process exited while it ran marketplace ${command.args.join(' ')}`)));
     };
-    child.once('message', answered).once('exit', ended);
+    child.once('message', onMessage).once('exit', onExit);
     child.send(command);
   });
 }

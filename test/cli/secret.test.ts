@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
-import { marketplaceOnFreshFolder } from './support.ts';
+import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
 test('rotate adds a secret and keeps the older ones', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);

@@ -1,32 +1,28 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
+import { pino } from 'pino';
 import { keyFilePath } from '../../src/auth/key-file.ts';
+import { startServer } from '../../src/cli/commands/serve.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { readEnv } from '../../src/config/env.ts';
 import { lockFolder } from '../../src/files/folder-lock.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 import { runMarketplace } from './run-marketplace.ts';
-import { serveMarketplace } from './serve-marketplace.ts';
-import { ServedProcess } from './served-process.ts';
+import { createFolder } from './sample-data-folder.ts';
+import { ServedProcess, serveMarketplace } from './served-process.ts';
 
-const engines = ['uws', 'node'] as const;
 const logo = 'GET /cdn/none.svg HTTP/1.1\r\nHost: test\r\n\r\n';
-
-function folderFor(t: TestContext): string {
-  const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 async function connectionTo(t: TestContext, port: number): Promise<ServiceConnection> {
   const connection = await ServiceConnection.open(port);
@@ -51,64 +47,38 @@ async function waitUntilStopping(operations: HttpClient): Promise<void> {
   }
 }
 
-test('a drain delay first fails readiness, while the server closes each connection after its response', async (t) => {
-  const folder = folderFor(t);
-  const settings = { SVC_DATA_DIR: folder, SVC_DRAIN_DELAY_SECONDS: '600' };
-  const served = new ServedProcess(t, settings);
-  const ports = await served.ports();
-  const operations = operationsOf(t, ports.operations);
+test('a drain delay fails readiness while the server accepts requests, and a second signal exits at once', async (t) => {
+  const { folder, served, ports, operations, busy } = await withPendingRequest(t, { SVC_DRAIN_DELAY_SECONDS: '600' });
   assert.equal((await operations.send({ path: '/readyz' })).status, 200);
-  const kept = await connectionTo(t, ports.public);
-  kept.send(logo);
-  assert.notEqual((await kept.response()).headers.get('connection'), 'close');
-
   served.signal('SIGTERM');
   await waitUntilStopping(operations);
   const late = await connectionTo(t, ports.public);
-  for (const connection of [kept, late]) {
-    connection.send(logo);
-    const answer = await connection.response();
-    assert.deepEqual([answer.status, answer.headers.get('connection')], [404, 'close']);
-    await connection.closed;
-  }
+  late.send(logo);
+  const answer = await late.response();
+  assert.deepEqual([answer.status, answer.headers.get('connection')], [404, 'close']);
+  await late.closed;
 
-  // The second signal exits at once.
-  served.signal('SIGTERM');
-  assert.deepEqual(await served.ended, { code: 1, signal: null });
-  assert.equal(served.log.at(-1)?.msg, 'second signal received; exiting without draining');
-  lockFolder(folder).release();
-});
-
-test('a second signal is logged with the number of pending requests', async (t) => {
-  const { served, busy } = await withPendingRequest(t, { SVC_DRAIN_DEADLINE_SECONDS: '600' });
-  served.signal('SIGTERM');
-  await served.logged('service draining');
   served.signal('SIGINT');
   assert.deepEqual(await served.ended, { code: 1, signal: null });
   await busy.closed;
-  const { level, signal, requestsInFlight } = await served.logged('second signal received; exiting without draining');
+  const { level, msg, signal, requestsInFlight } = served.log.at(-1)!;
+  assert.equal(msg, 'second signal received; exiting without draining');
   assert.deepEqual([level, signal, requestsInFlight, served.complaints], [40, 'SIGINT', 1, []]);
-  assert.equal(served.log.at(-1)?.msg, 'second signal received; exiting without draining');
+  lockFolder(folder).release();
 });
 
-for (const engine of engines) {
-  test(`a stop lets ${engine} finish pending requests while the operations listener stays open`, async (t) => {
-    const { served, ports, operations, busy } = await withPendingRequest(t, { SVC_LISTENER: engine });
-    const idle = await connectionTo(t, ports.public);
-    idle.send(logo);
-    await idle.response();
-
-    served.signal('SIGINT');
-    await waitUntilStopping(operations);
-    busy.send('}');
-    const answer = await busy.response();
-    assert.deepEqual([answer.status, answer.headers.get('connection')], [200, 'close']);
-    await Promise.all([busy.closed, idle.closed]);
-    assert.deepEqual(await served.ended, { code: 0, signal: null });
-    assert.equal(served.log.at(-1)?.msg, 'service stopped');
-    await assert.rejects(ServiceConnection.open(ports.public), { code: 'ECONNREFUSED' });
-  });
-}
+test('a stop lets pending requests finish while the operations listener stays open', async (t) => {
+  const { served, ports, operations, busy } = await withPendingRequest(t, {});
+  served.signal('SIGINT');
+  await waitUntilStopping(operations);
+  busy.send('}');
+  const answer = await busy.response();
+  assert.deepEqual([answer.status, answer.headers.get('connection')], [200, 'close']);
+  await busy.closed;
+  assert.deepEqual(await served.ended, { code: 0, signal: null });
+  assert.equal(served.log.at(-1)?.msg, 'service stopped');
+  await assert.rejects(ServiceConnection.open(ports.public), { code: 'ECONNREFUSED' });
+});
 
 test('a stop closes connections with pending requests at the drain deadline', async (t) => {
   const { served, busy } = await withPendingRequest(t, { SVC_DRAIN_DEADLINE_SECONDS: '1' });
@@ -124,11 +94,10 @@ test('a stop closes connections with pending requests at the drain deadline', as
 
 for (const [signal, moment] of [
   ['SIGTERM', 'src/cli/command-line.ts'],
-  ['SIGINT', 'src/cli/actions/run-server.ts'],
-  ['SIGTERM', 'src/server/start-service.ts'],
+  ['SIGINT', 'src/server/start-service.ts'],
 ] as const) {
   test(`${signal} while ${moment} is loading cancels the start without writing a file`, async (t) => {
-    const folder = folderFor(t);
+    const folder = createFolder(t);
     const settings = { SVC_DATA_DIR: folder, LOADING: moment, SIGNAL: signal };
     const served = new ServedProcess(t, settings, 'signals-while-loading.ts');
     await assertStartCanceled(served);
@@ -137,14 +106,14 @@ for (const [signal, moment] of [
 }
 
 test('SIGTERM during the start cancels it and releases the folder', async (t) => {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   await assertStartCanceled(new ServedProcess(t, { SVC_DATA_DIR: folder }, 'stops-while-starting.ts'));
   assert.notDeepEqual(readdirSync(folder), []);
   lockFolder(folder).release();
 });
 
 test('SIGHUP during the start does not stop it', async (t) => {
-  const settings = { SVC_DATA_DIR: folderFor(t), LOADING: 'src/cli/actions/run-server.ts', SIGNAL: 'SIGHUP' };
+  const settings = { SVC_DATA_DIR: createFolder(t), LOADING: 'src/cli/commands/serve.ts', SIGNAL: 'SIGHUP' };
   const served = new ServedProcess(t, settings, 'signals-while-loading.ts');
   await served.greeting;
   served.signal('SIGTERM');
@@ -152,7 +121,7 @@ test('SIGHUP during the start does not stop it', async (t) => {
 });
 
 test('a stop cancels a catalog reload without logging an error', async (t) => {
-  const served = new ServedProcess(t, { SVC_DATA_DIR: folderFor(t) });
+  const served = new ServedProcess(t, { SVC_DATA_DIR: createFolder(t) });
   await served.greeting;
   for (const signal of ['SIGHUP', 'SIGTERM'] as const) served.signal(signal);
   assert.deepEqual(await served.ended, { code: 0, signal: null });
@@ -173,7 +142,7 @@ for (const [signal, origin, message] of [
   ['SIGWINCH', 'unhandledRejection', 'an unhandled bug'],
 ] as const) {
   test(`an ${origin} exits with 1 after one log line, and acknowledged events stay`, async (t) => {
-    const folder = folderFor(t);
+    const folder = createFolder(t);
     const key = await keyIn(folder);
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder }, 'faults-on-signals.ts');
     const connection = await connectionTo(t, (await served.ports()).public);
@@ -201,9 +170,10 @@ for (const [engine, reason, preload] of [
   ['uws', /^uWebSockets\.js \d+\.\d+\.\d+ /, undefined],
   ['node', /no binary for this machine/, 'without-uws.ts'],
 ] as const) {
-  test(`logs engine, addresses and settings at the start on ${engine}`, async (t) => {
-    const folder = folderFor(t);
-    const served = new ServedProcess(t, { SVC_DATA_DIR: folder, SVC_DURABILITY: 'write' }, preload);
+  test(`logs engine, addresses, settings and warnings at the start on ${engine}`, async (t) => {
+    const folder = createFolder(t);
+    const settings = { SVC_DURABILITY: 'write', SVC_FLAVOUR: '1', SVC_WIDGET_URL: 'http://127.0.0.1:6000' };
+    const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings }, preload);
     const { time, level, msg, version, httpEngineReason, maxSessions, ...line } =
       await served.logged('service started');
     const ports = await served.ports();
@@ -220,37 +190,37 @@ for (const [engine, reason, preload] of [
       matcherThreads: 0,
       durability: 'write',
     });
-    const warnings = served.log.filter(({ level }) => level === 40).map(({ reason }) => reason);
     assert.match(String(httpEngineReason), reason);
-    assert.deepEqual(warnings, engine === 'uws' ? [] : [httpEngineReason]);
+    const warnings = served.log.filter((each) => each.level === 40);
+    const engineWarnings = warnings.filter((each) => each.reason !== undefined);
+    assert.deepEqual(
+      engineWarnings.map((each) => each.reason),
+      engine === 'uws' ? [] : [httpEngineReason],
+    );
+    assert.deepEqual(
+      warnings.filter((each) => !engineWarnings.includes(each)).map((each) => each.msg),
+      [
+        'SVC_FLAVOUR is set, but no setting has this name.',
+        'SVC_WIDGET_URL has port 6000, which browsers and fetch block; choose another port.',
+      ],
+    );
+    assert.deepEqual(served.complaints, []);
   });
 }
 
-test('logs warnings about settings as JSON lines only', async (t) => {
-  const settings = { SVC_DATA_DIR: folderFor(t), SVC_FLAVOUR: '1', SVC_HOST: '0.0.0.0' };
-  const served = new ServedProcess(t, settings);
-  await served.logged('service started');
-  const warnings = served.log.filter(({ level }) => level === 40).map(({ msg }) => msg);
-  assert.equal(warnings[0], 'SVC_FLAVOUR is set, but no setting has this name.');
-  assert.match(warnings[1] ?? '', /set SVC_PUBLIC_URL\.$/);
-  assert.deepEqual(served.complaints, []);
-});
-
-test('refuses a second process on the same folder, and one more may start after the first is killed', async (t) => {
-  const folder = folderFor(t);
-  const first = new ServedProcess(t, { SVC_DATA_DIR: folder });
-  const operations = operationsOf(t, (await first.ports()).operations);
-  const second = new ServedProcess(t, { SVC_DATA_DIR: folder });
-  assert.deepEqual(await second.ended, { code: 1, signal: null });
-  assert.deepEqual(second.complaints, [
-    `marketplace: ${folder} is in use by another instance of this service; stop it first`,
-  ]);
+test('refuses a second process on the same folder until the first one has ended', async (t) => {
+  const folder = createFolder(t);
+  const served = new ServedProcess(t, { SVC_DATA_DIR: folder });
+  const operations = operationsOf(t, (await served.ports()).operations);
+  const { config } = loadConfig(readEnv({ SVC_DATA_DIR: folder }));
+  await assert.rejects(startServer(config, pino({ level: 'silent' }), new AbortController().signal), {
+    message: `${folder} is in use by another instance of this service; stop it first`,
+  });
   assert.equal((await operations.send({ path: '/readyz' })).status, 200);
   // The lock ends with the process.
-  first.signal('SIGKILL');
-  await first.ended;
-  const third = new ServedProcess(t, { SVC_DATA_DIR: folder });
-  await third.ports();
+  served.signal('SIGKILL');
+  await served.ended;
+  lockFolder(folder).release();
 });
 
 async function keyIn(folder: string): Promise<string> {
@@ -272,7 +242,7 @@ function sessionHead(key: string, length: number): string {
 
 /** Starts a server and sends it a session request without the last byte. */
 async function withPendingRequest(t: TestContext, settings: Readonly<Record<string, string>>) {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   const key = await keyIn(folder);
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings }, 'patient-requests.ts');
   const ports = await served.ports();
@@ -282,12 +252,12 @@ async function withPendingRequest(t: TestContext, settings: Readonly<Record<stri
   busy.send(sessionHead(key, body.length) + body.slice(0, -1));
   for (;;) {
     const { text } = await operations.send({ path: '/metrics' });
-    if (/^marketplace_requests_in_flight 1$/m.test(text)) return { served, ports, operations, busy };
+    if (/^marketplace_requests_in_flight 1$/m.test(text)) return { folder, served, ports, operations, busy };
   }
 }
 
 test('a first start with a locked key file serves without creating keys', async (t) => {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   const key = await keyIn(folder);
   assert.ok(key !== '');
   const database = new Database(keyFilePath(folder));
@@ -302,13 +272,17 @@ test('a first start with a locked key file serves without creating keys', async 
 
 const keyText = /svc_pl_(?:live|test)_[0-9a-f]{48}/g;
 
-test('a first start writes its keys to a private file and prints the path', async (t) => {
-  const folder = folderFor(t);
+test('a first start writes its keys and the operator token to private files and prints the paths', async (t) => {
+  const folder = createFolder(t);
   const served = await serveMarketplace(folder);
   afterwards(t, () => served.stop());
   const path = join(folder, 'first-keys.txt');
-  assert.ok(served.greeting().includes(path));
-  assert.doesNotMatch(served.greeting(), keyText);
+  const printed = served.printed.join('\n');
+  assert.ok(printed.includes(path));
+  assert.doesNotMatch(printed, keyText);
+  const tokenFile = join(folder, 'operator-token');
+  assert.ok(printed.includes(`is in ${tokenFile}\n`));
+  assert.ok(!printed.includes(readFileSync(tokenFile, 'utf8').trim()));
   assert.equal(statSync(path).mode & 0o777, 0o600);
   const [live = '', sandbox = '', exampleKey] = readFileSync(path, 'utf8').match(keyText) ?? [];
   assert.equal(exampleKey, sandbox);
@@ -326,7 +300,7 @@ test('a first start writes its keys to a private file and prints the path', asyn
 const noTerminals = spawnSync('script', ['--version']).status !== 0 && 'the script command is missing';
 
 test('a first start prints its keys on a terminal and writes no file', { skip: noTerminals }, async (t) => {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   const m = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
   const settings = { SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0' };
   const terminal = spawn('script', ['-qec', 'echo pid $$; exec "$m" serve 2> /dev/null', '/dev/null'], {

@@ -1,22 +1,15 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { afterwards } from '../support/afterwards.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { selfSigned, writeCertificate } from '../support/self-signed.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
-import { runMarketplace } from './run-marketplace.ts';
+import { createFolder } from './sample-data-folder.ts';
 import { ServedProcess } from './served-process.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-
-function folderFor(t: TestContext): string {
-  const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 /** Subject of the certificate that a new connection gets. */
 async function subjectAt(port: number): Promise<string | undefined> {
@@ -27,7 +20,7 @@ async function subjectAt(port: number): Promise<string | undefined> {
 }
 
 test('serves HTTPS and reloads the certificate on SIGHUP and when its files change', async (t) => {
-  const folder = folderFor(t);
+  const folder = createFolder(t);
   const soon = selfSigned('one.test', Date.now() + 10 * dayMs);
   const { certificateFile, keyFile } = writeCertificate(folder, soon);
   const served = new ServedProcess(t, {
@@ -77,43 +70,3 @@ test('serves HTTPS and reloads the certificate on SIGHUP and when its files chan
   served.signal('SIGTERM');
   assert.deepEqual(await served.ended, { code: 0, signal: null });
 });
-
-const wrongSettings: readonly (readonly [
-  what: string,
-  settings: (folder: string) => Readonly<Record<string, string>>,
-  line: (folder: string) => string,
-])[] = [
-  [
-    'a certificate without a key',
-    () => ({ SVC_TLS_CERT: '/tls/cert.pem' }),
-    () => 'SVC_TLS_CERT is "/tls/cert.pem"; it must be unset unless SVC_TLS_KEY is set',
-  ],
-  [
-    'a key without a certificate',
-    () => ({ SVC_TLS_KEY: '/tls/key.pem' }),
-    () => 'SVC_TLS_KEY is "/tls/key.pem"; it must be unset unless SVC_TLS_CERT is set',
-  ],
-  [
-    'a missing certificate',
-    (folder) => ({ SVC_TLS_CERT: join(folder, 'none.pem'), SVC_TLS_KEY: join(folder, 'key.pem') }),
-    (folder) => `SVC_TLS_CERT is "${join(folder, 'none.pem')}"; it must be a file that can be read (ENOENT)`,
-  ],
-  [
-    'an invalid key',
-    (folder) => ({ SVC_TLS_CERT: join(folder, 'certificate.pem'), SVC_TLS_KEY: join(folder, 'certificate.pem') }),
-    (folder) =>
-      `SVC_TLS_KEY is "${join(folder, 'certificate.pem')}"; it must be a private key in PEM without a passphrase`,
-  ],
-];
-
-for (const [what, settings, line] of wrongSettings) {
-  test(`${what} fails the start with one line`, async (t) => {
-    const folder = folderFor(t);
-    writeCertificate(folder, selfSigned('one.test'));
-    const { code, stderr } = await runMarketplace(['serve'], {
-      SVC_DATA_DIR: join(folder, 'data'),
-      ...settings(folder),
-    });
-    assert.deepEqual([code, stderr], [1, `marketplace: ${line(folder)}\n`]);
-  });
-}

@@ -1,10 +1,15 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { keyFilePath } from '../../src/auth/key-file.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
+
+const checkout = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 
 export interface LogLine {
   readonly level: number;
@@ -17,12 +22,15 @@ interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** `bin/marketplace serve` on free ports, with its parsed log. Killed at the end of the test. */
+/** `bin/marketplace serve` on free ports, with its parsed log. Killed at the end of the test `t`, if there is one. */
 export class ServedProcess {
   readonly child: ChildProcess;
   /** Resolves with the exit code or signal when all output has been read. */
   readonly ended: Promise<Ended>;
   readonly log: LogLine[] = [];
+  /** Lines on standard output. */
+  readonly printed: string[] = [];
+  readonly #firstKeysPrinted = Promise.withResolvers<void>();
   /** Lines on standard error that are not log lines. */
   readonly complaints: string[] = [];
   /** The line `serving ...`. Rejects if the process exits before. */
@@ -30,9 +38,9 @@ export class ServedProcess {
   #lineRead = Promise.withResolvers<void>();
 
   /** @param preload file in `programs/` to load before the command line */
-  constructor(t: TestContext, settings: Readonly<Record<string, string>>, preload?: string) {
+  constructor(t: TestContext | null, settings: Readonly<Record<string, string>>, preload?: string, command = checkout) {
     const path = preload && fileURLToPath(new URL(`programs/${preload}`, import.meta.url));
-    this.child = spawn(fileURLToPath(new URL('../../bin/marketplace', import.meta.url)), ['serve'], {
+    this.child = spawn(command, ['serve'], {
       env: {
         ...plainEnvironment(),
         ...(path && { NODE_OPTIONS: `--import=${path}` }),
@@ -43,7 +51,7 @@ export class ServedProcess {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    afterwards(t, () => this.child.kill('SIGKILL'));
+    if (t !== null) afterwards(t, () => this.child.kill('SIGKILL'));
     this.ended = once(this.child, 'close').then(([code, signal]) => ({ code, signal }));
     createInterface({ input: this.child.stderr! }).on('line', (line) => {
       if (line.startsWith('{')) this.log.push(JSON.parse(line));
@@ -52,7 +60,11 @@ export class ServedProcess {
       this.#lineRead = Promise.withResolvers();
     });
     const serving = new Promise<string>((resolve) => {
-      createInterface({ input: this.child.stdout! }).on('line', (line) => line.startsWith('serving ') && resolve(line));
+      createInterface({ input: this.child.stdout! }).on('line', (line) => {
+        this.printed.push(line);
+        if (line.startsWith('serving ')) resolve(line);
+        if (line.includes('first-keys.txt')) this.#firstKeysPrinted.resolve();
+      });
     });
     this.greeting = Promise.race([
       serving,
@@ -86,4 +98,45 @@ export class ServedProcess {
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
+
+  /** Waits until the path of the keys of a first start is printed. */
+  firstKeys(): Promise<void> {
+    return Promise.race([
+      this.#firstKeysPrinted.promise,
+      this.ended.then(() => assert.fail(this.complaints.join('\n'))),
+    ]);
+  }
+
+  /** Drains the server. Resolves with its exit code. */
+  async stop(): Promise<number | null> {
+    this.signal('SIGTERM');
+    return (await this.ended).code;
+  }
+}
+
+export interface ServedMarketplace {
+  readonly port: number;
+  readonly operationsPort: number;
+  /** Lines on standard output so far. */
+  readonly printed: readonly string[];
+  /** Drains the server. Resolves with its exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Runs `marketplace serve` in its own process on free ports. Resolves when it serves and, at a first start, has printed its keys. */
+export async function serveMarketplace(
+  dataDir: string,
+  settings: Readonly<Record<string, string>> = {},
+  command?: string,
+): Promise<ServedMarketplace> {
+  const isFirstStart = !existsSync(keyFilePath(dataDir));
+  const served = new ServedProcess(
+    null,
+    { SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn', ...settings },
+    undefined,
+    command,
+  );
+  const { public: port, operations: operationsPort } = await served.ports();
+  if (isFirstStart) await served.firstKeys();
+  return { port, operationsPort, printed: served.printed, stop: () => served.stop() };
 }

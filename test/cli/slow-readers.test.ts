@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
 import { RawConnection } from '../http/raw-connection.ts';
-import { afterwards } from '../support/afterwards.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { selfSigned, writeCertificate } from '../support/self-signed.ts';
+import { createFolder } from './sample-data-folder.ts';
 import { ServedProcess } from './served-process.ts';
 
 const mebibyte = 1024 * 1024;
@@ -70,37 +69,34 @@ async function sendUnread(readers: Readers): Promise<() => void> {
   };
 }
 
-for (const engine of ['uws', 'node']) {
-  const name = `${engine} needs little more memory for clients that do not read responses`;
-  test(name, { skip: process.platform !== 'linux' && 'reads /proc' }, async (t) => {
-    const folder = temporaryFolder();
-    afterwards(t, () => rmSync(folder, { recursive: true }));
-    const { certificateFile, keyFile } = writeCertificate(folder, selfSigned('localhost'));
-    const served = new ServedProcess(t, {
-      SVC_DATA_DIR: join(folder, 'data'),
-      SVC_LISTENER: engine,
-      SVC_TLS_CERT: certificateFile,
-      SVC_TLS_KEY: keyFile,
-    });
-    const ports = await served.ports();
-    const pid = served.child.pid as number;
-    const encrypted = { port: ports.public, secure: true };
-    const plain = { port: ports.operations, secure: false };
-    // Each asks for 64 MB more than the system buffers, 2.6 MB a connection: for large answers and small ones, given at once and later.
-    const attacks: readonly Readers[] = [
-      { ...encrypted, path: '/v1/personal-loans/openapi.json', connections: 10, atOnce: 1, rounds: 80 },
-      { ...encrypted, path: '/w/widget.js', connections: 4, atOnce: 200, rounds: 5 },
-      { ...encrypted, path: '/w/widget.js', method: 'HEAD', connections: 4, atOnce: 100, rounds: 600 },
-      { ...plain, path: '/nothing', connections: 4, atOnce: 20_000, rounds: 4 },
-    ];
-    for (const attack of attacks) await readAll(attack);
-    const readBytes = peakBytes(pid);
-    for (const attack of attacks) {
-      resetPeak(pid);
-      const close = await sendUnread(attack);
-      const moreBytes = peakBytes(pid) - readBytes;
-      close();
-      assert.ok(moreBytes < moreBytesMax, `${attack.path}: ${Math.round(moreBytes / mebibyte)} MiB more`);
-    }
+test('needs little more memory for clients that do not read responses', {
+  skip: process.platform !== 'linux' && 'reads /proc',
+}, async (t) => {
+  const folder = createFolder(t);
+  const { certificateFile, keyFile } = writeCertificate(folder, selfSigned('localhost'));
+  const served = new ServedProcess(t, {
+    SVC_DATA_DIR: join(folder, 'data'),
+    SVC_TLS_CERT: certificateFile,
+    SVC_TLS_KEY: keyFile,
   });
-}
+  const ports = await served.ports();
+  const pid = served.child.pid as number;
+  const encrypted = { port: ports.public, secure: true };
+  const plain = { port: ports.operations, secure: false };
+  // Each asks for 64 MB more than the system buffers, 2.6 MB a connection: for large answers and small ones, given at once and later.
+  const attacks: readonly Readers[] = [
+    { ...encrypted, path: '/v1/personal-loans/openapi.json', connections: 10, atOnce: 1, rounds: 80 },
+    { ...encrypted, path: '/w/widget.js', connections: 4, atOnce: 200, rounds: 5 },
+    { ...encrypted, path: '/w/widget.js', method: 'HEAD', connections: 4, atOnce: 100, rounds: 600 },
+    { ...plain, path: '/nothing', connections: 4, atOnce: 20_000, rounds: 4 },
+  ];
+  for (const attack of attacks) await readAll(attack);
+  const readBytes = peakBytes(pid);
+  for (const attack of attacks) {
+    resetPeak(pid);
+    const close = await sendUnread(attack);
+    const moreBytes = peakBytes(pid) - readBytes;
+    close();
+    assert.ok(moreBytes < moreBytesMax, `${attack.path}: ${Math.round(moreBytes / mebibyte)} MiB more`);
+  }
+});

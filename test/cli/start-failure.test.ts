@@ -1,44 +1,35 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { toStartError } from '../../src/cli/actions/start-error.ts';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { startServer } from '../../src/cli/commands/serve.ts';
+import { toStartError } from '../../src/cli/commands/start-error.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/env.ts';
+import { readEnv } from '../../src/config/env.ts';
+import { selfSigned, writeCertificate } from '../support/self-signed.ts';
 import { runMarketplace } from './run-marketplace.ts';
+import { createFolder } from './sample-data-folder.ts';
 
-function folderFor(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-start-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+type Settings = Readonly<Record<string, string>>;
 
 /** Valid settings of a server, except the given ones. */
-function settings(folder: string, wrong: Readonly<Record<string, string>>): Record<string, string> {
+function settingsOf(folder: string, wrong: Settings): Settings {
   return { SVC_DATA_DIR: join(folder, 'data'), SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0', ...wrong };
 }
 
-async function assertStartFails(settings: Record<string, string>, ...messageParts: readonly string[]): Promise<void> {
-  const { code, stdout, stderr } = await runMarketplace(['serve'], settings);
-  assert.deepEqual([code, stdout], [1, ''], stderr);
-  assert.match(stderr, /^marketplace: [^\n]+\n$/);
-  for (const part of messageParts) assert(stderr.includes(part), stderr);
+/** Starts a server in this process and returns the message of the error. */
+async function startError(settings: Settings): Promise<string> {
+  const start = async () => {
+    const { config } = loadConfig(readEnv(settings));
+    return startServer(config, pino({ level: 'silent' }), new AbortController().signal);
+  };
+  const error = await start().then(() => assert.fail('the server started'), String);
+  assert.match(error, /^(CommandLineError|ConfigError|[A-Z]\w+Error): [^\n]+$/);
+  return error;
 }
-
-const wrongPaths: readonly (readonly [what: string, setting: string, path: (folder: string) => string])[] = [
-  ['a data folder inside a file', 'SVC_DATA_DIR', () => '/dev/null/x'],
-  ['a data folder that is a file', 'SVC_DATA_DIR', (folder) => fileIn(folder)],
-  ['a data folder whose lock cannot be opened', 'SVC_DATA_DIR', (folder) => folderWith(folder, 'lock')],
-  ['a data folder whose key file is a folder', 'SVC_DATA_DIR', (folder) => folderWith(folder, 'keys.sqlite')],
-  ['a secret file in a missing folder', 'SVC_SECRET_FILE', (folder) => join(folder, 'missing', 'secrets.json')],
-  ['a secret file inside a file', 'SVC_SECRET_FILE', (folder) => join(fileIn(folder), 'secrets.json')],
-  ['a missing catalog', 'SVC_CATALOG', (folder) => join(folder, 'missing.json')],
-  ['a catalog that is a folder', 'SVC_CATALOG', (folder) => folder],
-  ['a catalog that is not JSON', 'SVC_CATALOG', (folder) => fileIn(folder)],
-];
 
 function fileIn(folder: string): string {
   const file = join(folder, 'file');
@@ -51,11 +42,24 @@ function folderWith(folder: string, name: string): string {
   return join(folder, 'other');
 }
 
+const wrongPaths: readonly (readonly [what: string, setting: string, path: (folder: string) => string])[] = [
+  ['a data folder inside a file', 'SVC_DATA_DIR', () => '/dev/null/x'],
+  ['a data folder that is a file', 'SVC_DATA_DIR', fileIn],
+  ['a data folder whose lock cannot be opened', 'SVC_DATA_DIR', (folder) => folderWith(folder, 'lock')],
+  ['a data folder whose key file is a folder', 'SVC_DATA_DIR', (folder) => folderWith(folder, 'keys.sqlite')],
+  ['a secret file in a missing folder', 'SVC_SECRET_FILE', (folder) => join(folder, 'missing', 'secrets.json')],
+  ['a secret file inside a file', 'SVC_SECRET_FILE', (folder) => join(fileIn(folder), 'secrets.json')],
+  ['a missing catalog', 'SVC_CATALOG', (folder) => join(folder, 'missing.json')],
+  ['a catalog that is a folder', 'SVC_CATALOG', (folder) => folder],
+  ['a catalog that is not JSON', 'SVC_CATALOG', fileIn],
+];
+
 for (const [what, setting, pathIn] of wrongPaths) {
   test(`${what} fails the start with one line that names ${setting} and the path`, async (t) => {
-    const folder = folderFor(t);
+    const folder = createFolder(t);
     const path = pathIn(folder);
-    await assertStartFails(settings(folder, { [setting]: path }), setting, path);
+    const error = await startError(settingsOf(folder, { [setting]: path }));
+    assert.ok(error.includes(setting) && error.includes(path), error);
   });
 }
 
@@ -66,20 +70,53 @@ for (const setting of ['SVC_PORT', 'SVC_OPS_PORT']) {
       await once(blocker, 'listening');
       t.after(() => blocker.close());
       const port = String((blocker.address() as AddressInfo).port);
-      await assertStartFails(
-        settings(folderFor(t), { [setting]: port, SVC_LISTENER: engine }),
-        `${setting} is "${port}"`,
-      );
+      const error = await startError(settingsOf(createFolder(t), { [setting]: port, SVC_LISTENER: engine }));
+      assert.ok(error.includes(`${setting} is "${port}"`), error);
     });
   }
 }
 
 test('an address of another machine fails the start with a line that names the setting', async (t) => {
-  await assertStartFails(settings(folderFor(t), { SVC_OPS_HOST: '192.0.2.1' }), 'SVC_OPS_HOST is "192.0.2.1"');
+  const error = await startError(settingsOf(createFolder(t), { SVC_OPS_HOST: '192.0.2.1' }));
+  assert.ok(error.includes('SVC_OPS_HOST is "192.0.2.1"'), error);
+});
+
+test('a certificate that cannot be used fails the start with a line that names the setting and the rule', async (t) => {
+  const folder = createFolder(t);
+  writeCertificate(folder, selfSigned('one.test'));
+  const [missing, certificate] = [join(folder, 'none.pem'), join(folder, 'certificate.pem')];
+  for (const [files, line] of [
+    [{ SVC_TLS_CERT: '/c.pem' }, 'SVC_TLS_CERT is "/c.pem"; it must be unset unless SVC_TLS_KEY is set'],
+    [{ SVC_TLS_KEY: '/k.pem' }, 'SVC_TLS_KEY is "/k.pem"; it must be unset unless SVC_TLS_CERT is set'],
+    [
+      { SVC_TLS_CERT: missing, SVC_TLS_KEY: join(folder, 'key.pem') },
+      `SVC_TLS_CERT is "${missing}"; it must be a file that can be read (ENOENT)`,
+    ],
+    [
+      { SVC_TLS_CERT: certificate, SVC_TLS_KEY: certificate },
+      `SVC_TLS_KEY is "${certificate}"; it must be a private key in PEM without a passphrase`,
+    ],
+  ] as const) {
+    assert.equal(await startError(settingsOf(folder, files)), `ConfigError: ${line}`);
+  }
+});
+
+test('a failed start of the process prints one line and exits with 1', async (t) => {
+  const folder = createFolder(t);
+  for (const [wrong, part] of [
+    [{ SVC_CATALOG: fileIn(folder) }, /SVC_CATALOG.* is not JSON/],
+    [{ SVC_PORT: '99999' }, /^marketplace: SVC_PORT is "99999"; it must be an integer from 0 to 65535\n$/],
+  ] as const) {
+    const { code, stdout, stderr } = await runMarketplace(['serve'], settingsOf(folder, wrong as Settings));
+    assert.deepEqual([code, stdout], [1, ''], stderr);
+    assert.match(stderr, /^marketplace: [^\n]+\n$/);
+    assert.match(stderr, part);
+  }
 });
 
 // Simulated, because root, which may run the tests, has access to every file.
-const values = { SVC_DATA_DIR: '/srv/data', SVC_SECRET_FILE: '/srv/secrets/ours.json' };
+const { config } = loadConfig(readEnv({ SVC_DATA_DIR: '/srv/data', SVC_SECRET_FILE: '/srv/secrets/ours.json' }));
+
 for (const [path, setting] of [
   ['/srv', 'SVC_DATA_DIR'],
   ['/srv/data', 'SVC_DATA_DIR'],
@@ -87,33 +124,27 @@ for (const [path, setting] of [
   ['/srv/secrets/ours.json', 'SVC_SECRET_FILE'],
   ['/srv/secrets/ours.json.new', 'SVC_SECRET_FILE'],
 ] as const) {
-  for (const code of ['EACCES', 'EROFS']) {
-    test(`${code} at ${path} is attributed to ${setting}`, () => {
+  test(`EACCES and EROFS at ${path} are attributed to ${setting}`, () => {
+    for (const code of ['EACCES', 'EROFS']) {
       const error = Object.assign(new Error(code), { code, path, syscall: 'open' });
-      const startError = toStartError(error, loadConfig({ values, misspelled: [], unknown: [] }).config);
-      assert(startError instanceof ConfigError);
-      assert.equal(startError.setting, setting);
-    });
-  }
-}
-
-for (const [error, setting] of [
-  [{ code: 'ENOSPC', path: '/srv/data/journal/0001790000000000', syscall: 'mkdir' }, 'SVC_DATA_DIR'],
-  [{ code: 'ENOSPC', path: '/srv/secrets/ours.json.new', syscall: 'write' }, 'SVC_SECRET_FILE'],
-  [{ code: 'SQLITE_IOERR_SHMSIZE' }, 'SVC_DATA_DIR'],
-  [{ code: 'SQLITE_FULL' }, 'SVC_DATA_DIR'],
-] as const) {
-  test(`a full disk (${Object.values(error).join(' ')}) is reported and attributed to ${setting}`, () => {
-    const startError = toStartError(
-      Object.assign(new Error('disk I/O error'), error),
-      loadConfig({ values, misspelled: [], unknown: [] }).config,
-    );
-    const folder = dirname(setting === 'SVC_DATA_DIR' ? '/srv/data/ledger' : values.SVC_SECRET_FILE);
-    assert.match(String(startError), new RegExp(`no space left on the device of ${folder}; .*${setting}`));
+      assert.match(String(toStartError(error, config)), new RegExp(`^ConfigError: ${setting} is `));
+    }
   });
 }
 
+test('a full disk is reported with its folder and setting', () => {
+  for (const [error, folder, setting] of [
+    [{ code: 'ENOSPC', path: '/srv/data/journal/0001790000000000', syscall: 'mkdir' }, '/srv/data', 'SVC_DATA_DIR'],
+    [{ code: 'ENOSPC', path: '/srv/secrets/ours.json.new', syscall: 'write' }, '/srv/secrets', 'SVC_SECRET_FILE'],
+    [{ code: 'SQLITE_IOERR_SHMSIZE' }, '/srv/data', 'SVC_DATA_DIR'],
+    [{ code: 'SQLITE_FULL' }, '/srv/data', 'SVC_DATA_DIR'],
+  ] as const) {
+    const message = String(toStartError(Object.assign(new Error('disk I/O error'), error), config));
+    assert.match(message, new RegExp(`no space left on the device of ${folder}; .*${setting}`));
+  }
+});
+
 test('an error at any other path is returned unchanged', () => {
   const error = Object.assign(new Error('ENOENT'), { code: 'ENOENT', path: '/srv/database', syscall: 'open' });
-  assert.equal(toStartError(error, loadConfig({ values, misspelled: [], unknown: [] }).config), error);
+  assert.equal(toStartError(error, config), error);
 });

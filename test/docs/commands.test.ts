@@ -1,23 +1,36 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type ServedMarketplace, serveMarketplace } from '../cli/serve-marketplace.ts';
+import { helpOf } from '../../src/cli/command.ts';
+import { commandPath, createProgram, withSubcommands } from '../../src/cli/program.ts';
+import { createMarketplace } from '../../src/index.ts';
+import { ok } from '../cli/sample-data-folder.ts';
+import { type ServedMarketplace, serveMarketplace } from '../cli/served-process.ts';
 import { documents } from '../support/documents.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { problemOf } from './inline-commands.ts';
-import { commandsOf, type Excuse, languagesOf, withoutExcused } from './page-commands.ts';
 import {
   checkout,
+  commandsOf,
   damageLedger,
-  lookLikeCheckout,
+  hostCommands,
+  languagesOf,
+  prepareCheckout,
   runCommands,
+  type SkippedLine,
   type Substitution,
   substituted,
+  withoutSkipped,
 } from './run-commands.ts';
 
-/** Lines that are not run here, all pages together. */
-const excuses: readonly Excuse[] = [
+const noJq = spawnSync('jq', ['--version']).status !== 0;
+
+/** Lines of documents and help texts that are not run here. */
+const skippedLines: readonly SkippedLine[] = [
   { line: /^make (run|test)\b/, why: 'the server runs already, and this is one of the tests' },
   { line: /^make check\b/, why: 'takes a minute, and CI runs it beside the tests' },
   { line: /^make demo-page\b/, why: 'serves until it is stopped; test/examples starts its program' },
@@ -25,18 +38,16 @@ const excuses: readonly Excuse[] = [
   { line: /^bin\/with-node node bench\/main\.ts --(quick|only)\b/, why: 'takes minutes; test/bench runs small ones' },
   { line: /^(npm (init|install)|node program\.mjs)\b/, why: 'test/package carries them out, with the packed package' },
   { line: /^(sudo|systemctl|journalctl|docker|kubectl)\b/, why: 'belongs to the machine of an operator' },
+  { line: /^marketplace capacity .*--check/, why: 'takes minutes; test/bench runs a small one' },
+  ...(noJq ? [{ line: /^.*\| jq\b/, why: 'jq is missing; bin/have-jq tries to get it' }] : []),
 ];
+const usedSkips = new Set<SkippedLine>();
 
-/** What stands for the server of a page. */
-const substitutions = (server: ServedMarketplace): readonly Substitution[] => [
-  ['http://127.0.0.1:8080', `http://127.0.0.1:${server.port}`],
-  ['http://127.0.0.1:9090', `http://127.0.0.1:${server.operationsPort}`],
-  // A smaller history.
-  ['--sessions 10000000', '--sessions 1000'],
-];
+/** Documents whose commands run `bin/marketplace` in its own process, as a reader does. */
+const withRealProcesses = ['README.md', 'docs/widget.md'];
 
-/** What a page takes for granted: files of the reader's, or what an earlier page has set. */
-const assumptions: Readonly<Record<string, string>> = {
+/** Commands before those of a document: files of the reader, or what an earlier document has set. */
+const documentPreparations: Readonly<Record<string, string>> = {
   'docs/catalog.md': `cp "$CHECKOUT/src/verticals/personal-loans/example-catalog.json" offers.json`,
   'docs/confirmations.md': `printf 'click_id,txid,status,amount,occurred_at\\n' > payouts.csv`,
   'docs/ledger.md': `
@@ -52,12 +63,32 @@ const assumptions: Readonly<Record<string, string>> = {
       "loan_amount":15000,"loan_purpose":"moving","credit_score_range":"700-749","annual_income":85000,"employment_status":"employed","state":"CA"}}'`,
 };
 
-/** What blocks are written in that hold no commands. */
+/** Commands before the examples in the help of a command. */
+const helpPreparations: Readonly<Record<string, string>> = {
+  // The server runs in the foreground: here until it serves.
+  'marketplace serve': `
+    marketplace() {
+      coproc SERVER { exec path/marketplace "$@"; }
+      local pid=$SERVER_PID
+      grep -m 1 '^serving' <&"\${SERVER[0]}"
+      kill -TERM $pid
+      wait $pid
+    }`,
+  'marketplace keys revoke': `KEY_ID=$(marketplace keys list | grep -oE 'key_[0-9a-f]{12}')`,
+  'marketplace catalog validate': `cp offers.json new.json`,
+  'marketplace analytics rebuild': `cp -r data backup/`,
+  'marketplace confirm': `cp data/operator-token .`,
+  'marketplace log verify': `cp -r data backup/`,
+  'marketplace log repair': `export SVC_DATA_DIR=data${damageLedger}`,
+  'marketplace secret rotate': `cp data/secrets.json etc/marketplace/`,
+};
+
+/** Languages of blocks that contain no commands. */
 const notCommands = ['html', 'ini', 'json', 'mermaid', 'text', 'ts'];
 
 const read = (document: string): string => readFileSync(join(checkout, document), 'utf8');
 
-test('every block says what it is written in, so that no command stands in one that is not run', () => {
+test('every block of the documents names its language, and blocks of other languages than sh contain no commands', () => {
   const others = documents.flatMap((document) =>
     languagesOf(read(document))
       .filter((language) => language !== 'sh' && !notCommands.includes(language))
@@ -66,43 +97,145 @@ test('every block says what it is written in, so that no command stands in one t
   assert.deepEqual(others, []);
 });
 
-describe('the commands in the documents', () => {
-  let folder = '';
+/** Writes the data of a service in which a lender has confirmed a click, and the files that the help texts name. */
+async function writeReaderFiles(folder: string): Promise<void> {
+  for (const name of ['backup', 'var/lib/marketplace', 'etc/marketplace'])
+    mkdirSync(join(folder, name), { recursive: true });
+  cpSync(join(checkout, 'src/verticals/personal-loans/example-catalog.json'), join(folder, 'offers.json'));
+  const marketplace = await createMarketplace({ dataDir: join(folder, 'data') });
+  try {
+    const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
+    marketplace.origins.allow('acme', 'https://shop.example.com');
+    const partner = marketplace.partner(key);
+    const { sub_id } = ok(await partner.createSession({ referrer_tag: 'hero-short-form' }));
+    ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
+    const { offers } = ok(await partner.getMarketplace({ sub_id }));
+    const visit = await marketplace.followClick(offers[0]!.click_url);
+    assert.ok(visit.kind === 'redirect');
+    const click_id = [...new URL(visit.location).searchParams.values()].find((value) => value.length > 60)!;
+    const row = {
+      click_id,
+      txid: 'tx-1',
+      status: 'funded',
+      amount: 40,
+      occurred_at: new Date().toISOString(),
+    } as const;
+    ok(await marketplace.confirmations.submit([row]));
+    const more = { ...row, txid: 'tx-2' };
+    writeFileSync(join(folder, 'payouts.csv'), `${Object.keys(more)}\n${Object.values(more)}\n`);
+    writeFileSync(join(folder, 'payouts.ndjson'), `${JSON.stringify({ ...more, txid: 'tx-3' })}\n`);
+  } finally {
+    await marketplace.close();
+  }
+}
+
+const program = await createProgram('');
+const commands = withSubcommands(program).filter((command) => command.commands.length === 0);
+
+test('the examples in the help of the program are valid', async () => {
+  for (const example of helpOf(program).examples) assert.equal(await problemOf(example), null, example);
+});
+
+test('docs/command-line.md lists every command', () => {
+  const listed = [...read('docs/command-line.md').matchAll(/^\| `(marketplace [a-z -]+)` \|/gm)].map(
+    ([, name]) => name,
+  );
+  assert.deepEqual(listed, commands.map(commandPath));
+});
+
+describe('the commands of the documentation', () => {
+  const root = mkdtempSync(join(tmpdir(), 'marketplace-docs-'));
+  const [folder, readerFiles, socket] = ['documents', 'reader', 'commands.sock'].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+  ];
   let server: ServedMarketplace | undefined;
+  let commandHost: Server | undefined;
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'marketplace-docs-'));
-    lookLikeCheckout(folder);
+    for (const each of [folder, readerFiles]) {
+      mkdirSync(each);
+      prepareCheckout(each);
+    }
+    commandHost = await hostCommands(socket);
+    await writeReaderFiles(readerFiles);
     server = await serveMarketplace(join(folder, 'data'));
   });
   after(async () => {
     await server?.stop();
-    rmSync(folder, { recursive: true, force: true });
+    commandHost?.close();
+    rmSync(root, { recursive: true, force: true });
   });
 
-  const used = new Set<Excuse>();
+  /** Replacements for the addresses of the documents and the examples. */
+  const substitutionsFor = ({ port, operationsPort }: ServedMarketplace): readonly Substitution[] => [
+    ['http://127.0.0.1:8080', `http://127.0.0.1:${port}`],
+    ['http://127.0.0.1:9090', `http://127.0.0.1:${operationsPort}`],
+    ['SVC_PORT=9000', 'SVC_PORT=0'],
+    ['key_0123456789ab', '$KEY_ID'],
+    // A smaller history.
+    ['--sessions 10000000', '--sessions 1000'],
+  ];
+
+  async function assertRuns(where: string, preparation: string, lines: string, settings: Record<string, string>) {
+    const { rest, skipped, used } = withoutSkipped(lines, skippedLines);
+    // A line that is not run must at least be valid.
+    for (const command of skipped) assert.equal((await problemOf(command)) ?? null, null, command);
+    for (const each of used) usedSkips.add(each);
+    const script = substituted(`${preparation}\n${rest}`, substitutionsFor(server!));
+    const { code, printed } = await runCommands(where, script, {
+      SERVER: `http://127.0.0.1:${server!.port}`,
+      SVC_PORT: '0',
+      SVC_OPS_PORT: String(server!.operationsPort),
+      SVC_MATCHER_THREADS: '0',
+      ...settings,
+    });
+    assert.equal(code, 0, `${script}\n\n${printed}`);
+    // `jq` prints null for a missing member.
+    assert.doesNotMatch(printed, /"error":|^null$/m, script);
+  }
+
   for (const document of documents) {
-    const commands = commandsOf(read(document));
-    if (commands.trim() === '') continue;
-    test(`${document}: each is run, or it is said why not`, async () => {
-      assert.ok(server !== undefined);
-      const { rest, excused, used: usedHere } = withoutExcused(commands, excuses);
-      // What is not run is at least there.
-      for (const command of excused) assert.equal((await problemOf(command)) ?? null, null, command);
-      for (const excuse of usedHere) used.add(excuse);
-      const script = substituted(`${assumptions[document] ?? ''}\n${rest}`, substitutions(server));
-      const { code, printed } = await runCommands(folder, script, {
-        SERVER: `http://127.0.0.1:${server.port}`,
-        SVC_PORT: '0',
-        SVC_OPS_PORT: String(server.operationsPort),
-      });
-      assert.equal(code, 0, `${script}\n\n${printed}`);
-      assert.doesNotMatch(printed, /"error":/, script);
+    const lines = commandsOf(read(document));
+    if (lines.trim() === '') continue;
+    test(`${document}: every command runs, or is skipped for a reason`, () =>
+      assertRuns(folder, documentPreparations[document] ?? '', lines, {
+        COMMANDS: withRealProcesses.includes(document) ? '' : socket,
+      }));
+  }
+
+  for (const each of commands) {
+    const command = commandPath(each);
+    test(`the examples in the help of ${command} run`, async () => {
+      const lines = helpOf(each).examples.join('\n');
+      const where = mkdtempSync(join(root, 'help-'));
+      cpSync(readerFiles, where, { recursive: true, verbatimSymlinks: true });
+      // The confirmations are for the data of the reader, which another server must serve.
+      const confirming = command === 'marketplace confirm' ? await serveMarketplace(join(where, 'data')) : null;
+      try {
+        await assertRuns(
+          where,
+          helpPreparations[command] ?? '',
+          lines.replaceAll('10.0.0.5:9090', '127.0.0.1:$SVC_OPS_PORT'),
+          {
+            COMMANDS: socket,
+            SVC_OPS_PORT: String(confirming?.operationsPort ?? 0),
+          },
+        );
+      } finally {
+        await confirming?.stop();
+      }
     });
   }
 
-  test('every excuse excuses something', () => {
+  test('every preparation and every skipped line is needed', () => {
+    const known = new Set(commands.map(commandPath));
     assert.deepEqual(
-      excuses.filter((excuse) => !used.has(excuse)).map(({ why }) => why),
+      Object.keys(helpPreparations).filter((command) => !known.has(command)),
+      [],
+    );
+    assert.deepEqual(
+      skippedLines.filter((each) => !usedSkips.has(each)).map(({ why }) => why),
       [],
     );
   });

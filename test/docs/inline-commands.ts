@@ -1,14 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { createProgram, withSubcommands } from '../../src/cli/program.ts';
-import { proseOf } from '../support/documents.ts';
 import { checkout } from './run-commands.ts';
-
-/** Inline code in the prose of a document, also if it spans two lines. */
-export function inlineCodeOf(markdown: string): string[] {
-  return [...proseOf(markdown).matchAll(/(?<!`)`([^`]+)`(?!`)/g)].map(([, code = '']) => code.replaceAll(/\s+/g, ' '));
-}
 
 /** Ways to start the program, and its arguments. */
 const marketplacePattern = /^(?:[A-Z_]+=\S+ )*(?:docker exec \S+ |npx |bin\/)?marketplace (.+)$/;
@@ -32,7 +26,7 @@ const targets: ReadonlySet<string> = new Set(
 
 /** Accepts a name alone, such as `keys create`, and parses anything longer like the program. */
 async function commandLineProblem(words: readonly string[]): Promise<string | null> {
-  const root = createProgram('0.0.0', { quiet: true });
+  const root = await createProgram('0.0.0', { quiet: true });
   for (const each of withSubcommands(root)) {
     each.configureOutput({ writeOut: () => {}, writeErr: () => {} });
     if (each.commands.length === 0) each.action(() => {});
@@ -54,11 +48,7 @@ const placeholders: Readonly<Record<string, string>> = {
 };
 
 /** Parses a command or a synopsis, including optional parts in brackets. Returns the error message or null. */
-async function parseProblem(
-  root: ReturnType<typeof createProgram>,
-  words: readonly string[],
-  nameCount: number,
-): Promise<string | null> {
+async function parseProblem(root: Command, words: readonly string[], nameCount: number): Promise<string | null> {
   const rest = words.slice(nameCount).map((word) => word.replaceAll(/[[\]]/g, ''));
   const given = [...words.slice(0, nameCount), ...rest.map((word) => placeholders[word] ?? word)];
   try {

@@ -8,7 +8,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
-import { serveMarketplace } from '../cli/serve-marketplace.ts';
+import { serveMarketplace } from '../cli/served-process.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ValidationSeverity, validate } from 'dockerfile-utils';
-import { checkout } from './copy-checkout.ts';
+import { checkout } from '../docs/run-commands.ts';
 
 interface Instruction {
   readonly keyword: string;

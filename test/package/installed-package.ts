@@ -1,11 +1,40 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import process from 'node:process';
-import { commandsOf } from '../docs/page-commands.ts';
-import { checkout, copyCheckout } from './copy-checkout.ts';
-import { runNpm, runToEnd } from './run-to-end.ts';
+import { checkout, commandsOf } from '../docs/run-commands.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
+
+/** Maximum duration of one command on a busy machine. */
+const commandTimeoutMs = 600_000;
+
+/** Runs a command without settings of the service, and returns its standard output. Rejects with all output if it fails. */
+export function runToEnd(command: string, args: readonly string[], folder: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { cwd: folder, env: plainEnvironment(), timeout: commandTimeoutMs };
+    execFile(command, args, options, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else reject(new Error(`${[command, ...args].join(' ')} failed in ${folder}:\n${stdout}${stderr}`));
+    });
+  });
+}
+
+/** Runs npm with its cache, and again with the registry if that fails. */
+async function runNpm(args: readonly string[], folder: string): Promise<string> {
+  const npm = (preferred: string) =>
+    runToEnd('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error', preferred], folder);
+  try {
+    return await npm('--prefer-offline');
+  } catch {
+    return npm('--prefer-online');
+  }
+}
+
+/** Files that a clean clone does not have, and the history. */
+const excludedPaths =
+  /^(node_modules|\.node|\.git|dist|data|test-artefacts|bench\/results|src\/web\/widget\/dist)(\/|$)/;
 
 interface PackedFile {
   readonly path: string;
@@ -34,17 +63,19 @@ export async function installPackage(): Promise<InstalledPackage> {
   const remove = () => rmSync(root, { recursive: true, force: true });
   try {
     const source = join(root, 'checkout');
-    copyCheckout(source);
+    cpSync(checkout, source, {
+      recursive: true,
+      filter: (path) => !excludedPaths.test(relative(checkout, path).replaceAll(sep, '/')),
+    });
     for (const installed of ['node_modules', '.node']) {
       if (existsSync(join(checkout, installed))) symlinkSync(join(checkout, installed), join(source, installed));
     }
     const project = join(root, 'project');
     mkdirSync(project);
     const pack = join(source, 'bin', 'pack-package.ts');
-    const report = await runToEnd(process.execPath, [pack, '--json', '--pack-destination', project], {
-      folder: source,
-    });
-    const [packed] = packReport(report);
+    const report = await runToEnd(process.execPath, [pack, '--json', '--pack-destination', project], source);
+    // Some versions of npm print other lines before the report.
+    const [packed] = JSON.parse(report.slice(report.search(/^\[$/m))) as [PackReport];
     for (const command of documentedCommands.slice(0, -1)) {
       const [program, ...args] = command.split(' ');
       assert.equal(program, 'npm');
@@ -59,12 +90,6 @@ export async function installPackage(): Promise<InstalledPackage> {
 }
 
 interface PackReport {
-  readonly filename: string;
   readonly size: number;
   readonly files: readonly PackedFile[];
-}
-
-/** Some versions of npm print other lines before the report. */
-function packReport(output: string): readonly [PackReport] {
-  return JSON.parse(output.slice(output.search(/^\[$/m)));
 }

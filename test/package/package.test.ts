@@ -5,22 +5,29 @@ import process from 'node:process';
 import { after, before, test } from 'node:test';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import { serveMarketplace } from '../cli/served-process.ts';
+import { checkout } from '../docs/run-commands.ts';
+import { ApiCaller } from '../support/api-caller.ts';
 import { linksOf, targetOf } from '../support/documents.ts';
-import { plainEnvironment } from '../support/plain-environment.ts';
-import { checkout } from './copy-checkout.ts';
-import { examplesIn } from './document-examples.ts';
-import { documentedCommands, type InstalledPackage, installPackage } from './installed-package.ts';
-import { runToEnd } from './run-to-end.ts';
-import { createSession, startServing } from './start-serving.ts';
+import { HttpClient } from '../support/http-client.ts';
+import { documentedCommands, type InstalledPackage, installPackage, runToEnd } from './installed-package.ts';
 
 /** 1.24 MB when written, most of it the API reference page and the documents. The test reports growth by a fifth. */
 const packedBytesMax = 1_500_000;
 
 let installed: InstalledPackage;
-before(async () => {
-  installed = await installPackage();
-});
+before(
+  async () => {
+    installed = await installPackage();
+  },
+  { timeout: 600_000 },
+);
 after(() => installed?.remove());
+
+/** Complete programs in docs/embedding.md: its unindented TypeScript blocks that import the package. */
+const examples = [...readFileSync(join(checkout, 'docs/embedding.md'), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)]
+  .map(([, code]) => code!)
+  .filter((code) => code.includes("from 'svc-marketplace'"));
 
 test('the package contains the compiled program, its data files, and the documents', () => {
   const expected = [
@@ -95,7 +102,7 @@ test('the manifest has no development dependencies or scripts, and lists only ex
 
 test('a CommonJS program can require it', async () => {
   const program = "console.log(typeof require('svc-marketplace').createMarketplace)";
-  assert.equal(await runToEnd(process.execPath, ['-e', program], { folder: installed.project }), 'function\n');
+  assert.equal(await runToEnd(process.execPath, ['-e', program], installed.project), 'function\n');
 });
 
 test('an installation has no development dependencies', () => {
@@ -117,12 +124,12 @@ test('publint reports no problem', async () => {
 });
 
 test('runs the example of docs/embedding.md after the documented commands', async () => {
-  const [example = ''] = examplesIn('docs/embedding.md');
+  const [example = ''] = examples;
   assert.ok(example.includes("dataDir: './data'"));
   const [, name = ''] = /^node (\S+)$/.exec(documentedCommands.at(-1)!) ?? [];
   // The example has no TypeScript syntax, so Node.js runs it as JavaScript.
   writeFileSync(join(installed.project, name), example);
-  const printed = await runToEnd(process.execPath, [name], { folder: installed.project });
+  const printed = await runToEnd(process.execPath, [name], installed.project);
   assert.match(printed, /^https:\/\/\S+\n1\n$/);
 });
 
@@ -154,7 +161,7 @@ test('catalog reload and matcher pool start their threads', async () => {
     await marketplace.close();
   `;
   writeFileSync(join(installed.project, 'threads.mjs'), program);
-  const printed = await runToEnd(process.execPath, ['threads.mjs'], { folder: installed.project });
+  const printed = await runToEnd(process.execPath, ['threads.mjs'], installed.project);
   assert.deepEqual(JSON.parse(printed), [
     [
       [true, true],
@@ -164,42 +171,43 @@ test('catalog reload and matcher pool start their threads', async () => {
   ]);
 });
 
-for (const [resolution, module] of [
-  ['node16', 'node16'],
-  ['bundler', 'esnext'],
-] as const) {
-  test(`its types compile with module resolution ${resolution}`, async () => {
-    const { project } = installed;
-    const examples = examplesIn('docs/embedding.md');
-    const names = examples.map((example, at) => {
-      const name = `${resolution}-${at}.mts`;
-      writeFileSync(join(project, name), example);
-      return name;
-    });
-    const config = `tsconfig-${resolution}.json`;
-    const types = { typeRoots: [join(checkout, 'node_modules', '@types')], types: ['node'] };
-    const checked = { target: 'es2022', strict: true, skipLibCheck: false, noEmit: true };
-    const compilerOptions = { ...checked, ...types, module, moduleResolution: resolution };
-    writeFileSync(join(project, config), JSON.stringify({ compilerOptions, files: names }));
-    const tsc = join(checkout, 'node_modules', 'typescript', 'bin', 'tsc');
-    assert.equal(await runToEnd(process.execPath, [tsc, '-p', config], { folder: project }), '');
+test('its types compile', async () => {
+  const { project } = installed;
+  const files = examples.map((example, at) => {
+    writeFileSync(join(project, `example-${at}.mts`), example);
+    return `example-${at}.mts`;
   });
-}
-
-const command = () => join(installed.project, 'node_modules', '.bin', 'marketplace');
+  const compilerOptions = {
+    ...{
+      target: 'es2022',
+      module: 'node16',
+      moduleResolution: 'node16',
+      strict: true,
+      skipLibCheck: false,
+      noEmit: true,
+    },
+    ...{ typeRoots: [join(checkout, 'node_modules', '@types')], types: ['node'] },
+  };
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  const tsc = join(checkout, 'node_modules', 'typescript', 'bin', 'tsc');
+  assert.equal(await runToEnd(process.execPath, [tsc, '-p', 'tsconfig.json'], project), '');
+});
 
 test('npx runs the command, which prints the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(join(installed.home, 'package.json'), 'utf8'));
-  const printed = await runToEnd('npx', ['--no', '--', 'marketplace', '--version'], { folder: installed.project });
-  assert.equal(printed, `${version}\n`);
+  assert.equal(await runToEnd('npx', ['--no', '--', 'marketplace', '--version'], installed.project), `${version}\n`);
 });
 
-test('the command serves and drains at SIGTERM', async (t) => {
-  const env = { ...plainEnvironment(), SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_DATA_DIR: './data-of-serve' };
-  const serving = await startServing(t, command(), ['serve'], { cwd: installed.project, env });
-  assert.equal(
-    await createSession(serving, readFileSync(join(installed.project, 'data-of-serve/first-keys.txt'), 'utf8')),
-    200,
-  );
-  assert.equal(await serving.stop(), 0);
+test('the command serves and drains at SIGTERM', async () => {
+  const dataDir = join(installed.project, 'data-of-serve');
+  const command = join(installed.project, 'node_modules', '.bin', 'marketplace');
+  const server = await serveMarketplace(dataDir, {}, command);
+  const [, testKey = ''] = /^ {2}test {2}(\S+)$/m.exec(readFileSync(join(dataDir, 'first-keys.txt'), 'utf8')) ?? [];
+  const http = new HttpClient(server.port);
+  try {
+    await new ApiCaller(http, 'personal-loans', testKey).createSession('first-try');
+  } finally {
+    http.close();
+    assert.equal(await server.stop(), 0);
+  }
 });

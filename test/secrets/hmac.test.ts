@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Hmac } from '../../src/secrets/hmac.ts';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
 
 const key = fc.uint8Array({ minLength: 1, maxLength: 64 });
 const message = fc.uint8Array({ maxLength: 200 });
@@ -55,5 +56,32 @@ describe('Hmac', () => {
   it('throws for an empty key or a key longer than a block', () => {
     assert.throws(() => new Hmac(Buffer.alloc(0), 8), RangeError);
     assert.throws(() => new Hmac(Buffer.alloc(65), 8), RangeError);
+  });
+});
+
+describe('RandomPool', () => {
+  it('never returns the same bytes twice', () => {
+    const pool = new RandomPool();
+    const seen = new Set<string>();
+    const target = Buffer.alloc(10);
+    for (let i = 0; i < 5_000; i++) {
+      pool.fill(target, 0, 10);
+      seen.add(target.toString('hex'));
+    }
+    assert.equal(seen.size, 5_000);
+  });
+
+  it('writes only the requested range', () => {
+    const target = Buffer.alloc(64);
+    new RandomPool().fill(target, 16, 32);
+    assert.deepEqual(target.subarray(0, 16), Buffer.alloc(16));
+    assert.deepEqual(target.subarray(48), Buffer.alloc(16));
+    assert.notDeepEqual(target.subarray(16, 48), Buffer.alloc(32));
+  });
+
+  it('returns all byte values', () => {
+    const target = Buffer.alloc(8_192);
+    new RandomPool().fill(target, 0, target.length);
+    assert.equal(new Set(target).size, 256);
   });
 });

@@ -1,13 +1,50 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { CohortFilter } from '../../analytics/analytics.ts';
+import { isDatabaseCorrupt, StoreVersionMismatchError } from '../../analytics/analytics-database.ts';
+import { rebuildAnalyticsStore } from '../../analytics/ledger-follower.ts';
+import { ReadOnlyAnalytics } from '../../analytics/read-only-analytics.ts';
+import { keyFilePath } from '../../auth/key-file.ts';
+import { type IssuedKey, KeyRegistry } from '../../auth/key-registry.ts';
 import { bounds } from '../../bounds.ts';
-import { parseIsoDate } from '../../domain/calendar.ts';
+import { readDataDir } from '../../config/config.ts';
+import { readEnv } from '../../config/env.ts';
+import { dayOf, parseIsoDate } from '../../domain/calendar.ts';
+import { systemClock } from '../../domain/clock.ts';
+import type { Mode } from '../../domain/mode.ts';
+import { escapedJson } from '../../domain/text.ts';
+import { dataFiles } from '../../files/data-files.ts';
+import { lockFolder } from '../../files/folder-lock.ts';
+import type { DayRange, DayView } from '../../operations/analytics-views.ts';
+import {
+  type AnalyticsPage,
+  type PageRequest,
+  readDaysPage,
+  readRowsPage,
+  readSummary,
+  resolveDayRange,
+} from '../../operations/query-analytics.ts';
 import { isReferrerTag } from '../../sessions/referrer-tags.ts';
-import { servedVerticals } from '../../verticals/registry.ts';
-import type { AnalyticsReportOptions } from '../actions/analytics.ts';
-import { type CommandHelp, withHelp } from '../command-help.ts';
-import { choiceOption, parseAccountName } from '../option-parsers.ts';
+import { knownVerticals, servedVerticals } from '../../verticals/registry.ts';
+import type { Vertical } from '../../verticals/vertical.ts';
+import {
+  CommandLineError,
+  type CommandText,
+  choiceOption,
+  commandGroup,
+  defineCommand,
+  exitCodes,
+  parseAccountName,
+} from '../command.ts';
+import { formatTable, printChunk, printJson, printNotice, printResult } from '../output.ts';
+import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
+import { runInterruptible } from '../signals.ts';
+import { formatAsOf, formatDays, formatSessions, formatSummary } from './analytics-text.ts';
+import { withKeyRegistry } from './keys.ts';
+import { checkLogWithProgress, resolveLogFolder } from './log-folder.ts';
 
-export type AnalyticsReportKind = 'summary' | 'daily' | 'sessions';
+type AnalyticsReportKind = 'summary' | 'daily' | 'sessions';
 
 const metricMembers = {
   sessions_total: 'sessions created',
@@ -21,60 +58,53 @@ const metricMembers = {
 
 const positionMember = 'position of the last ledger record that is counted';
 
-const reportDefinitions: Readonly<
-  Record<AnalyticsReportKind, { readonly summary: string; readonly description: string; readonly help: CommandHelp }>
-> = {
+const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandText>> = {
   summary: {
     summary: 'print the totals of an experiment',
     description: 'Prints the totals of one referrer tag, with the same figures as GET /analytics.',
-    help: {
-      examples: [
-        'marketplace analytics summary --account acme --tag hero-short-form',
-        'marketplace analytics summary --account acme --tag hero-short-form --from 2026-11-01 --to 2026-11-30 --json | jq .rev_confirmed',
-      ],
-      json: {
-        output: 'one object: the response of the API (docs/api.md) and the position in the ledger',
-        members: {
-          referrer_tag: 'referrer tag of the sessions',
-          ...metricMembers,
-          top_lenders: 'one object per lender: `lender`, `clicks`, `rev_confirmed`',
-          granularity: '`summary`',
-          date_from: 'first day of the sessions, UTC',
-          date_to: 'last day of the sessions, UTC',
-          sessions_kept_from:
-            'first day whose single sessions are retained; earlier days are included in the figures; or null',
-          ids_outside_dates: '0',
-          matured_from:
-            'first day of the three matured figures: the requested day, or 180 days ago by default; or null',
-          matured_to: 'last day of the matured figures, or null',
-          sessions_matured: 'sessions older than 45 days',
-          rev_per_session_matured: 'confirmed revenue per matured session in USD, or null',
-          rev_per_session_ci95: 'its 95 % confidence interval: an object with `low` and `high`, or null',
-          by_device: 'one object per device class with the seven figures',
-          widget_events: 'number of widget events by type',
-          as_of: 'time of the last record that is counted, ISO 8601, or null',
-          as_of_position: positionMember,
-        },
+    examples: [
+      'marketplace analytics summary --account acme --tag hero-short-form',
+      'marketplace analytics summary --account acme --tag hero-short-form --from 2026-11-01 --to 2026-11-30 --json | jq .rev_confirmed',
+    ],
+    json: {
+      output: 'one object: the response of the API (docs/api.md) and the position in the ledger',
+      members: {
+        referrer_tag: 'referrer tag of the sessions',
+        ...metricMembers,
+        top_lenders: 'one object per lender: `lender`, `clicks`, `rev_confirmed`',
+        granularity: '`summary`',
+        date_from: 'first day of the sessions, UTC',
+        date_to: 'last day of the sessions, UTC',
+        sessions_kept_from:
+          'first day whose single sessions are retained; earlier days are included in the figures; or null',
+        ids_outside_dates: '0',
+        matured_from: 'first day of the three matured figures: the requested day, or 180 days ago by default; or null',
+        matured_to: 'last day of the matured figures, or null',
+        sessions_matured: 'sessions older than 45 days',
+        rev_per_session_matured: 'confirmed revenue per matured session in USD, or null',
+        rev_per_session_ci95: 'its 95 % confidence interval: an object with `low` and `high`, or null',
+        by_device: 'one object per device class with the seven figures',
+        widget_events: 'number of widget events by type',
+        as_of: 'time of the last record that is counted, ISO 8601, or null',
+        as_of_position: positionMember,
       },
     },
   },
   daily: {
     summary: 'print the figures of an experiment by day',
     description: 'Prints the figures of one referrer tag by the UTC day on which its sessions were created.',
-    help: {
-      examples: [
-        'marketplace analytics daily --account acme --tag hero-short-form',
-        'marketplace analytics daily --account acme --tag hero-short-form --from 2026-01-01 --json | jq -r .date',
-      ],
-      json: {
-        output: 'one object per line and day, as in the API (docs/api.md)',
-        members: {
-          date: 'UTC day',
-          ...metricMembers,
-          widget_events: 'number of widget events by type',
-          matured: 'whether the sessions are older than 45 days',
-          as_of_position: positionMember,
-        },
+    examples: [
+      'marketplace analytics daily --account acme --tag hero-short-form',
+      'marketplace analytics daily --account acme --tag hero-short-form --from 2026-01-01 --json | jq -r .date',
+    ],
+    json: {
+      output: 'one object per line and day, as in the API (docs/api.md)',
+      members: {
+        date: 'UTC day',
+        ...metricMembers,
+        widget_events: 'number of widget events by type',
+        matured: 'whether the sessions are older than 45 days',
+        as_of_position: positionMember,
       },
     },
   },
@@ -82,40 +112,37 @@ const reportDefinitions: Readonly<
     summary: 'print the sessions of an experiment',
     description:
       'Prints the sessions of one referrer tag in the order of their creation. It reads page by page, so while a server runs, later pages may count more events than earlier ones.',
-    help: {
-      examples: [
-        'marketplace analytics sessions --account acme --tag hero-short-form --from 2026-01-01',
-        `marketplace analytics sessions --account acme --tag hero-short-form --json | jq -r 'select(.rev_confirmed > 0) | .sub_id'`,
-      ],
-      json: {
-        output: 'one object per line and session, as in the API (docs/api.md)',
-        members: {
-          sub_id: 'id of the session',
-          referrer_tag: 'referrer tag of the session',
-          created_at: 'ISO 8601, as all times',
-          sandbox: 'whether its key is a test key',
-          device: 'device class',
-          metadata: 'metadata from the request that created the session, or null',
-          marketplace_views: 'times that offers were shown',
-          offer_clicks: 'offers clicked, each counted once',
-          rev_attributed: metricMembers.rev_attributed,
-          rev_confirmed: metricMembers.rev_confirmed,
-          last_event_at: 'time of the last event that is counted',
-          lenders: 'one object per lender with a click: `lender`, `clicks`, `rev_confirmed`',
-          as_of_position: positionMember,
-        },
+    examples: [
+      'marketplace analytics sessions --account acme --tag hero-short-form --from 2026-01-01',
+      `marketplace analytics sessions --account acme --tag hero-short-form --json | jq -r 'select(.rev_confirmed > 0) | .sub_id'`,
+    ],
+    json: {
+      output: 'one object per line and session, as in the API (docs/api.md)',
+      members: {
+        sub_id: 'id of the session',
+        referrer_tag: 'referrer tag of the session',
+        created_at: 'ISO 8601, as all times',
+        sandbox: 'whether its key is a test key',
+        device: 'device class',
+        metadata: 'metadata from the request that created the session, or null',
+        marketplace_views: 'times that offers were shown',
+        offer_clicks: 'offers clicked, each counted once',
+        rev_attributed: metricMembers.rev_attributed,
+        rev_confirmed: metricMembers.rev_confirmed,
+        last_event_at: 'time of the last event that is counted',
+        lenders: 'one object per lender with a click: `lender`, `clicks`, `rev_confirmed`',
+        as_of_position: positionMember,
       },
     },
   },
 };
 
 function analyticsReportCommand(kind: AnalyticsReportKind): Command {
-  const { summary, description, help } = reportDefinitions[kind];
-  const command = new Command(kind)
-    .summary(summary)
-    .description(
-      `${description} It reads the analytics store of the data folder, also while a server runs, and prints the position of the last ledger record that is counted. The newest events may not be counted yet.`,
-    )
+  const { description, ...definition } = reportDefinitions[kind];
+  return defineCommand(kind, {
+    ...definition,
+    description: `${description} It reads the analytics store of the data folder, also while a server runs, and prints the position of the last ledger record that is counted. The newest events may not be counted yet.`,
+  })
     .requiredOption('--account <name>', 'account of the sessions', parseAccountName)
     .requiredOption('--tag <tag>', 'referrer tag of the sessions', parseReferrerTag)
     .addOption(
@@ -134,11 +161,7 @@ function analyticsReportCommand(kind: AnalyticsReportKind): Command {
     )
     .option('--to <date>', 'last UTC day on which the sessions were created (default: today)', parseDate)
     .option('--json', kind === 'summary' ? 'print one JSON object' : 'print one JSON object per line')
-    .action(async (options: AnalyticsReportOptions) => {
-      const { printAnalyticsReport } = await import('../actions/analytics.ts');
-      await printAnalyticsReport(kind, options);
-    });
-  return withHelp(command, { exitCodes: { 1: null }, ...help });
+    .action((options: AnalyticsReportOptions) => printAnalyticsReport(kind, options));
 }
 
 function parseReferrerTag(text: string): string {
@@ -153,46 +176,31 @@ function parseDate(text: string): number {
   throw new InvalidArgumentError('It must be a date like 2026-11-21.');
 }
 
-export function analyticsCommand(): Command {
-  const command = new Command('analytics')
-    .summary('print the figures of experiments, or rebuild them')
-    .description(
-      'Reads the analytics store of the data folder (SVC_DATA_DIR, or ./data), also while a server runs, and rebuilds it.',
-    )
-    .addCommand(analyticsReportCommand('summary'))
-    .addCommand(analyticsReportCommand('daily'))
-    .addCommand(analyticsReportCommand('sessions'))
-    .addCommand(tagsCommand())
-    .addCommand(rebuildCommand());
-  return withHelp(command, {
-    examples: [
-      'marketplace analytics summary --account acme --tag hero-short-form',
-      'marketplace analytics daily --account acme --tag hero-short-form --from 2026-11-01',
-      'marketplace analytics rebuild',
+export function createCommand(): Command {
+  return commandGroup(
+    'analytics',
+    'Reads the analytics store of the data folder (SVC_DATA_DIR, or ./data), also while a server runs, and rebuilds it.',
+    [
+      analyticsReportCommand('summary'),
+      analyticsReportCommand('daily'),
+      analyticsReportCommand('sessions'),
+      tagsCommand(),
+      rebuildCommand(),
     ],
-    exitCodes: { 1: null, 3: null, 130: null },
-  });
+  );
 }
 
 function tagsCommand(): Command {
-  const command = new Command('tags')
-    .summary('count the referrer tags of each account')
-    .description(
+  return defineCommand('tags', {
+    summary: 'count the referrer tags of each account',
+    description:
       'Counts the different referrer tags of each account, vertical and mode, which SVC_LIMIT_REFERRER_TAGS limits. The highest count is ' +
-        'printed first. Tags remain counted when the retention deletes their sessions. Reads the analytics store of the data folder, also ' +
-        'while a server runs.',
-    )
-    .option('--json', 'print an array of JSON objects')
-    .action(async (options: { readonly json?: true }) => {
-      const { printTagCounts } = await import('../actions/analytics.ts');
-      await printTagCounts(options);
-    });
-  return withHelp(command, {
+      'printed first. Tags remain counted when the retention deletes their sessions. Reads the analytics store of the data folder, also ' +
+      'while a server runs.',
     examples: [
       'marketplace analytics tags',
       `marketplace analytics tags --json | jq -r '.[] | select(.tags > 50000) | .account'`,
     ],
-    exitCodes: { 1: null },
     json: {
       output: 'array with one object per account, vertical and mode, the highest count first',
       members: {
@@ -203,28 +211,23 @@ function tagsCommand(): Command {
         as_of_position: positionMember,
       },
     },
-  });
+  })
+    .option('--json', 'print an array of JSON objects')
+    .action(printTagCounts);
 }
 
 function rebuildCommand(): Command {
-  const command = new Command('rebuild')
-    .summary('rebuild the analytics store from the ledger')
-    .description(
+  return defineCommand('rebuild', {
+    summary: 'rebuild the analytics store from the ledger',
+    description:
       'Verifies the ledger, computes all figures from its records and from the archived figures of days whose records the retention ' +
-        'deleted (SVC_RETENTION_DAYS), and replaces the analytics store. The service must be stopped. A rebuild is seldom needed: the ' +
-        'service rebuilds a store that is damaged, missing or of another version at its start. If the command is killed, run it again.',
-    )
-    .option('--json', 'print one JSON object')
-    .action(async (options: { readonly json?: true }) => {
-      const { rebuildAnalytics } = await import('../actions/analytics-rebuild.ts');
-      await rebuildAnalytics(options);
-    });
-  return withHelp(command, {
+      'deleted (SVC_RETENTION_DAYS), and replaces the analytics store. The service must be stopped. A rebuild is seldom needed: the ' +
+      'service rebuilds a store that is damaged, missing or of another version at its start. If the command is killed, run it again.',
     examples: [
       'marketplace analytics rebuild',
       'SVC_DATA_DIR=/backup/data marketplace analytics rebuild --json | jq .left_out',
     ],
-    exitCodes: { 1: null, 3: 'the ledger is damaged; the store is unchanged', 130: null },
+    exitCodes: { 3: 'the ledger is damaged; the store is unchanged', 130: null },
     json: {
       output: 'one object',
       members: {
@@ -236,5 +239,208 @@ function rebuildCommand(): Command {
         tail_bytes: 'bytes after the last complete record; the next start of the service moves them to a file',
       },
     },
+  })
+    .option('--json', 'print one JSON object')
+    .action(rebuildAnalytics);
+}
+
+/** Opens the analytics store of a data folder for reading, runs a function, and closes the store. A server may be running. */
+async function withStoredAnalytics(
+  dataDir: string,
+  run: (analytics: ReadOnlyAnalytics) => void | Promise<void>,
+): Promise<void> {
+  const { analyticsStoreFile } = dataFiles(dataDir);
+  if (!existsSync(analyticsStoreFile)) {
+    throw new CommandLineError(`there are no analytics in ${dataDir} yet (see SVC_DATA_DIR)`);
+  }
+  try {
+    const analytics = new ReadOnlyAnalytics(analyticsStoreFile);
+    try {
+      await run(analytics);
+    } finally {
+      await analytics.close();
+    }
+  } catch (error) {
+    if (!(error instanceof StoreVersionMismatchError) && !isDatabaseCorrupt(error)) throw error;
+    const remedy = 'start the service, which rebuilds it, or run marketplace analytics rebuild';
+    throw new CommandLineError(`${analyticsStoreFile} cannot be read (${error.message}): ${remedy}`, { cause: error });
+  }
+}
+
+interface AnalyticsReportOptions {
+  readonly account: string;
+  readonly tag: string;
+  readonly vertical: Vertical;
+  readonly mode: Mode;
+  /** First and last day of the report, as day numbers. */
+  readonly from?: number;
+  readonly to?: number;
+  readonly json?: true;
+}
+
+/** Prints a report from the analytics store of the data folder. The figures are those of GET /analytics. */
+async function printAnalyticsReport(kind: AnalyticsReportKind, options: AnalyticsReportOptions): Promise<void> {
+  const dataDir = readDataDir(readEnv());
+  const { account } = listKeys(dataDir).find(({ accountName }) => accountName === options.account) ?? {};
+  if (account === undefined) {
+    throw new CommandLineError('there is no account of this name; marketplace keys list shows them');
+  }
+  const filter: CohortFilter = {
+    account,
+    vertical: options.vertical.number,
+    mode: options.mode,
+    referrerTag: options.tag,
+    subs: null,
+  };
+  const today = dayOf(systemClock.wallMs());
+  const range = resolveDayRange({ from: options.from, to: options.to }, today);
+  if (range === null) throw new CommandLineError('--from must not be after --to', { exitCode: exitCodes.usage });
+  const json = options.json ?? false;
+  await withStoredAnalytics(dataDir, async (analytics) => {
+    if (kind === 'daily') return printDailyReport(analytics, filter, range, today, json);
+    if (kind === 'sessions') return printSessionsReport(analytics, filter, range, json);
+    const undated = options.from === undefined && options.to === undefined;
+    const summary = await readSummary(analytics, filter, { ...range, undated, today });
+    if (json) printJson({ ...summary, as_of_position: analytics.projectedPosition });
+    else printResult(formatSummary(summary, analytics.projectedPosition));
   });
+}
+
+async function printDailyReport(
+  analytics: ReadOnlyAnalytics,
+  filter: CohortFilter,
+  range: DayRange,
+  today: number,
+  json: boolean,
+): Promise<void> {
+  const days: DayView[] = [];
+  for await (const items of readPages(filter, range, (page) => readDaysPage(analytics, page, today))) {
+    if (!json) days.push(...items);
+    else if (!(await printChunk(toJsonLines(items, analytics.projectedPosition)))) return;
+  }
+  if (!json) printResult(formatDays(days, analytics.projectedPosition));
+}
+
+async function printSessionsReport(
+  analytics: ReadOnlyAnalytics,
+  filter: CohortFilter,
+  range: DayRange,
+  json: boolean,
+): Promise<void> {
+  let printed = 0;
+  for await (const items of readPages(filter, range, (page) => readRowsPage(analytics, page))) {
+    if (items.length === 0) break;
+    const lines = json ? toJsonLines(items, analytics.projectedPosition) : formatSessions(items, printed === 0);
+    if (!(await printChunk(lines))) return;
+    printed += items.length;
+  }
+  if (json) return;
+  const count = printed === 0 ? 'No sessions found' : `${printed} sessions`;
+  printNotice(`${count}, ${formatAsOf(analytics.projectedPosition)}.`);
+}
+
+async function* readPages<Item>(
+  filter: CohortFilter,
+  range: DayRange,
+  readPage: (page: PageRequest) => Promise<AnalyticsPage<Item>>,
+): AsyncGenerator<readonly Item[], void> {
+  for (let after: number | null = 0; after !== null; ) {
+    const page: AnalyticsPage<Item> = await readPage({
+      filter,
+      position: { ...range, after },
+      limit: bounds.analyticsPageItemsMax,
+      signal: null,
+    });
+    yield page.items;
+    after = page.nextAfter;
+  }
+}
+
+function toJsonLines(items: readonly object[], position: number): string {
+  return items.map((item) => escapedJson({ ...item, as_of_position: position })).join('\n');
+}
+
+function listKeys(dataDir: string): readonly IssuedKey[] {
+  return withKeyRegistry(KeyRegistry.openExisting(keyFilePath(dataDir)), (registry) => registry.list());
+}
+
+/** Prints the number of referrer tags of each account, vertical and mode. */
+async function printTagCounts(options: { readonly json?: true }): Promise<void> {
+  const dataDir = readDataDir(readEnv());
+  const keys = listKeys(dataDir);
+  await withStoredAnalytics(dataDir, (analytics) => {
+    const counts = analytics.countTags().map(([account, vertical, test, tags]) => ({
+      account: keys.find((key) => key.account === account)?.accountName ?? null,
+      vertical: knownVerticals.find(({ number }) => number === vertical)?.segment ?? null,
+      mode: test === 1 ? 'test' : 'live',
+      tags,
+      as_of_position: analytics.projectedPosition,
+    }));
+    if (options.json) {
+      printJson(counts);
+      return;
+    }
+    const rows = counts.map(({ account, vertical, mode, tags }) => [
+      account ?? '-',
+      vertical ?? '-',
+      mode,
+      String(tags),
+    ]);
+    if (rows.length > 0) printResult(formatTable(['ACCOUNT', 'VERTICAL', 'MODE', 'TAGS'], rows));
+    const asOf = formatAsOf(analytics.projectedPosition);
+    printNotice(rows.length === 0 ? `No tags found, ${asOf}.` : `Counts are ${asOf}.`);
+  });
+}
+
+/** Replaces the analytics store by a new one that is built from the ledger. The service must be stopped. */
+async function rebuildAnalytics(options: { readonly json?: true }): Promise<void> {
+  const ledgerFolder = resolveLogFolder(undefined);
+  const dataDir = dirname(ledgerFolder);
+  const { analyticsStoreFile: store } = dataFiles(dataDir);
+  const lock = lockFolder(dataDir);
+  try {
+    const replaced = existsSync(store);
+    const missing: string[] = [];
+    const { records, leftOut, tornBytes } = await runInterruptible((signal) =>
+      rebuildFromLedger(ledgerFolder, options, missing, signal),
+    );
+    if (options.json) {
+      printJson({ store, replaced, records, left_out: leftOut, missing, tail_bytes: tornBytes });
+      return;
+    }
+    if (tornBytes > 0) {
+      printNotice(
+        `The ledger ends with ${tornBytes} bytes of an incomplete record; the next start of the service moves them to a file.`,
+      );
+    }
+    for (const sentence of missing) printNotice(`marketplace: ${sentence}; the figures leave them out`);
+    printResult(`${replaced ? 'rebuilt' : 'built'} ${store} from ${records} records`);
+    for (const [reason, count] of Object.entries(leftOut))
+      if (count > 0) printNotice(`  ${count} not counted: ${reason}`);
+  } finally {
+    lock.release();
+  }
+}
+
+async function rebuildFromLedger(
+  ledgerFolder: string,
+  options: { readonly json?: true },
+  missing: string[],
+  signal: AbortSignal,
+) {
+  const { damage, position, records, tornBytes } = await checkLogWithProgress(ledgerFolder, options, { signal });
+  if (damage !== null) throw damage;
+  const bar = createProgressBar(progressStreamFor(options), { total: records, unit: 'records' });
+  try {
+    const { records: counted, ...leftOut } = await rebuildAnalyticsStore({
+      files: dataFiles(dirname(ledgerFolder)),
+      upToPosition: position,
+      onProgress: (more) => bar.advance(more),
+      onMissingRecords: (sentence) => missing.push(sentence),
+      signal,
+    });
+    return { records: counted, leftOut, tornBytes };
+  } finally {
+    bar.clear();
+  }
 }

@@ -1,5 +1,23 @@
-import { Command } from 'commander';
-import { withHelp } from '../command-help.ts';
+import type { Command } from 'commander';
+import { bounds } from '../../bounds.ts';
+import { type CatalogError, CatalogErrors, type CatalogPath, formatPath } from '../../catalogs/catalog-errors.ts';
+import type { CatalogFile } from '../../catalogs/catalog-schema.ts';
+import { catalogVersionsByMode } from '../../catalogs/identifiers.ts';
+import { parseCatalogJson, readCatalogText, validateCatalogValue } from '../../catalogs/parse-catalog.ts';
+import { logoFolder, readLogos } from '../../catalogs/read-logos.ts';
+import {
+  type BandStatistics,
+  type CatalogStatistics,
+  computeCatalogStatistics,
+  type FieldCoverage,
+  type NumberSummary,
+} from '../../verticals/personal-loans/catalog-statistics.ts';
+import type { LoanCatalog } from '../../verticals/personal-loans/offer-schema.ts';
+import { servedVerticals } from '../../verticals/registry.ts';
+import type { Vertical } from '../../verticals/vertical.ts';
+import { CommandLineError, commandGroup, defineCommand } from '../command.ts';
+import { formatNameValues, formatTable, printChunk, printJson, printResult } from '../output.ts';
+import { jsonErrorPosition, locateJsonPaths, type TextPosition } from './json-positions.ts';
 
 const positionMembers = {
   path: 'path in the catalog',
@@ -9,18 +27,10 @@ const positionMembers = {
 } as const;
 
 function catalogValidateCommand(): Command {
-  const command = new Command('validate')
-    .summary('validate a catalog file')
-    .description(
+  return defineCommand('validate', {
+    summary: 'validate a catalog file',
+    description:
       'Validates a catalog file with the rules of the server, and prints each error with its line and path. For a valid file it prints notes about lenders whose logo cannot be shown. It changes nothing. A server checks its own file every second, so a valid file only needs to be moved there.',
-    )
-    .argument('<file>', 'catalog file')
-    .option('--json', 'print one JSON object')
-    .action(async (file: string, options: { readonly json?: true }) => {
-      const { validateCatalogFile } = await import('../actions/catalog.ts');
-      await validateCatalogFile(file, options);
-    });
-  return withHelp(command, {
     examples: [
       'marketplace catalog validate offers.json',
       'marketplace catalog validate new.json && mv new.json offers.json',
@@ -45,27 +55,21 @@ function catalogValidateCommand(): Command {
         notes: 'notes about a valid file: objects like those of `faults`',
       },
     },
-  });
+  })
+    .argument('<file>', 'catalog file')
+    .option('--json', 'print one JSON object')
+    .action(validateCatalogFile);
 }
 
 function catalogStatsCommand(): Command {
-  const command = new Command('stats')
-    .summary('print statistics of a catalog file')
-    .description(
+  return defineCommand('stats', {
+    summary: 'print statistics of a catalog file',
+    description:
       'Prints statistics of a valid catalog: prices and payouts by credit band, and the number of offers that accept each value of a field.',
-    )
-    .argument('<file>', 'catalog file')
-    .option('--json', 'print one JSON object')
-    .action(async (file: string, options: { readonly json?: true }) => {
-      const { printCatalogStats } = await import('../actions/catalog.ts');
-      printCatalogStats(file, options);
-    });
-  return withHelp(command, {
     examples: [
       'marketplace catalog stats offers.json',
       `marketplace catalog stats offers.json --json | jq '.coverage[] | select(.field == "state").offers.AR'`,
     ],
-    exitCodes: { 1: null },
     json: {
       output: 'one object; a distribution is null or an object with `min`, `median` and `max`',
       members: {
@@ -85,17 +89,234 @@ function catalogStatsCommand(): Command {
         using: 'number of offers that use each optional member',
       },
     },
-  });
+  })
+    .argument('<file>', 'catalog file')
+    .option('--json', 'print one JSON object')
+    .action(printCatalogStats);
 }
 
-export function catalogCommand(): Command {
-  const command = new Command('catalog')
-    .summary('validate catalogs of offers, or print statistics')
-    .description('Validates a catalog file before a server reads it, and prints statistics of its offers.')
-    .addCommand(catalogValidateCommand())
-    .addCommand(catalogStatsCommand());
-  return withHelp(command, {
-    examples: ['marketplace catalog validate offers.json', 'marketplace catalog stats offers.json'],
-    exitCodes: { 1: null },
-  });
+export function createCommand(): Command {
+  return commandGroup(
+    'catalog',
+    'Validates a catalog file before a server reads it, and prints statistics of its offers.',
+    [catalogValidateCommand(), catalogStatsCommand()],
+  );
+}
+
+/** Result of reading a catalog file: the text, and the catalog or its errors. */
+type CatalogReadResult = { readonly text: string; readonly vertical: Vertical } & (
+  | { readonly catalog: CatalogFile; readonly errors: null }
+  | { readonly catalog: null; readonly errors: CatalogErrors }
+);
+
+/** Reads a catalog file for the vertical that the file names. Throws `CommandLineError` if the file cannot be read. */
+function readCatalogFile(file: string): CatalogReadResult {
+  const read = readCatalogText(file);
+  if (!read.ok) throw new CommandLineError(`${file} ${read.problem}`);
+  const { text } = read;
+  const parsed = parseCatalogJson(text);
+  const vertical = verticalOfCatalog(parsed.ok ? parsed.value : null);
+  const validated = parsed.ok ? validateCatalogValue(parsed.value, vertical) : parsed;
+  return validated.ok
+    ? { text, vertical, catalog: validated.catalog, errors: null }
+    : { text, vertical, catalog: null, errors: validated.errors };
+}
+
+/** Returns the vertical that a catalog names, or the first vertical if the catalog names none that is served, which is an error. */
+function verticalOfCatalog(value: unknown): Vertical {
+  const segment = (value as { vertical?: unknown } | null)?.vertical;
+  return servedVerticals.find((vertical) => vertical.segment === segment) ?? servedVerticals[0]!;
+}
+
+/** Returns the size of a valid catalog, and its version for each mode. */
+function summarizeCatalog(catalog: CatalogFile) {
+  return {
+    vertical: catalog.vertical,
+    lenders: catalog.lenders.length,
+    offers: catalog.lenders.reduce((sum, { offers }) => sum + offers.length, 0),
+    versions: catalogVersionsByMode(catalog),
+  };
+}
+
+interface LocatedError {
+  readonly path: string;
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly problem: string;
+}
+
+async function validateCatalogFile(file: string, options: { readonly json?: true }): Promise<void> {
+  const { text, catalog, errors } = readCatalogFile(file);
+  const { located, rest } = locateErrors(text, errors ?? new CatalogErrors());
+  const summary = catalog === null ? null : summarizeCatalog(catalog);
+  const notes = catalog === null || located.length > 0 ? [] : await findLogoNotes(file, text, catalog);
+  if (options.json) {
+    printJson({ file, valid: located.length === 0, ...summary, faults: located, rest, notes });
+  } else if (located.length > 0) {
+    const lines = located.map((error) => formatErrorLine(file, error));
+    await printChunk([...lines, ...(rest === null ? [] : [rest])].join('\n'));
+  } else if (summary !== null) {
+    const { offers, lenders, vertical, versions } = summary;
+    await printChunk(
+      `${file} is valid: ${offers} offers of ${lenders} lenders for ${vertical}; version ${versions.live} for live keys, ${versions.test} for test keys`,
+    );
+    if (notes.length > 0) await printChunk(notes.map((note) => formatNoteLine(file, note)).join('\n'));
+  }
+  if (located.length > 0) {
+    throw new CommandLineError(
+      `${file} is not a valid catalog: ${formatErrorCount(located.length)}${rest === null ? '' : ` ${rest}`}`,
+    );
+  }
+}
+
+/** Returns the errors in the order of the text, up to `bounds.catalogErrorsReportedMax`, and a sentence about the remaining errors. */
+function locateErrors(text: string, errors: CatalogErrors): { located: LocatedError[]; rest: string | null } {
+  if (errors.isUnreadable) {
+    const located = errors.listed.map((error) =>
+      toLocatedError(
+        error,
+        error.problem.startsWith('is not JSON') ? jsonErrorPosition(text, error.problem) : { line: 1, column: 1 },
+      ),
+    );
+    return { located, rest: null };
+  }
+  const { positions, duplicates } = locateJsonPaths(
+    text,
+    errors.listed.map(({ path }) => path),
+    bounds.catalogErrorsReportedMax - errors.listed.length,
+  );
+  const located = errors.listed.map((error, index) => toLocatedError(error, positions[index]!));
+  // `JSON.parse` uses only the last of several equal members, so a criterion or a price would have no effect.
+  const problem = 'duplicate member of the same object';
+  located.push(...duplicates.reported.map(({ path, position }) => toLocatedError({ path, problem }, position)));
+  const rest = errors.omittedText(duplicates.count - duplicates.reported.length);
+  return { located: located.sort(byPosition), rest };
+}
+
+/** Lists the lenders whose logo is replaced by a monogram. The catalog is still valid. */
+async function findLogoNotes(file: string, text: string, { lenders }: CatalogFile): Promise<LocatedError[]> {
+  const { problems, folderFound } = await readLogos(logoFolder(file), lenders);
+  if (!folderFound) {
+    const problem = 'there is no folder logos beside the file, so a monogram is shown for every lender';
+    return [toLocatedError({ path: ['lenders'], problem }, positionsOf(text, [['lenders']])[0]!)];
+  }
+  const reported = problems.slice(0, bounds.catalogErrorsReportedMax);
+  const paths = reported.map(({ lenderIndex }) => ['lenders', lenderIndex, 'logo']);
+  const positions = positionsOf(text, paths);
+  const notes = reported.map(({ file: logo, problem }, index) =>
+    toLocatedError(
+      { path: paths[index]!, problem: `logos/${logo} ${problem}, so a monogram is shown` },
+      positions[index]!,
+    ),
+  );
+  const more = problems.length - reported.length;
+  if (more > 0) notes.push(toLocatedError({ path: ['lenders'], problem: `and ${more} more logos` }, null));
+  return notes;
+}
+
+function positionsOf(text: string, paths: CatalogPath[]): (TextPosition | null)[] {
+  return locateJsonPaths(text, paths, 0).positions;
+}
+
+function toLocatedError({ path, problem }: CatalogError, position: TextPosition | null): LocatedError {
+  return { path: formatPath(path), line: position?.line ?? null, column: position?.column ?? null, problem };
+}
+
+function byPosition(one: LocatedError, other: LocatedError): number {
+  return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
+}
+
+/** Formats an error as compilers do, so that editors and terminals turn the position into a link. */
+function formatErrorLine(file: string, { path, line, column, problem }: LocatedError): string {
+  return `${file}${line === null ? '' : `:${line}:${column}`}: ${path}: ${problem}`;
+}
+
+function formatNoteLine(file: string, note: LocatedError): string {
+  return formatErrorLine(file, { ...note, path: `note: ${note.path}` });
+}
+
+function formatErrorCount(count: number): string {
+  return `${count} ${count === 1 ? 'error' : 'errors'}`;
+}
+
+function printCatalogStats(file: string, options: { readonly json?: true }): void {
+  const { catalog, vertical, errors } = readCatalogFile(file);
+  if (catalog === null) {
+    throw new CommandLineError(
+      `${file} is not a valid catalog: ${formatErrorCount(errors.count)}; marketplace catalog validate lists them`,
+    );
+  }
+  const summary = summarizeCatalog(catalog);
+  const statistics = computeCatalogStatistics(catalog as LoanCatalog, vertical);
+  if (options.json) printJson({ file, ...summary, ...statistics });
+  else printResult(formatCatalogStats(file, summary, statistics));
+}
+
+function formatCatalogStats(
+  file: string,
+  { vertical, versions }: ReturnType<typeof summarizeCatalog>,
+  statistics: CatalogStatistics,
+): string {
+  const { lenders, offers, term_months, payouts, never_shown } = statistics;
+  const payoutTexts = (['cost_per_lead', 'cost_per_click'] as const)
+    .filter((model) => payouts[model].offers > 0)
+    .map((model) => `${payouts[model].offers} ${model.replaceAll('_', ' ')}, ${formatSpread(payouts[model].usd)} USD`);
+  const head: [string, string][] = [
+    ['file', file],
+    ['vertical', vertical],
+    ['versions', `${versions.live} for live keys, ${versions.test} for test keys`],
+    ['lenders', String(lenders)],
+    ['offers', String(offers)],
+    ['terms', `${term_months.join(', ')} months`],
+    ['payouts', payoutTexts.join('; ')],
+    ...(never_shown.length === 0 ? [] : [['never shown', never_shown.join(', ')] as [string, string]]),
+  ];
+  return [
+    formatNameValues(head, 13),
+    formatTable(
+      ['BAND', 'OFFERS', 'NOTE RATE %', 'APR %', 'FEE %', 'APPROVAL', 'CLICK USD'],
+      statistics.bands.map(bandCells),
+    ),
+    formatTable(['FIELD', 'OFFERS THAT ACCEPT EACH VALUE'], statistics.coverage.flatMap(coverageCells)),
+    formatTable(
+      ['MEMBER', 'OFFERS USING IT'],
+      Object.entries(statistics.using).map(([name, count]) => [name, String(count)]),
+    ),
+  ].join('\n\n');
+}
+
+function bandCells(band: BandStatistics): string[] {
+  return [
+    band.band,
+    String(band.offers),
+    formatSpread(band.note_rate_percent),
+    formatSpread(band.apr_percent),
+    formatSpread(band.origination_fee_percent),
+    formatSpread(band.approval_likelihood),
+    formatSpread(band.click_usd),
+  ];
+}
+
+const valuesPerLine = 8;
+
+function coverageCells({ field, offers, not_told }: FieldCoverage): string[][] {
+  const counts = Object.entries(offers).map(([value, count]) => `${value} ${count}`);
+  if (not_told > 0) counts.push(`not given ${not_told}`);
+  const lines: string[][] = [];
+  for (let start = 0; start < counts.length; start += valuesPerLine) {
+    lines.push([start === 0 ? field : '', counts.slice(start, start + valuesPerLine).join(', ')]);
+  }
+  return lines;
+}
+
+function formatSpread(spread: NumberSummary | null): string {
+  if (spread === null) return '-';
+  const { min, median, max } = spread;
+  return min === max
+    ? formatHundredths(min)
+    : `${formatHundredths(min)} to ${formatHundredths(max)} (median ${formatHundredths(median)})`;
+}
+
+function formatHundredths(value: number): string {
+  return String(Math.round(value * 100) / 100);
 }

@@ -1,19 +1,19 @@
-import { Command } from 'commander';
-import { withHelp } from '../command-help.ts';
+import type { Command } from 'commander';
+import { bounds } from '../../bounds.ts';
+import { type Config, detectMachine, loadConfig, type Machine, type PublicUrls } from '../../config/config.ts';
+import { readEnv, type SettingName } from '../../config/env.ts';
+import { isLoopbackHost, resolveUrls, urlSettingNames } from '../../config/resolve-urls.ts';
+import { tlsMinVersionDefault } from '../../tls/certificate.ts';
+import { personalLoans } from '../../verticals/personal-loans/personal-loans.ts';
+import { exampleCatalogFile } from '../../verticals/registry.ts';
+import { defineCommand } from '../command.ts';
+import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
-export function checkConfigCommand(): Command {
-  const command = new Command('check-config')
-    .summary('check the settings and print their values')
-    .description(
+export function createCommand(): Command {
+  return defineCommand('check-config', {
+    description:
       'Checks the environment variables of the service, and prints the value of each setting and its origin. Warns about risky values. ' +
-        'Reads no files and prints no secrets.',
-    )
-    .option('--json', 'print one JSON object')
-    .action(async (options: { readonly json?: true }) => {
-      const { printConfig } = await import('../actions/check-config.ts');
-      printConfig(options);
-    });
-  return withHelp(command, {
+      'Reads no files and prints no secrets.',
     examples: [
       'marketplace check-config',
       'SVC_PORT=99999 marketplace check-config || echo invalid',
@@ -29,5 +29,124 @@ export function checkConfigCommand(): Command {
         warnings: 'array of sentences about risky or probably unintended values',
       },
     },
-  });
+  })
+    .option('--json', 'print one JSON object')
+    .action(printConfig);
+}
+
+function printConfig({ json }: { readonly json?: true }): void {
+  const env = readEnv();
+  const machine = detectMachine();
+  const { config, warnings } = loadConfig(env, machine);
+  const { urls, warnings: urlWarnings } = resolveUrls(config, config.publicEndpoint.port);
+  const allWarnings = [...warnings, ...urlWarnings, ...configRisks(config, urls, machine)];
+  const values = Object.entries(settingValues(config, urls, machine)) as [SettingName, SettingValue][];
+  const originOf = (name: SettingName) => (env.values[name] === undefined ? 'default' : 'environment');
+  if (json) {
+    const settings = Object.fromEntries(values.map(([name, value]) => [name, { value, from: originOf(name) }]));
+    printJson({ settings, warnings: allWarnings });
+    return;
+  }
+  for (const warning of allWarnings) printNotice(`marketplace: warning: ${warning}`);
+  const rows = values.map(([name, value]) => [name, formatSetting(name, value), originOf(name)]);
+  printResult(formatTable(['SETTING', 'VALUE', 'FROM'], rows));
+}
+
+type SettingValue = string | number | readonly string[] | null;
+
+/** Returns the value of every setting, whether it was set or is the default. */
+function settingValues(
+  config: Config,
+  urls: PublicUrls,
+  { heapMegabytes, heapBytes }: Machine,
+): { readonly [Name in SettingName]: SettingValue } {
+  return {
+    SVC_HOST: config.publicEndpoint.host,
+    SVC_PORT: config.publicEndpoint.port,
+    SVC_OPS_HOST: config.operationsEndpoint.host,
+    SVC_OPS_PORT: config.operationsEndpoint.port,
+    SVC_OPS_ALLOWED_HOSTS: config.operationsAllowedHosts,
+    SVC_TLS_CERT: config.tls?.certificateFile ?? null,
+    SVC_TLS_KEY: config.tls?.keyFile ?? null,
+    SVC_TLS_MIN_VERSION: config.tls?.minVersion ?? tlsMinVersionDefault,
+    SVC_PUBLIC_URL: urls.public,
+    SVC_CLICK_URL: urls.click,
+    SVC_WIDGET_URL: urls.widget,
+    SVC_CDN_URL: urls.cdn,
+    SVC_DATA_DIR: config.dataDir,
+    SVC_SECRET_FILE: config.secretFile,
+    SVC_CATALOG: config.catalog.kind === 'example' ? exampleCatalogFile(personalLoans) : config.catalog.path,
+    SVC_LISTENER: config.engine,
+    SVC_DRAIN_DELAY_SECONDS: config.drain.delayMs / 1000,
+    SVC_DRAIN_DEADLINE_SECONDS: config.drain.deadlineMs / 1000,
+    SVC_MATCHER_THREADS: config.matcher.kind === 'in_thread' ? 0 : config.matcher.threads,
+    SVC_DURABILITY: config.durability,
+    SVC_RETENTION_DAYS: config.retentionDays,
+    SVC_MAX_SESSIONS: config.sessions.max,
+    SVC_SESSION_TTL_SECONDS: config.sessions.ttlMs / 1000,
+    // If NODE_OPTIONS set the heap size, only the resulting limit is known.
+    MARKETPLACE_HEAP_MB: heapMegabytes ?? Math.round(heapBytes / 2 ** 20),
+    SVC_LIMIT_REQUESTS_PER_MINUTE: config.limits.requestsPerMinute,
+    SVC_LIMIT_ANALYTICS_PER_MINUTE: config.limits.analyticsPerMinute,
+    SVC_LIMIT_SESSIONS_PER_DAY: config.limits.sessionsPerDay,
+    SVC_LIMIT_REFERRER_TAGS: config.sessions.tagsMax,
+    SVC_CORS_ORIGINS: config.cors.kind === 'off' ? [] : config.cors.origins,
+    SVC_LOG_LEVEL: config.logLevel,
+  };
+}
+
+/** Formats a value as in the environment variable. A missing value is formatted as its meaning. */
+function formatSetting(name: SettingName, value: SettingValue): string {
+  if (name === 'SVC_RETENTION_DAYS') return value === null ? '(for ever)' : String(value);
+  if (value === null) return '(none)';
+  if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(',');
+  return String(value);
+}
+
+/** Returns risks of the configuration as sentences. Only `check-config` reports them; a server start does not. */
+export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Machine, 'cores'>): string[] {
+  const { operationsEndpoint, durability, limits, matcher, sessions, logLevel } = config;
+  const risks: string[] = [];
+  const unencrypted = unencryptedUrlSettings(urls);
+  if (unencrypted.length > 0) {
+    risks.push(
+      `${unencrypted.join(' and ')} in replies use http, so requests from other machines, including API keys, are not encrypted.`,
+    );
+  }
+  if (!isLoopbackHost(operationsEndpoint.host)) {
+    risks.push(
+      `SVC_OPS_HOST makes ${operationsEndpoint.host}:${operationsEndpoint.port} reachable from other machines. Health and metrics need no credentials, and the operator token is sent unencrypted.`,
+    );
+  }
+  if (durability === 'write') {
+    risks.push('SVC_DURABILITY is write, so a power failure loses the last acknowledged requests.');
+  }
+  if (sessions.ttlMs < bounds.sessionTtlMs) {
+    risks.push(`SVC_SESSION_TTL_SECONDS ends sessions after ${sessions.ttlMs / 1000} s; the API documents four hours.`);
+  }
+  if (limits.analyticsPerMinute > limits.requestsPerMinute) {
+    risks.push(
+      'SVC_LIMIT_ANALYTICS_PER_MINUTE is above SVC_LIMIT_REQUESTS_PER_MINUTE, which also counts analytics queries.',
+    );
+  }
+  if (matcher.kind === 'workers' && matcher.threads > machine.cores) {
+    risks.push(`SVC_MATCHER_THREADS is ${matcher.threads}, but this machine has ${machine.cores} cores.`);
+  }
+  if (logLevel === 'silent' || logLevel === 'fatal') {
+    risks.push(`SVC_LOG_LEVEL is ${logLevel}, so errors such as an invalid catalog are not logged.`);
+  }
+  return risks;
+}
+
+/** Returns the settings of public URLs that use http. A URL whose default comes from a setting in the list is not returned. */
+function unencryptedUrlSettings(urls: PublicUrls): string[] {
+  const isUnencrypted = (url: string): boolean => {
+    const { protocol, hostname } = new URL(url);
+    return protocol === 'http:' && !isLoopbackHost(hostname.replace(/^\[|\]$/g, ''));
+  };
+  const names = Object.keys(urlSettingNames) as (keyof PublicUrls)[];
+  return names
+    .filter((name) => isUnencrypted(urls[name]))
+    .filter((name) => name === 'public' || !isUnencrypted(urls.public) || !urls[name].startsWith(urls.public))
+    .map((name) => urlSettingNames[name]);
 }

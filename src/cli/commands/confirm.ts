@@ -1,28 +1,31 @@
-import { Command, InvalidArgumentError } from 'commander';
-import type { ConfirmationFile, ConfirmOptions } from '../actions/confirm.ts';
-import { withHelp } from '../command-help.ts';
+import { closeSync, createReadStream, openSync, renameSync, rmSync, type Stats, statSync, writeSync } from 'node:fs';
+import { resolve } from 'node:path';
+import process from 'node:process';
+import { type Command, InvalidArgumentError } from 'commander';
+import { operatorTokenPath, readOperatorToken } from '../../auth/operator-token.ts';
+import { bounds } from '../../bounds.ts';
+import { readDataDir, readOperationsEndpoint } from '../../config/config.ts';
+import { type Env, readEnv } from '../../config/env.ts';
+import { parseBaseUrl } from '../../config/parse-setting.ts';
+import { endpointUrl } from '../../config/resolve-urls.ts';
+import { OperatorError } from '../../domain/operator-error.ts';
+import { CommandLineError, defineCommand, exitCodes } from '../command.ts';
+import { printJson, printNotice, printResult } from '../output.ts';
+import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
+import { InterruptedError, runInterruptible } from '../signals.ts';
+import { ConfirmationClient } from './confirmation-client.ts';
+import {
+  type ConfirmationFormat,
+  type ConfirmationReader,
+  type ConfirmationRow,
+  createConfirmationReader,
+} from './confirmation-file.ts';
 
-export function confirmCommand(): Command {
-  const command = new Command('confirm')
-    .summary('send confirmations of lenders to a running server')
-    .description(
+export function createCommand(): Command {
+  return defineCommand('confirm', {
+    description:
       'Sends a file of lender confirmations in batches to the operations listener of a running server. Valid rows are booked even if other ' +
-        'rows are rejected; sending a file again changes nothing. docs/confirmations.md lists the columns.',
-    )
-    .argument('<file>', '.csv with column names in the first line, or .ndjson', parseConfirmationFile)
-    .option(
-      '--url <url>',
-      'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)',
-      parseBaseUrl,
-    )
-    .option('--token-file <file>', 'file with the operator token (default: the one in the data folder)')
-    .option('--rejected <file>', 'file for rejected rows and their reasons (default: beside the file)')
-    .option('--json', 'print one JSON object')
-    .action(async (file: ConfirmationFile, options: ConfirmOptions) => {
-      const { confirmRevenueFromFile } = await import('../actions/confirm.ts');
-      await confirmRevenueFromFile(file, options);
-    });
-  return withHelp(command, {
+      'rows are rejected; sending a file again changes nothing. docs/confirmations.md lists the columns.',
     examples: [
       'marketplace confirm payouts.csv',
       'marketplace confirm payouts.ndjson --url http://10.0.0.5:9090 --token-file operator-token --rejected rejected.ndjson',
@@ -44,7 +47,13 @@ export function confirmCommand(): Command {
         rejected_file: 'file of rejected rows, or null if there are none',
       },
     },
-  });
+  })
+    .argument('<file>', '.csv with column names in the first line, or .ndjson', parseConfirmationFile)
+    .option('--url <url>', 'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)', parseUrl)
+    .option('--token-file <file>', 'file with the operator token (default: the one in the data folder)')
+    .option('--rejected <file>', 'file for rejected rows and their reasons (default: beside the file)')
+    .option('--json', 'print one JSON object')
+    .action(confirmRevenueFromFile);
 }
 
 function parseConfirmationFile(path: string): ConfirmationFile {
@@ -53,10 +62,249 @@ function parseConfirmationFile(path: string): ConfirmationFile {
   throw new InvalidArgumentError('Its name must end with .csv, .ndjson or .jsonl.');
 }
 
-function parseBaseUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '') {
-    return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-  }
+function parseUrl(text: string): string {
+  const url = parseBaseUrl(text);
+  if (url !== null) return url;
   throw new InvalidArgumentError('It must be an http or https URL like http://127.0.0.1:9090.');
+}
+
+interface ConfirmFileOptions {
+  readonly path: string;
+  readonly reader: ConfirmationReader;
+  readonly client: Pick<ConfirmationClient, 'send'>;
+  /** Path of the file of rejected rows. An existing file is replaced, or removed if no row is rejected. */
+  readonly rejectedPath: string;
+  /** Called after each batch with the number of bytes read since the previous call. */
+  readonly onProgress: (bytes: number) => void;
+}
+
+interface ConfirmFileResult {
+  readonly rows: number;
+  readonly accepted: number;
+  readonly repeated: number;
+  /** Number of rejected rows by reason. `unknown` counts rows whose outcome is unknown: the server may have booked them. */
+  readonly rejectedByReason: ReadonlyMap<string, number>;
+}
+
+/**
+ * Sends a file of confirmations to a server in batches, so that memory use does not depend on the size of the file. Sending a file again
+ * does not change the result, so an interrupted run can simply be repeated.
+ */
+async function sendConfirmationFile(options: ConfirmFileOptions): Promise<ConfirmFileResult> {
+  const { path, reader, client, onProgress } = options;
+  const rejected = new RejectedRowsFile(options.rejectedPath, reader);
+  const counts = { rows: 0, accepted: 0, repeated: 0 };
+  let batch: { readonly row: ConfirmationRow; readonly item: object }[] = [];
+  let batchBytes = 0;
+  let bytesRead = 0;
+
+  const flush = async (): Promise<void> => {
+    const outcomes = batch.length === 0 ? [] : await client.send(batch.map(({ item }) => item));
+    for (const [index, { outcome, reason }] of outcomes.entries()) {
+      if (outcome === 'accepted' || outcome === 'repeated') counts[outcome]++;
+      else rejected.add(batch[index]!.row, reason ?? outcome);
+    }
+    onProgress(bytesRead);
+    batch = [];
+    batchBytes = 0;
+    bytesRead = 0;
+  };
+  const readText = async function* (): AsyncGenerator<string> {
+    const decoder = new TextDecoder('utf-8', { fatal: true });
+    const decode = (bytes?: Buffer): string => {
+      try {
+        return decoder.decode(bytes, { stream: bytes !== undefined });
+      } catch (cause) {
+        throw new CommandLineError('the file is not UTF-8 text', { cause });
+      }
+    };
+    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+      bytesRead += chunk.length;
+      yield decode(chunk);
+    }
+    yield decode();
+  };
+
+  try {
+    for await (const row of reader.readRows(readText())) {
+      counts.rows++;
+      if (!row.parsed.ok) {
+        rejected.add(row, row.parsed.reason);
+        continue;
+      }
+      const { item } = row.parsed;
+      // The sum of the item's text, a separator, and the brackets of the array.
+      const bytes = Buffer.byteLength(JSON.stringify(item)) + 3;
+      if (
+        batch.length === bounds.confirmationRowsPerRequestMax ||
+        batchBytes + bytes > bounds.confirmationBodyBytesMax
+      ) {
+        await flush();
+      }
+      batch.push({ row, item });
+      batchBytes += bytes;
+    }
+    await flush();
+    rejected.finish();
+  } catch (error) {
+    rejected.discard();
+    throw error;
+  }
+  return { ...counts, rejectedByReason: rejected.countByReason };
+}
+
+/** File of rejected rows. Created when the first row is rejected, with a temporary name until the last row is written. */
+class RejectedRowsFile {
+  readonly countByReason = new Map<string, number>();
+  readonly #path: string;
+  readonly #temporaryPath: string;
+  readonly #reader: ConfirmationReader;
+  #file: number | null = null;
+
+  constructor(path: string, reader: ConfirmationReader) {
+    this.#path = path;
+    this.#temporaryPath = `${path}.unfinished`;
+    this.#reader = reader;
+    this.#withWriteErrors(() => {
+      for (const old of [path, this.#temporaryPath]) rmSync(old, { force: true });
+    });
+  }
+
+  add(row: ConfirmationRow, reason: string): void {
+    this.countByReason.set(reason, (this.countByReason.get(reason) ?? 0) + 1);
+    this.#withWriteErrors(() => {
+      if (this.#file === null) {
+        this.#file = openSync(this.#temporaryPath, 'wx');
+        writeSync(this.#file, this.#reader.rejectedHeader);
+      }
+      writeSync(this.#file, row.formatRejected(reason));
+    });
+  }
+
+  finish(): void {
+    if (this.#close()) this.#withWriteErrors(() => renameSync(this.#temporaryPath, this.#path));
+  }
+
+  /** Deletes an incomplete file, so that nobody mistakes it for a complete one. */
+  discard(): void {
+    if (this.#close()) rmSync(this.#temporaryPath, { force: true });
+  }
+
+  /** Closes the file. Returns whether a file was open. */
+  #close(): boolean {
+    if (this.#file === null) return false;
+    closeSync(this.#file);
+    this.#file = null;
+    return true;
+  }
+
+  #withWriteErrors(write: () => void): void {
+    try {
+      write();
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      throw new CommandLineError(`rejected rows cannot be written to ${this.#path} (${code}); see --rejected`, {
+        cause,
+      });
+    }
+  }
+}
+
+interface ConfirmOptions {
+  readonly url?: string;
+  readonly tokenFile?: string;
+  readonly rejected?: string;
+  readonly json?: true;
+}
+
+/** Confirmation file given on the command line. The file extension determines the format. */
+interface ConfirmationFile {
+  readonly path: string;
+  readonly format: ConfirmationFormat;
+}
+
+/** Sends a file to a running server and prints how many rows were accepted, repeated and rejected. */
+async function confirmRevenueFromFile(file: ConfirmationFile, options: ConfirmOptions): Promise<void> {
+  const rejectedPath = resolve(options.rejected ?? resolve(file.path).replace(/(\.[^.]+)$/, '.rejected$1'));
+  const { rows, accepted, repeated, rejectedByReason } = await runInterruptible((signal) =>
+    sendFile(file, rejectedPath, options, signal),
+  );
+  const rejected = rows - accepted - repeated;
+  if (rejected > 0) process.exitCode = exitCodes.incomplete;
+  if (options.json) {
+    const reasons = Object.fromEntries(rejectedByReason);
+    printJson({ rows, accepted, repeated, rejected, reasons, rejected_file: rejected > 0 ? rejectedPath : null });
+    return;
+  }
+  printResult(`${rows} rows: ${accepted} accepted, ${repeated} repeated, ${rejected} rejected`);
+  if (rejected === 0) return;
+  for (const [reason, count] of rejectedByReason) printNotice(`  ${count} ${reason}`);
+  printNotice(`The rejected rows are in ${rejectedPath}.`);
+}
+
+async function sendFile(
+  file: ConfirmationFile,
+  rejectedPath: string,
+  options: ConfirmOptions,
+  signal: AbortSignal,
+): Promise<ConfirmFileResult> {
+  const env = readEnv();
+  const path = resolve(file.path);
+  const client = new ConfirmationClient(options.url ?? operationsUrl(env), readToken(options.tokenFile, env), {
+    signal,
+  });
+  const progress = createProgressBar(progressStreamFor(options), {
+    total: fileBytes(path, rejectedPath),
+    unit: 'bytes',
+  });
+  const reader = createConfirmationReader(file.format);
+  let hasSent = false;
+  const onProgress = (bytes: number): void => {
+    hasSent = true;
+    progress.advance(bytes);
+  };
+  try {
+    return await sendConfirmationFile({ path, reader, client, rejectedPath, onProgress });
+  } catch (error) {
+    if (!hasSent) throw error;
+    const advice = 'Earlier rows may be booked; sending the file again changes nothing';
+    if (error instanceof InterruptedError) throw new InterruptedError(error.signal, `${error.message}. ${advice}`);
+    if (error instanceof CommandLineError) throw new CommandLineError(`${error.message}. ${advice}`, { cause: error });
+    throw error;
+  } finally {
+    progress.clear();
+  }
+}
+
+/** Returns the size of the file in bytes. Throws if it is not a regular file, or if the file of rejected rows would overwrite it. */
+function fileBytes(path: string, rejectedPath: string): number {
+  let file: Stats;
+  try {
+    file = statSync(path);
+  } catch (cause) {
+    throw new CommandLineError(`${path} cannot be read (${(cause as NodeJS.ErrnoException).code})`, { cause });
+  }
+  if (!file.isFile()) throw new CommandLineError(`${path} is not a regular file`);
+  const rejectedFile = statSync(rejectedPath, { throwIfNoEntry: false });
+  if (rejectedFile !== undefined && rejectedFile.dev === file.dev && rejectedFile.ino === file.ino) {
+    throw new CommandLineError('the file of rejected rows must not be the file that is sent');
+  }
+  return file.size;
+}
+
+function readToken(tokenFile: string | undefined, env: Env): string {
+  const path = tokenFile === undefined ? operatorTokenPath(readDataDir(env)) : resolve(tokenFile);
+  try {
+    return readOperatorToken(path);
+  } catch (cause) {
+    if (cause instanceof OperatorError) throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new CommandLineError(`the operator token ${path} cannot be read (${code}); see --token-file`, { cause });
+  }
+}
+
+function operationsUrl(env: Env): string {
+  const endpoint = readOperationsEndpoint(env);
+  if (endpoint.port !== 0) return endpointUrl(endpoint);
+  throw new CommandLineError('SVC_OPS_PORT is 0, so the port of the server is unknown; use --url');
 }

@@ -1,9 +1,23 @@
-import { Command, Option } from 'commander';
+import { existsSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { keyFilePath } from '../../auth/key-file.ts';
+import { type IssuedKey, KeyRegistry, keyState, toIssuedKeyJson } from '../../auth/key-registry.ts';
 import { bounds } from '../../bounds.ts';
-import { knownVerticals } from '../../verticals/registry.ts';
-import type { CreateKeyOptions } from '../actions/keys.ts';
-import { withHelp } from '../command-help.ts';
-import { choiceOption, parseAccountName, parseFutureExpiry, parseIntegerUpTo } from '../option-parsers.ts';
+import { readDataDir } from '../../config/config.ts';
+import { readEnv } from '../../config/env.ts';
+import { systemClock } from '../../domain/clock.ts';
+import type { Mode } from '../../domain/mode.ts';
+import { type KnownVertical, knownVerticals, servedVerticals } from '../../verticals/registry.ts';
+import {
+  CommandLineError,
+  choiceOption,
+  commandGroup,
+  defineCommand,
+  parseAccountName,
+  parseFutureExpiry,
+  parseIntegerUpTo,
+} from '../command.ts';
+import { formatTable, formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 
 /** Descriptions of the members that `toIssuedKeyJson` returns. */
 const keyJsonMembers = {
@@ -21,9 +35,16 @@ const keyJsonMembers = {
 } as const;
 
 function keysCreateCommand(): Command {
-  const command = new Command('create')
-    .summary('create an API key and print it once')
-    .description('Creates an API key and prints it. Only its hash is stored, so it cannot be printed again.')
+  return defineCommand('create', {
+    summary: 'create an API key and print it once',
+    description: 'Creates an API key and prints it. Only its hash is stored, so it cannot be printed again.',
+    examples: [
+      'marketplace keys create --account acme --vertical personal-loans --mode test',
+      'marketplace keys create --account acme --vertical personal-loans --mode live --expires 2030-12-31 --requests-per-minute 2000',
+      'KEY=$(marketplace keys create --account acme --vertical personal-loans --mode test --raw)',
+    ],
+    json: { output: 'one object', members: { key: 'the key itself; no other command prints it', ...keyJsonMembers } },
+  })
     .requiredOption(
       '--account <name>',
       'owner of the key; keys of one account and vertical share sessions and figures',
@@ -65,53 +86,28 @@ function keysCreateCommand(): Command {
     )
     .option('--raw', 'print only the key, for scripts')
     .addOption(new Option('--json', 'print one JSON object').conflicts('raw'))
-    .action(async (options: CreateKeyOptions) => {
-      const { createAndPrintKey } = await import('../actions/keys.ts');
-      createAndPrintKey(options);
-    });
-  return withHelp(command, {
-    examples: [
-      'marketplace keys create --account acme --vertical personal-loans --mode test',
-      'marketplace keys create --account acme --vertical personal-loans --mode live --expires 2030-12-31 --requests-per-minute 2000',
-      'KEY=$(marketplace keys create --account acme --vertical personal-loans --mode test --raw)',
-    ],
-    exitCodes: { 1: null },
-    json: { output: 'one object', members: { key: 'the key itself; no other command prints it', ...keyJsonMembers } },
-  });
+    .action(createAndPrintKey);
 }
 
 function keysListCommand(): Command {
-  const command = new Command('list')
-    .summary('list all keys')
-    .description(
+  return defineCommand('list', {
+    summary: 'list all keys',
+    description:
       'Lists all keys ever created, oldest first, by id: the keys themselves are not stored. A limit of - is the default of the service.',
-    )
-    .option('--json', 'print an array of JSON objects')
-    .action(async (options: { readonly json?: true }) => {
-      const { printKeys } = await import('../actions/keys.ts');
-      printKeys(options);
-    });
-  return withHelp(command, {
     examples: [
       'marketplace keys list',
       `marketplace keys list --json | jq -r '.[] | select(.state == "active") | .id'`,
     ],
-    exitCodes: { 1: null },
     json: { output: 'array with one object per key, oldest first', members: keyJsonMembers },
-  });
+  })
+    .option('--json', 'print an array of JSON objects')
+    .action(printKeys);
 }
 
 function keysRevokeCommand(): Command {
-  const command = new Command('revoke')
-    .summary('revoke a key permanently')
-    .description('Revokes a key permanently. A running server rejects it within two seconds.')
-    .argument('<id>', 'id of the key from keys list; not the key itself')
-    .option('--json', 'print one JSON object')
-    .action(async (id: string, options: { readonly json?: true }) => {
-      const { revokeKey } = await import('../actions/keys.ts');
-      revokeKey(id, options);
-    });
-  return withHelp(command, {
+  return defineCommand('revoke', {
+    summary: 'revoke a key permanently',
+    description: 'Revokes a key permanently. A running server rejects it within two seconds.',
     examples: [
       'marketplace keys revoke key_0123456789ab',
       `marketplace keys list --json | jq -r '.[] | select(.account == "acme") | .id' | xargs -n 1 marketplace keys revoke`,
@@ -121,24 +117,126 @@ function keysRevokeCommand(): Command {
       output: 'one object',
       members: { ...keyJsonMembers, revoked_before: 'whether it was revoked before' },
     },
-  });
+  })
+    .argument('<id>', 'id of the key from keys list; not the key itself')
+    .option('--json', 'print one JSON object')
+    .action(revokeKey);
 }
 
-export function keysCommand(): Command {
-  const command = new Command('keys')
-    .summary('create, list and revoke API keys')
-    .description(
-      'Creates, lists and revokes API keys in the key file of the data folder (SVC_DATA_DIR, or ./data). A server may be running.',
-    )
-    .addCommand(keysCreateCommand())
-    .addCommand(keysListCommand())
-    .addCommand(keysRevokeCommand());
-  return withHelp(command, {
-    examples: [
-      'marketplace keys create --account acme --vertical personal-loans --mode test',
-      'marketplace keys list',
-      'marketplace keys revoke key_0123456789ab',
-    ],
-    exitCodes: { 1: null },
-  });
+export function createCommand(): Command {
+  return commandGroup(
+    'keys',
+    'Creates, lists and revokes API keys in the key file of the data folder (SVC_DATA_DIR, or ./data). A server may be running.',
+    [keysCreateCommand(), keysListCommand(), keysRevokeCommand()],
+  );
+}
+
+/** Runs a command on an open key registry, and closes the registry. */
+export function withKeyRegistry<Result>(registry: KeyRegistry, run: (registry: KeyRegistry) => Result): Result {
+  try {
+    return run(registry);
+  } finally {
+    registry.close();
+  }
+}
+
+interface CreateKeyOptions {
+  readonly account: string;
+  readonly vertical: KnownVertical;
+  readonly mode: Mode;
+  /** Time from which the key is rejected, in milliseconds since the Unix epoch. */
+  readonly expires?: number;
+  readonly requestsPerMinute?: number;
+  readonly analyticsPerMinute?: number;
+  readonly sessionsPerDay?: number;
+  readonly raw?: true;
+  readonly json?: true;
+}
+
+function createAndPrintKey(options: CreateKeyOptions): void {
+  const { account, vertical, mode } = options;
+  const nowMs = systemClock.wallMs();
+  const path = keyFilePath(readDataDir(readEnv()));
+  const isNewFile = !existsSync(path);
+  const limits = {
+    requestsPerMinute: options.requestsPerMinute ?? null,
+    analyticsPerMinute: options.analyticsPerMinute ?? null,
+    sessionsPerDay: options.sessionsPerDay ?? null,
+  };
+  const { key, issued } = withKeyRegistry(KeyRegistry.open(path), (registry) =>
+    registry.create({ accountName: account, vertical, mode, expiresAtMs: options.expires ?? null, limits }, nowMs),
+  );
+  if (options.json) {
+    printJson({ key, ...toIssuedKeyJson(issued, nowMs) });
+    return;
+  }
+  if (isNewFile) {
+    printNotice(`Created the key file ${path}. Only a server with this data folder (SVC_DATA_DIR) accepts its keys.`);
+  }
+  if (!servedVerticals.some(({ segment }) => segment === vertical.segment)) {
+    printNotice(
+      `This version has no offers for ${vertical.segment}: only a program that embeds the service with offers of its own serves it.`,
+    );
+  }
+  printResult(key);
+  if (options.raw) return;
+  const expiry =
+    issued.expiresAtMs === null ? 'it does not expire' : `it expires at ${formatTimestamp(issued.expiresAtMs)}`;
+  printNotice(`Created ${issued.id}, a ${issued.mode} key of ${issued.accountName} for ${issued.vertical}; ${expiry}.`);
+  printNotice('Store the key now: it is not shown again. A running server accepts it at once.');
+}
+
+const keyListHeadings = [
+  'ID',
+  'ACCOUNT',
+  'VERTICAL',
+  'MODE',
+  'STATE',
+  'CREATED',
+  'EXPIRES',
+  'REQ/MIN',
+  'ANALYTICS/MIN',
+  'SESSIONS/DAY',
+];
+
+function printKeys(options: { readonly json?: true }): void {
+  const path = keyFilePath(readDataDir(readEnv()));
+  const nowMs = systemClock.wallMs();
+  const keys = existsSync(path) ? withKeyRegistry(KeyRegistry.openExisting(path), (registry) => registry.list()) : [];
+  if (options.json) printJson(keys.map((key) => toIssuedKeyJson(key, nowMs)));
+  else if (keys.length === 0) printNotice(`There are no keys in ${path}. Create one with: marketplace keys create`);
+  else {
+    const rows = keys.map((key) => keyListCells(key, nowMs));
+    printResult(formatTable(keyListHeadings, rows));
+  }
+}
+
+function keyListCells(key: IssuedKey, nowMs: number): string[] {
+  const { requestsPerMinute, analyticsPerMinute, sessionsPerDay } = key.limits;
+  return [
+    key.id,
+    key.accountName,
+    key.vertical,
+    key.mode,
+    keyState(key, nowMs),
+    formatTimestamp(key.createdAtMs),
+    formatTimestamp(key.expiresAtMs),
+    String(requestsPerMinute ?? '-'),
+    String(analyticsPerMinute ?? '-'),
+    String(sessionsPerDay ?? '-'),
+  ];
+}
+
+function revokeKey(id: string, { json }: { readonly json?: true }): void {
+  const path = keyFilePath(readDataDir(readEnv()));
+  const nowMs = systemClock.wallMs();
+  const { revocation, issued } = withKeyRegistry(KeyRegistry.openExisting(path), (registry) => ({
+    revocation: registry.revoke(id, nowMs),
+    issued: registry.find(id),
+  }));
+  // The message does not repeat the argument, which may be a key that was pasted by mistake.
+  if (issued === undefined) throw new CommandLineError('no key has this id; marketplace keys list shows them');
+  const revokedBefore = revocation === 'already_revoked';
+  if (json) printJson({ ...toIssuedKeyJson(issued, nowMs), revoked_before: revokedBefore });
+  else printResult(revokedBefore ? `${id} was revoked before` : `revoked ${id}`);
 }

@@ -1,24 +1,26 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { basename } from 'node:path';
+import type { Command } from 'commander';
 import { bounds } from '../../bounds.ts';
-import type { LogLocation } from '../../event-log/log-scanner.ts';
-import type { InspectOptions } from '../actions/log.ts';
-import type { RepairOptions } from '../actions/log-repair.ts';
-import { withHelp } from '../command-help.ts';
-import { parseIntegerUpTo } from '../option-parsers.ts';
+import { isoTimestampOrNull } from '../../domain/calendar.ts';
+import { displayText, escapedJson } from '../../domain/text.ts';
+import { nodeLogFiles } from '../../event-log/log-files.ts';
+import { RecordDecoder, segmentFirstSequences } from '../../event-log/log-format.ts';
+import { LogScanner } from '../../event-log/log-scanner.ts';
+import type { LogVerification } from '../../event-log/verify-log.ts';
+import { formatSubId, subIdByteLength } from '../../ids/sub-id.ts';
+import { deviceClasses, ledgerRecordKind, widgetEventTypes, widgetIdBytes } from '../../ledger/ledger-record.ts';
+import { recordTimeMs } from '../../ledger/parse-ledger-record.ts';
+import { commandGroup, defineCommand, parseIntegerUpTo } from '../command.ts';
+import { formatNameValues, formatTimestamp, printChunk, printJson, printNotice, printResult } from '../output.ts';
+import { runInterruptible } from '../signals.ts';
+import { checkLogWithProgress, RecordTimeSpan, resolveLogFolder } from './log-folder.ts';
+import { logRepairCommand } from './log-repair.ts';
 
 function logVerifyCommand(): Command {
-  const command = new Command('verify')
-    .summary('verify a log')
-    .description(
+  return defineCommand('verify', {
+    summary: 'verify a log',
+    description:
       'Reads every record of a log and verifies that each follows the one before it. Changes nothing; a server may be running.',
-    )
-    .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
-    .option('--json', 'print one JSON object')
-    .action(async (folder: string | undefined, options: { readonly json?: true }) => {
-      const { verifyLog } = await import('../actions/log.ts');
-      await verifyLog(folder, options);
-    });
-  return withHelp(command, {
     examples: ['marketplace log verify', 'marketplace log verify /backup/data/ledger --json | jq .records'],
     exitCodes: { 0: 'the log is intact', 1: null, 3: 'the log is damaged', 130: null },
     json: {
@@ -39,15 +41,33 @@ function logVerifyCommand(): Command {
         'damage.what': 'description',
       },
     },
-  });
+  })
+    .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
+    .option('--json', 'print one JSON object')
+    .action(verifyLog);
 }
 
 function logInspectCommand(): Command {
-  const command = new Command('inspect')
-    .summary('print records of a log')
-    .description(
+  return defineCommand('inspect', {
+    summary: 'print records of a log',
+    description:
       'Prints records of a log, oldest first. A server may be running. The ledger contains no personal data.',
-    )
+    examples: [
+      'marketplace log inspect --from 1000 --count 5',
+      'marketplace log inspect --count 1000000 --json | jq -r .kind | sort | uniq -c',
+    ],
+    exitCodes: { 3: 'a requested record is damaged; those before it are printed' },
+    json: {
+      output: 'one object per line and record',
+      members: {
+        position: 'number of the record in the log, from 1',
+        kind: 'kind of the record, such as `session_created`; docs/ledger.md lists all of them',
+        at: 'time of the event, ISO 8601',
+        sub_id: 'session of the event; further members depend on the kind',
+        error: 'only with the position, for a record that cannot be decoded',
+      },
+    },
+  })
     .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
     .option(
       '--from <position>',
@@ -61,114 +81,176 @@ function logInspectCommand(): Command {
       bounds.logInspectRecordsDefault,
     )
     .option('--json', 'print one JSON object per line')
-    .action(async (folder: string | undefined, options: InspectOptions) => {
-      const { inspectLog } = await import('../actions/log.ts');
-      await inspectLog(folder, options);
-    });
-  return withHelp(command, {
-    examples: [
-      'marketplace log inspect --from 1000 --count 5',
-      'marketplace log inspect --count 1000000 --json | jq -r .kind | sort | uniq -c',
-    ],
-    exitCodes: { 1: null, 3: 'a requested record is damaged; those before it are printed' },
-    json: {
-      output: 'one object per line and record',
-      members: {
-        position: 'number of the record in the log, from 1',
-        kind: 'kind of the record, such as `session_created`; docs/ledger.md lists all of them',
-        at: 'time of the event, ISO 8601',
-        sub_id: 'session of the event; further members depend on the kind',
-        error: 'only with the position, for a record that cannot be decoded',
-      },
-    },
-  });
+    .action(inspectLog);
 }
 
-type RepairCommandOptions = Omit<RepairOptions, 'cut'> &
-  Partial<Pick<RepairOptions, 'cut'>> & { readonly acceptMissingJournal?: true };
-
-function logRepairCommand(): Command {
-  const command = new Command('repair')
-    .summary('cut a damaged log at the damage that log verify found')
-    .description(
-      'Cuts a log at its first damage, so that the service can open it again. Records before the damage stay; everything after it, ' +
-        'including intact records, is moved unchanged to a folder beside the log. With --accept-missing-journal it instead creates ' +
-        'an empty journal beside the ledger if that folder is missing. The service must be stopped. Without --yes it only prints ' +
-        'what it would do. If the command is killed, run it again.',
-    )
-    .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
-    .option('--cut <file:offset>', 'position of the damage, as log verify prints it', parseLogLocation)
-    .addOption(
-      new Option(
-        '--accept-missing-journal',
-        'continue without the journal: inputs of live sessions must be submitted again',
-      ).conflicts('cut'),
-    )
-    .option('--yes', 'make the changes')
-    .option('--json', 'print one JSON object')
-    .action(async (folder: string | undefined, { cut, acceptMissingJournal, ...options }: RepairCommandOptions) => {
-      if (acceptMissingJournal) {
-        const { createMissingJournal } = await import('../actions/log-repair.ts');
-        createMissingJournal(folder, options);
-      } else if (cut === undefined) {
-        command.error("error: one of the options '--cut <file:offset>' and '--accept-missing-journal' is required");
-      } else {
-        const { repairLogAtCut } = await import('../actions/log-repair.ts');
-        await repairLogAtCut(folder, { cut, ...options });
-      }
-    });
-  return withHelp(command, {
-    examples: [
-      'marketplace log repair --cut 0000000000000001.log:4096',
-      'marketplace log repair --cut 0000000000000001.log:4096 --yes',
-      'marketplace log repair --accept-missing-journal',
-    ],
-    exitCodes: {
-      0: 'the repair is done or printed, or the log already ends there',
-      1: 'refused or failed; the reason is on standard error',
-      130: null,
-    },
-    json: {
-      output: 'one object',
-      members: {
-        outcome:
-          '`cut`, `would_cut` without --yes, or `nothing_to_cut`; with --accept-missing-journal `journal_created`, ' +
-          '`would_create_journal` or `journal_not_missing`. Only the first two have the other members',
-        kept_records: 'number of records that stay',
-        kept_to_position: 'position of the last one; 0 if there is none',
-        moved_bytes: 'bytes cut off the last segment that stays',
-        moved_segments: 'number of files moved as a whole',
-        moved_records: 'number of readable records that are moved',
-        moved_first_at: 'time of the oldest of them, ISO 8601, or null',
-        moved_last_at: 'time of the newest of them, or null',
-        lost_records: 'number of unreadable records that are moved',
-        removed_folder: 'folder that they are moved to',
-      },
-    },
-  });
+export function createCommand(): Command {
+  return commandGroup(
+    'log',
+    'Verifies, prints and repairs a log: the ledger of the data folder (SVC_DATA_DIR, or ./data), or the log in another folder.',
+    [logVerifyCommand(), logInspectCommand(), logRepairCommand()],
+  );
 }
 
-function parseLogLocation(text: string): LogLocation {
-  const [, file, offset] = /^(.+):(\d{1,15})$/.exec(text) ?? [];
-  if (file === undefined) throw new InvalidArgumentError('It must be like 0000000000000001.log:4096.');
-  return { file, offset: Number(offset) };
+async function verifyLog(named: string | undefined, output: { readonly json?: true }): Promise<void> {
+  const span = new RecordTimeSpan();
+  const folder = resolveLogFolder(named);
+  const onRecord = (_position: number, record: readonly unknown[]): void => span.include(record);
+  const check = await runInterruptible((signal) => checkLogWithProgress(folder, output, { onRecord, signal }));
+  if (output.json) printJson(checkToJson(check, span));
+  else printResult(formatLogCheck(check, span));
+  if (check.damage === null) return;
+  if (!output.json) {
+    const { file, offset } = check.damage;
+    const folderArgument = named === undefined ? '' : ` ${named}`;
+    printNotice(
+      `marketplace: log repair${folderArgument} --cut ${basename(file)}:${offset} prints what a repair would move`,
+    );
+  }
+  throw check.damage;
 }
 
-export function logCommand(): Command {
-  const command = new Command('log')
-    .summary('verify, inspect and repair a log')
-    .description(
-      'Verifies, prints and repairs a log: the ledger of the data folder (SVC_DATA_DIR, or ./data), or the log in another folder.',
-    )
-    .addCommand(logVerifyCommand())
-    .addCommand(logInspectCommand())
-    .addCommand(logRepairCommand());
-  return withHelp(command, {
-    examples: [
-      'marketplace log verify',
-      'marketplace log inspect --from 1000 --count 5',
-      'marketplace log repair --cut 0000000000000001.log:4096',
-    ],
-    exitCodes: { 1: null, 3: null, 130: null },
-  });
+function checkToJson(check: LogVerification, { firstMs, lastMs }: RecordTimeSpan) {
+  const { folder, segments, bytes, records, position, tornBytes, damage } = check;
+  return {
+    folder,
+    segments,
+    bytes,
+    records,
+    first_position: records > 0 ? position - records + 1 : null,
+    last_position: records > 0 ? position : null,
+    first_at: isoTimestampOrNull(firstMs),
+    last_at: isoTimestampOrNull(lastMs),
+    tail_bytes: tornBytes,
+    damage: damage && { file: damage.file, offset: damage.offset, what: damage.reason },
+  };
+}
+
+function formatLogCheck(check: LogVerification, { firstMs, lastMs }: RecordTimeSpan): string {
+  const { folder, segments, bytes, records, position, tornBytes, damage } = check;
+  const tail = `; ends with ${tornBytes} bytes of an incomplete record (a write in progress or a torn tail; the next start of the service moves them to a file)`;
+  const rows: [string, string][] = [
+    ['folder', folder],
+    ['segments', String(segments)],
+    ['bytes', String(bytes)],
+    ['records', records === 0 ? '0' : `${records}, at positions ${position - records + 1} to ${position}`],
+    ['first', formatTimestamp(firstMs)],
+    ['last', formatTimestamp(lastMs)],
+    ['state', damage === null ? `intact${tornBytes > 0 ? tail : ''}` : 'damaged after these records'],
+  ];
+  return formatNameValues(rows, 10);
+}
+
+/** Description of a record: its members as JSON values, or the reason why the record cannot be decoded. */
+type RecordDescription = Readonly<Record<string, unknown>>;
+
+/** Names of the record kinds, and of the record members after kind, time and sub_id. */
+const recordLayouts: {
+  readonly [Kind in keyof typeof ledgerRecordKind]: readonly [name: string, members: readonly string[]];
+} = {
+  sessionCreated: ['session_created', ['referrer_tag', 'key_number', 'device', 'metadata']],
+  offersViewed: ['offers_viewed', ['catalog_version', 'offer_ids', 'load', 'again']],
+  offerClicked: ['offer_clicked', ['catalog_version', 'offer_id', 'lender_name', 'value_micros', 'within_daily_cap']],
+  revenueConfirmed: [
+    'revenue_confirmed',
+    ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms', 'clicked_ms', 'click_value_micros'],
+  ],
+  revenueReversed: ['revenue_reversed', ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms']],
+  widgetEventsReported: ['widget_reported', ['load', 'event_ids', 'types', 'offer_ids']],
+};
+
+/** Names of members that a record may omit. */
+const optionalMembers = new Set(['within_daily_cap', 'load', 'again']);
+
+const layoutsByKind = new Map<unknown, (typeof recordLayouts)[keyof typeof recordLayouts]>(
+  Object.entries(ledgerRecordKind).map(([kind, number]) => [number, recordLayouts[kind as keyof typeof recordLayouts]]),
+);
+
+/** Formatters of members that are encoded as numbers or packed bytes. A formatter returns an unexpected value unchanged. */
+const memberFormatters: Readonly<Record<string, (value: unknown) => unknown>> = {
+  device: (value) => nameOrValue(deviceClasses, value),
+  types: (value) =>
+    Array.isArray(value) ? value.map((type) => nameOrValue(widgetEventTypes, type)) : toJsonValue(value),
+  event_ids(value) {
+    if (!(value instanceof Uint8Array) || value.length % widgetIdBytes !== 0) return toJsonValue(value);
+    const offsets = Array.from({ length: value.length / widgetIdBytes }, (_, index) => index * widgetIdBytes);
+    return offsets.map((offset) => toJsonValue(value.subarray(offset, offset + widgetIdBytes)));
+  },
+};
+
+/**
+ * Describes a decoded ledger record by member names. The file is not trusted: unexpected values are returned unchanged, and the members of
+ * a record of unknown kind are returned as an array.
+ */
+export function describeRecord(record: readonly unknown[]): RecordDescription {
+  const [number, time, sub, ...values] = record;
+  const kind = layoutsByKind.get(number);
+  if (kind === undefined) return { kind: toJsonValue(number), members: record.slice(1).map(toJsonValue) };
+  const [name, members] = kind;
+  const ms = recordTimeMs(record);
+  const description: Record<string, unknown> = {
+    kind: name,
+    at: ms === null ? toJsonValue(time) : new Date(ms).toISOString(),
+    sub_id: sub instanceof Uint8Array && sub.length === subIdByteLength ? formatSubId(sub) : toJsonValue(sub),
+  };
+  for (const [index, member] of members.entries()) {
+    if (index >= values.length && optionalMembers.has(member)) continue;
+    description[member] = (memberFormatters[member] ?? toJsonValue)(values[index]);
+  }
+  if (values.length > members.length) description.more = values.slice(members.length).map(toJsonValue);
+  return description;
+}
+
+/** Formats a record as one line of JSON or text. Escapes control characters. */
+export function formatRecordLine(position: number, description: RecordDescription, asJson: boolean): string {
+  if (asJson) return escapedJson({ position, ...description });
+  const { kind, at, sub_id: subId, ...members } = description;
+  const head = [kind, at, subId].filter((value) => value !== undefined).map((value) => displayText(value));
+  const named = Object.entries(members).map(([name, value]) => `${name}=${escapedJson(value)}`);
+  return [position, ...head, ...named].join('  ');
+}
+
+function nameOrValue(names: readonly string[], value: unknown): unknown {
+  return (typeof value === 'number' ? names[value] : undefined) ?? toJsonValue(value);
+}
+
+/** Converts a value for JSON. Bytes become hexadecimal digits. */
+function toJsonValue(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
+  return Array.isArray(value) ? value.map(toJsonValue) : (value ?? null);
+}
+
+interface InspectOptions {
+  readonly from?: number;
+  readonly count: number;
+  readonly json?: true;
+}
+
+async function inspectLog(named: string | undefined, { from = 1, count, json }: InspectOptions): Promise<void> {
+  const folder = resolveLogFolder(named);
+  const segment = segmentFirstSequences(nodeLogFiles.listNames(folder)).findLast((first) => first <= from);
+  const scanner = new LogScanner(nodeLogFiles, folder, { segment, decode: false });
+  const decoder = new RecordDecoder();
+  let printed = 0;
+  try {
+    while (printed < count && scanner.nextRecord()) {
+      if (scanner.position < from) continue;
+      const description = decodeAndDescribe(decoder, scanner.payload);
+      if (!(await printChunk(formatRecordLine(scanner.position, description, json ?? false)))) return;
+      printed++;
+    }
+    if (printed === 0 && !json) printNotice(`The last record of the log is ${scanner.position}.`);
+  } finally {
+    scanner.close();
+  }
+}
+
+function decodeAndDescribe(decoder: RecordDecoder, payload: Uint8Array): RecordDescription {
+  let record: unknown[];
+  try {
+    record = decoder.decode(payload);
+  } catch (error) {
+    return { error: `cannot be decoded: ${error instanceof Error ? error.message : String(error)}` };
+  }
+  return describeRecord(record);
 }

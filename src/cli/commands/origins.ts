@@ -1,127 +1,170 @@
-import { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { EmbedOriginError, EmbedOriginRegistry } from '../../auth/embed-origin-registry.ts';
+import { keyFilePath } from '../../auth/key-file.ts';
 import { validateWebOrigin } from '../../auth/web-origin.ts';
-import type { ChangeOriginsOptions, ListOriginsOptions } from '../actions/origins.ts';
-import { withHelp } from '../command-help.ts';
-import { parseAccountName } from '../option-parsers.ts';
+import { readDataDir } from '../../config/config.ts';
+import { readEnv } from '../../config/env.ts';
+import { escapeInvisible } from '../../domain/text.ts';
+import { CommandLineError, commandGroup, defineCommand, parseAccountName } from '../command.ts';
+import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
 /**
  * Ends the command with a usage error if an argument is not an origin. The message contains the number of the argument but not its text,
  * which may be a key that was pasted by mistake.
  */
-export function assertOrigins(origins: readonly string[], command: Command): void {
+function assertOrigins(origins: readonly string[], command: Command): void {
   for (const [index, origin] of origins.entries()) {
     const problem = validateWebOrigin(origin);
     if (problem !== null) command.error(`error: origin ${index + 1} of ${origins.length} is invalid. ${problem}`);
   }
 }
 
-function originsAllowCommand(): Command {
-  const command = new Command('allow')
-    .summary('allow web pages to embed the widgets of an account')
-    .description(
+/** Texts of the two commands that change the list of an account. */
+const changeDefinitions = {
+  allow: {
+    summary: 'allow web pages to embed the widgets of an account',
+    description:
       'Allows the pages of these origins to embed the widgets of an account. If it fails, it allows none of them. A running server applies the change within two seconds.',
-    )
-    .requiredOption(
-      '--account <name>',
-      'account of the widgets; an account is created with its first key',
-      parseAccountName,
-    )
-    .argument('<origin...>', 'scheme, host, and port unless it is the default one, as browsers send it')
-    .option('--json', 'print one JSON object')
-    .action(async (origins: readonly string[], options: ChangeOriginsOptions, self: Command) => {
-      assertOrigins(origins, self);
-      const { allowOrigins } = await import('../actions/origins.ts');
-      allowOrigins(origins, options);
-    });
-  return withHelp(command, {
+    account: 'account of the widgets; an account is created with its first key',
+    argument: 'scheme, host, and port unless it is the default one, as browsers send it',
+    success: 'the origins are allowed, now or before',
+    outcomes: '`allowed` or `already_allowed`',
     examples: [
       'marketplace origins allow --account acme https://www.example.com',
       'marketplace origins allow --account acme https://shop.example.com http://localhost:3000',
     ],
-    exitCodes: { 0: 'the origins are allowed, now or before', 1: null },
-    json: {
-      output: 'one object',
-      members: {
-        account: 'account of the widgets',
-        origins: 'array with one object per origin, in the order of the command line',
-        'origins[].origin': 'the origin',
-        'origins[].outcome': '`allowed` or `already_allowed`',
-        count: 'number of origins that the account allows now',
-      },
-    },
-  });
-}
-
-function originsListCommand(): Command {
-  const command = new Command('list')
-    .summary('list the allowed origins')
-    .description('Lists the origins that may embed the widgets of each account.')
-    .option('--account <name>', 'only this account', parseAccountName)
-    .option('--json', 'print an array of JSON objects')
-    .action(async (options: ListOriginsOptions) => {
-      const { printOrigins } = await import('../actions/origins.ts');
-      printOrigins(options);
-    });
-  return withHelp(command, {
-    examples: ['marketplace origins list', "marketplace origins list --account acme --json | jq -r '.[].origin'"],
-    exitCodes: { 1: null },
-    json: {
-      output: 'array with one object per origin, ordered by account',
-      members: { account: 'account of the widgets', origin: 'origin that may embed them' },
-    },
-  });
-}
-
-function originsRemoveCommand(): Command {
-  const command = new Command('remove')
-    .summary('forbid web pages to embed the widgets of an account')
-    .description(
+  },
+  remove: {
+    summary: 'forbid web pages to embed the widgets of an account',
+    description:
       'Removes origins from the list of an account, so that their pages can no longer embed its widgets. A running server applies the change within two seconds.',
-    )
-    .requiredOption('--account <name>', 'account of the widgets', parseAccountName)
-    .argument('<origin...>', 'origin, as in marketplace origins list')
-    .option('--json', 'print one JSON object')
-    .action(async (origins: readonly string[], options: ChangeOriginsOptions, self: Command) => {
-      assertOrigins(origins, self);
-      const { removeOrigins } = await import('../actions/origins.ts');
-      removeOrigins(origins, options);
-    });
-  return withHelp(command, {
+    account: 'account of the widgets',
+    argument: 'origin, as in marketplace origins list',
+    success: 'the origins are not on the list, whether they were before or not',
+    outcomes: '`removed` or `not_allowed`',
     examples: [
       'marketplace origins remove --account acme https://shop.example.com',
       'marketplace origins remove --account acme https://shop.example.com --json | jq .count',
     ],
-    exitCodes: { 0: 'the origins are not on the list, whether they were before or not', 1: null },
+  },
+} as const;
+
+function changeOriginsCommand(change: keyof typeof changeDefinitions): Command {
+  const { summary, description, account, argument, success, outcomes, examples } = changeDefinitions[change];
+  return defineCommand(change, {
+    summary,
+    description,
+    examples,
+    exitCodes: { 0: success },
     json: {
       output: 'one object',
       members: {
         account: 'account of the widgets',
         origins: 'array with one object per origin, in the order of the command line',
         'origins[].origin': 'the origin',
-        'origins[].outcome': '`removed` or `not_allowed`',
+        'origins[].outcome': outcomes,
         count: 'number of origins that the account allows now',
       },
     },
-  });
+  })
+    .requiredOption('--account <name>', account, parseAccountName)
+    .argument('<origin...>', argument)
+    .option('--json', 'print one JSON object')
+    .action((origins: readonly string[], options: ChangeOriginsOptions, command: Command) => {
+      assertOrigins(origins, command);
+      changeOrigins(change, origins, options);
+    });
 }
 
-export function originsCommand(): Command {
-  const command = new Command('origins')
-    .summary('manage which web pages may embed the widgets of an account')
-    .description(
-      'Manages, for each account, the list of origins that may embed its widgets, in the key file of the data folder ' +
-        '(SVC_DATA_DIR, or ./data). With an empty list, widgets of test keys may be embedded everywhere, and those of live ' +
-        'keys nowhere. A server may be running.',
-    )
-    .addCommand(originsAllowCommand())
-    .addCommand(originsRemoveCommand())
-    .addCommand(originsListCommand());
-  return withHelp(command, {
-    examples: [
-      'marketplace origins allow --account acme https://www.example.com https://shop.example.com',
-      'marketplace origins list',
-      'marketplace origins remove --account acme https://shop.example.com',
-    ],
-    exitCodes: { 1: null },
-  });
+function originsListCommand(): Command {
+  return defineCommand('list', {
+    summary: 'list the allowed origins',
+    description: 'Lists the origins that may embed the widgets of each account.',
+    examples: ['marketplace origins list', "marketplace origins list --account acme --json | jq -r '.[].origin'"],
+    json: {
+      output: 'array with one object per origin, ordered by account',
+      members: { account: 'account of the widgets', origin: 'origin that may embed them' },
+    },
+  })
+    .option('--account <name>', 'only this account', parseAccountName)
+    .option('--json', 'print an array of JSON objects')
+    .action(printOrigins);
+}
+
+export function createCommand(): Command {
+  return commandGroup(
+    'origins',
+    'Manages, for each account, the list of origins that may embed its widgets, in the key file of the data folder ' +
+      '(SVC_DATA_DIR, or ./data). With an empty list, widgets of test keys may be embedded everywhere, and those of live ' +
+      'keys nowhere. A server may be running.',
+    [changeOriginsCommand('allow'), changeOriginsCommand('remove'), originsListCommand()],
+  );
+}
+
+/** Runs a command on the allowed origins of the data folder. The data folder must contain a key file. */
+function withEmbedOrigins<Result>(run: (registry: EmbedOriginRegistry) => Result): Result {
+  const registry = EmbedOriginRegistry.openExisting(keyFilePath(readDataDir(readEnv())));
+  try {
+    return run(registry);
+  } catch (error) {
+    throw error instanceof EmbedOriginError ? new CommandLineError(error.message, { cause: error }) : error;
+  } finally {
+    registry.close();
+  }
+}
+
+interface ChangeOriginsOptions {
+  readonly account: string;
+  readonly json?: true;
+}
+
+/** Changes the allowed origins of an account and prints the outcome for each origin, as text or as JSON. */
+function changeOrigins(
+  change: keyof typeof changeDefinitions,
+  origins: readonly string[],
+  { account, json }: ChangeOriginsOptions,
+): void {
+  const { outcomes, count } = withEmbedOrigins((registry) => ({
+    outcomes: registry[change](account, origins),
+    count: registry.list(account).length,
+  }));
+  const results = origins.map((origin, index) => ({ origin, outcome: outcomes[index]! }));
+  if (json) {
+    printJson({ account, origins: results, count });
+    return;
+  }
+  for (const { origin, outcome } of results) printResult(outcomeTexts[outcome](origin));
+  if (change === 'remove' && count === 0) {
+    printNotice(
+      'The list is empty now: widgets of live keys may not be embedded anywhere, those of test keys may be embedded everywhere.',
+    );
+  }
+}
+
+const outcomeTexts = {
+  allowed: (origin: string) => `allowed ${origin}`,
+  already_allowed: (origin: string) => `${origin} was allowed before`,
+  removed: (origin: string) => `removed ${origin}`,
+  not_allowed: (origin: string) => `${origin} was not allowed`,
+} as const;
+
+interface ListOriginsOptions {
+  readonly account?: string;
+  readonly json?: true;
+}
+
+function printOrigins({ account, json }: ListOriginsOptions): void {
+  const path = keyFilePath(readDataDir(readEnv()));
+  const allowed =
+    account === undefined && !existsSync(path) ? [] : withEmbedOrigins((registry) => registry.list(account));
+  if (json) {
+    printJson(allowed.map(({ accountName, origin }) => ({ account: accountName, origin })));
+  } else if (allowed.length === 0) {
+    const scope = account === undefined ? '' : ' for this account';
+    printNotice(`No origins are allowed${scope}. Allow one with: marketplace origins allow`);
+  } else {
+    const rows = allowed.map(({ accountName, origin }) => [accountName, origin].map(escapeInvisible));
+    printResult(formatTable(['ACCOUNT', 'ORIGIN'], rows));
+  }
 }

@@ -1,19 +1,300 @@
-import { Command } from 'commander';
-import { withHelp } from '../command-help.ts';
+import { unwatchFile, watchFile } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Logger } from 'pino';
+import { isKeyFileBusy } from '../../auth/key-file.ts';
+import { noLimitOverrides } from '../../auth/rate-limits.ts';
+import { bounds } from '../../bounds.ts';
+import { type Config, loadConfig } from '../../config/config.ts';
+import { readEnv } from '../../config/env.ts';
+import { resolveUrls } from '../../config/resolve-urls.ts';
+import { SerialQueue } from '../../domain/async.ts';
+import { systemClock } from '../../domain/clock.ts';
+import type { Mode } from '../../domain/mode.ts';
+import { diskFullMessage, isDiskFull, writeFileDurably } from '../../files/durable-files.ts';
+import { describeError } from '../../logging/describe-error.ts';
+import { createStandardErrorLog } from '../../logging/standard-error-log.ts';
+import type { Service } from '../../server/service.ts';
+import { startService } from '../../server/start-service.ts';
+import { version } from '../../server/version.ts';
+import { personalLoans } from '../../verticals/personal-loans/personal-loans.ts';
+import { catalogsWithSandbox, exampleCatalogs } from '../../verticals/registry.ts';
+import { defineCommand } from '../command.ts';
+import { printResult } from '../output.ts';
+import { createRecoveryProgress } from '../progress-bar.ts';
+import { installServeSignals } from '../signals.ts';
+import { toStartError } from './start-error.ts';
 
-export function serveCommand(): Command {
-  const command = new Command('serve')
-    .summary('run the service')
-    .description(
+export function createCommand(): Command {
+  return defineCommand('serve', {
+    description:
       'Runs the service in the foreground. SIGINT and SIGTERM drain the server, which then exits with 0; a second signal ends it at once with 1. SIGHUP reloads the catalog and the certificate. ' +
-        'The settings are environment variables; marketplace check-config prints them. The addresses go to standard output, the log to standard error as one JSON object per line.',
-    )
-    .action(async () => {
-      const { runServer } = await import('../actions/run-server.ts');
-      await runServer();
-    });
-  return withHelp(command, {
+      'The settings are environment variables; marketplace check-config prints them. The addresses go to standard output, the log to standard error as one JSON object per line.',
     examples: ['marketplace serve', 'SVC_PORT=9000 SVC_DATA_DIR=/var/lib/marketplace marketplace serve'],
     exitCodes: { 0: 'stopped by a signal', 1: 'the start failed, or a second signal ended the drain' },
+  }).action(runServer);
+}
+
+/**
+ * Polls files every `intervalMs`. After a change, calls `onChange` once no file has changed for `debounceMs`, because a certificate and its
+ * key are not written at the same moment. Returns a function that stops polling.
+ */
+function watchFiles(
+  files: readonly string[],
+  { intervalMs, debounceMs }: { readonly intervalMs: number; readonly debounceMs: number },
+  onChange: () => void,
+): () => void {
+  let debounce: NodeJS.Timeout | undefined;
+  const scheduleChange = (): void => {
+    clearTimeout(debounce);
+    debounce = setTimeout(onChange, debounceMs);
+  };
+  for (const file of files) watchFile(file, { interval: intervalMs }, scheduleChange);
+  return () => {
+    for (const file of files) unwatchFile(file, scheduleChange);
+    clearTimeout(debounce);
+  };
+}
+
+/**
+ * Exits with code 1 after an uncaught exception, because the process is in an unknown state. First logs a line and calls `close` with a
+ * short timeout. Acknowledged events are already on disk; `close` writes buffered events, such as views.
+ */
+function exitOnUncaughtException(logger: Logger, close: () => Promise<void>): void {
+  let exiting = false;
+  const exit = (): never => process.exit(1);
+  process.on('uncaughtException', (error: unknown, origin) => {
+    // A second exception can be a failure of the log call below, if the reader has closed the pipe.
+    if (exiting) exit();
+    exiting = true;
+    setTimeout(exit, bounds.crashCloseTimeoutMs);
+    logger.fatal({ origin, err: describeError(error) }, 'uncaught exception; shutting down');
+    close().then(exit, exit);
   });
+}
+
+/**
+ * Runs the service until a signal stops it. SIGINT and SIGTERM drain requests and exit with code 0; a second such signal exits at once
+ * with code 1. SIGHUP reloads the catalog and the certificate (docs/operating.md).
+ */
+async function runServer(): Promise<void> {
+  const { config, warnings } = loadConfig(readEnv());
+  const { logger, flush } = createStandardErrorLog(config.logLevel);
+  for (const warning of warnings) logger.warn(warning);
+  const signals = installServeSignals();
+  let running: Service | null = null;
+  exitOnUncaughtException(logger, async () => {
+    await running?.closeNow();
+    await flush();
+  });
+  signals.onSecondStop((signal) => {
+    // The exit code is set now, because the drain may finish before the log is flushed.
+    process.exitCode = 1;
+    logger.warn(
+      { signal, requestsInFlight: running?.requestsInFlight() ?? 0 },
+      'second signal received; exiting without draining',
+    );
+    void flush().finally(() => process.exit());
+  });
+
+  const service = await startServer(config, logger, signals.stopSignal);
+  if (service === null) {
+    logger.info('start canceled by a signal');
+    if (!(await flush())) process.exit();
+    return;
+  }
+  running = service;
+  // At most one reload runs and one waits. The waiting reload covers all further requests to reload.
+  const reloads = new SerialQueue(1);
+  const requestCatalogReload = (): void => void reloads.run(() => reloadCatalogs(service, logger, signals.stopSignal));
+  const stopWatching = watchReloadableFiles(config, service, logger, requestCatalogReload);
+  const hasReloaded = signals.onReload(() => {
+    if (signals.stopSignal.aborted) return;
+    reloadCertificate(service, logger);
+    requestCatalogReload();
+  });
+  // The certificate was read at the beginning of the start, so it may have been renewed since.
+  if (!hasReloaded) reloadCertificate(service, logger);
+  try {
+    printStartMessages(config, service);
+  } catch (error) {
+    for (const stop of stopWatching) stop();
+    await service.closeNow();
+    throw error;
+  }
+  const { engine, ports } = service;
+  logger.info(
+    {
+      version,
+      node: process.version,
+      httpEngine: engine?.name,
+      httpEngineReason: engine?.reason,
+      url: service.urls.public,
+      public: { ...config.publicEndpoint, port: ports?.public },
+      operations: { ...config.operationsEndpoint, port: ports?.operations },
+      dataDir: config.dataDir,
+      verticals: [personalLoans.segment],
+      matcherThreads: config.matcher.kind === 'workers' ? config.matcher.threads : 0,
+      durability: config.durability,
+      maxSessions: config.sessions.max,
+    },
+    'service started',
+  );
+
+  const signal = await signals.stopRequested;
+  logger.info({ signal }, 'service draining');
+  for (const stop of stopWatching) stop();
+  await service.close();
+  logger.info('service stopped');
+  // Log lines that the reader has not read would prevent the exit of the process.
+  if (!(await flush())) process.exit();
+}
+
+/** Starts the service. Returns null if a signal cancelled the start. */
+export async function startServer(
+  config: Config,
+  logger: Logger,
+  startAbortSignal: AbortSignal,
+): Promise<Service | null> {
+  // A signal that arrived while modules were loaded is handled in the next turn of the event loop. The start must not write after it.
+  await nextTurn();
+  if (startAbortSignal.aborted) return null;
+  const progress = createRecoveryProgress(process.stderr, logger);
+  try {
+    return await startService({
+      dataDir: config.dataDir,
+      secretFile: config.secretFile,
+      catalogs:
+        config.catalog.kind === 'file' ? catalogsWithSandbox(personalLoans, config.catalog.path) : exampleCatalogs(),
+      durability: config.durability,
+      retentionDays: config.retentionDays,
+      matcher: config.matcher,
+      sessions: config.sessions,
+      limits: config.limits,
+      corsOrigins: config.cors.kind === 'origins' ? config.cors.origins : [],
+      listen: {
+        public: config.publicEndpoint,
+        operations: config.operationsEndpoint,
+        operationsAllowedHosts: config.operationsAllowedHosts,
+        engine: config.engine,
+        tls: config.tls,
+      },
+      drain: config.drain,
+      startAbortSignal,
+      resolveUrls: (boundPort) => {
+        const { urls, warnings: urlWarnings } = resolveUrls(config, boundPort);
+        for (const warning of urlWarnings) logger.warn(warning);
+        return urls;
+      },
+      onRestoreProgress: progress.onProgress,
+      clock: systemClock,
+      logger,
+    });
+  } catch (error) {
+    if (startAbortSignal.aborted && error === startAbortSignal.reason) return null;
+    throw toStartError(error, config);
+  } finally {
+    progress.clear();
+  }
+}
+
+/** Polls the catalog and the certificate for changes. Returns the functions that stop polling. */
+function watchReloadableFiles(
+  { catalog, tls }: Config,
+  service: Service,
+  logger: Logger,
+  requestCatalogReload: () => void,
+): readonly (() => void)[] {
+  const watches: (() => void)[] = [];
+  if (catalog.kind === 'file') {
+    const times = { intervalMs: bounds.catalogPollIntervalMs, debounceMs: 0 };
+    watches.push(watchFiles([catalog.path], times, requestCatalogReload));
+  }
+  if (tls !== null) {
+    const times = { intervalMs: bounds.certificatePollIntervalMs, debounceMs: bounds.certificateReloadDelayMs };
+    watches.push(watchFiles([tls.certificateFile, tls.keyFile], times, () => reloadCertificate(service, logger)));
+  }
+  return watches;
+}
+
+function printStartMessages({ operationsEndpoint, dataDir }: Config, service: Service): void {
+  printResult(
+    `serving ${service.urls.public}/v1/personal-loans, operations on ${operationsEndpoint.host}:${service.ports?.operations}`,
+  );
+  const { operatorToken } = service;
+  if (operatorToken?.created) {
+    printResult(`The token for the operations API (docs/operations-api.md) is in ${operatorToken.path}`);
+  }
+  if (service.keys.list().length === 0) createFirstKeys(service, dataDir);
+}
+
+function reloadCertificate(service: Service, logger: Logger): void {
+  const change = service.reloadCertificate();
+  if (change === null) return;
+  if (!change.ok) logger.error({ err: change.error }, 'certificate reload failed; keeping the current certificate');
+  else {
+    const expiresAt = new Date(change.expiresAtMs).toISOString();
+    if (change.recovered) logger.info({ expiresAt }, 'certificate is valid again');
+    if (change.changed) logger.info({ expiresAt }, 'certificate reloaded');
+  }
+}
+
+async function reloadCatalogs(service: Service, logger: Logger, stopSignal: AbortSignal): Promise<void> {
+  if (stopSignal.aborted) return;
+  for (const change of await service.reloadCatalogs()) {
+    if (change.ok) {
+      if (change.changed) logger.info({ version: change.version }, 'catalog reloaded');
+    } else if (!stopSignal.aborted) {
+      // After a stop signal, an error only means that the reload was cancelled.
+      logger.error({ errors: change.errors }, 'catalog reload failed; keeping the current catalog');
+    }
+  }
+}
+
+/**
+ * Creates a live and a test key at the first start. On a terminal, prints the keys with an example. Otherwise the output may be stored,
+ * for example in the log of a container, so the keys are written to a file that only its owner can read.
+ */
+function createFirstKeys(service: Service, dataDir: string): void {
+  const create = (mode: Mode): string =>
+    service.keys.create(
+      { accountName: 'demo', vertical: personalLoans, mode, expiresAtMs: null, limits: noLimitOverrides },
+      systemClock.wallMs(),
+    ).key;
+  let live: string;
+  let test: string;
+  try {
+    live = create('live');
+    test = create('test');
+  } catch (error) {
+    if (!isKeyFileBusy(error)) throw error;
+    printResult('There is no API key yet, and the key file is busy; create one with: marketplace keys create');
+    return;
+  }
+  const keys = `  live  ${live}
+  test  ${test}
+
+Try one, in another terminal:
+
+  curl -sS ${service.urls.public}/v1/personal-loans/session -H 'Authorization: Bearer ${test}' -H 'Content-Type: application/json' -d '{"referrer_tag":"first-try"}'
+`;
+  const notice = 'There was no API key yet, so two keys of the account demo were created.';
+  if (process.stdout.isTTY) {
+    printResult(`\n${notice} They are shown only now:\n\n${keys}`);
+    return;
+  }
+  const path = join(dataDir, 'first-keys.txt');
+  try {
+    writeFileDurably(
+      path,
+      `API keys of the account demo, created at the first start. Copy them, then delete this file.\n\n${keys}`,
+    );
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    printResult(`${notice} They are lost: ${diskFullMessage(dataDir)} with: marketplace keys create`);
+    return;
+  }
+  printResult(`${notice} They are in ${path}, which only its owner can read. Copy them, then delete the file.`);
 }

@@ -4,7 +4,8 @@ import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { nodeLogFiles } from '../../event-log/log-files.ts';
 import { type LogVerification, logSizeBytes, type VerifyLogOptions, verifyLog } from '../../event-log/verify-log.ts';
-import { CommandLineError } from '../command-line-error.ts';
+import { recordTimeMs } from '../../ledger/parse-ledger-record.ts';
+import { CommandLineError } from '../command.ts';
 import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
 
 /** Returns the absolute path of the log: the folder given on the command line, or the ledger of the data folder. */
@@ -28,5 +29,18 @@ export async function checkLogWithProgress(
     return await verifyLog(nodeLogFiles, folder, { ...options, onBytesRead: (bytes) => bar.advance(bytes) });
   } finally {
     bar.clear();
+  }
+}
+
+/** Times of the first and the last record that have a time, in Unix milliseconds. */
+export class RecordTimeSpan {
+  firstMs: number | null = null;
+  lastMs: number | null = null;
+
+  include(record: readonly unknown[]): void {
+    const ms = recordTimeMs(record);
+    if (ms === null) return;
+    this.firstMs ??= ms;
+    this.lastMs = ms;
   }
 }

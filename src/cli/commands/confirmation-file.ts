@@ -3,7 +3,7 @@ import { CsvError, parse } from 'csv-parse';
 import { bounds } from '../../bounds.ts';
 import { confirmationMembers } from '../../confirmations/confirmation.ts';
 import { findDuplicateMembers } from '../../confirmations/parse-confirmation.ts';
-import { CommandLineError } from '../command-line-error.ts';
+import { CommandLineError } from '../command.ts';
 
 /** One row of a file of confirmations, before it is sent. */
 export interface ConfirmationRow {

@@ -19,13 +19,7 @@ export function planToJson(plan: CapacityPlan, check: CheckResult | null) {
       keys,
       used_share: (load.keys * perKey) / capacity,
     })),
-    key: {
-      bound_by: key.boundBy,
-      requests_per_second: key.requestsPerSecond,
-      rates_per_second: key.ratesPerSecond,
-      sessions_per_day: key.sessionsPerDay,
-      live_sessions: key.liveSessions,
-    },
+    key: { bound_by: key.boundBy, ...loadToJson(key) },
     box: {
       cpu: box.cpu,
       cores: box.cores,
@@ -34,13 +28,7 @@ export function planToJson(plan: CapacityPlan, check: CheckResult | null) {
       commit: box.commit,
       quick: box.quick,
     },
-    load: {
-      keys: load.keys,
-      requests_per_second: load.requestsPerSecond,
-      rates_per_second: load.ratesPerSecond,
-      sessions_per_day: load.sessionsPerDay,
-      live_sessions: load.liveSessions,
-    },
+    load: { keys: load.keys, ...loadToJson(load) },
     predicted: {
       p99_ms: predicted.p99Ms,
       socket_thread_cores: predicted.socketThreadCores,
@@ -50,6 +38,17 @@ export function planToJson(plan: CapacityPlan, check: CheckResult | null) {
     },
     beyond_measured: plan.caveats,
     check: check === null ? null : checkToJson(check),
+  };
+}
+
+function loadToJson(
+  load: Pick<CapacityPlan['load'], 'requestsPerSecond' | 'ratesPerSecond' | 'sessionsPerDay' | 'liveSessions'>,
+) {
+  return {
+    requests_per_second: load.requestsPerSecond,
+    rates_per_second: load.ratesPerSecond,
+    sessions_per_day: load.sessionsPerDay,
+    live_sessions: load.liveSessions,
   };
 }
 
@@ -177,8 +176,9 @@ function checkCells({ figure, unit, predicted, measured, errorPercent }: CheckRo
   ];
 }
 
-function formatCount(count: number, one: string, many = `${one}${one === one.toUpperCase() ? 'S' : 's'}`): string {
-  return `${formatInteger(count)} ${count === 1 ? one : many}`;
+function formatCount(count: number, one: string): string {
+  const plural = one === one.toUpperCase() ? 'S' : 's';
+  return `${formatInteger(count)} ${one}${count === 1 ? '' : plural}`;
 }
 
 function formatInteger(value: number): string {

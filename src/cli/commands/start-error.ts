@@ -7,7 +7,7 @@ import { LogDamagedError } from '../../event-log/segment-reader.ts';
 import { dataFiles } from '../../files/data-files.ts';
 import { diskFullMessage, isDiskFull } from '../../files/durable-files.ts';
 import { InvalidCertificateError } from '../../tls/certificate.ts';
-import { CommandLineError } from '../command-line-error.ts';
+import { CommandLineError } from '../command.ts';
 
 /** Members of Node.js and SQLite errors that identify the cause. */
 interface SystemErrorDetails {

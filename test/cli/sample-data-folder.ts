@@ -1,8 +1,31 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createMarketplace, type Marketplace, type PartnerApi, type Result } from '../../src/index.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
-import { marketplaceOnFreshFolder } from './support.ts';
+import { type Ran, runMarketplace } from './run-marketplace.ts';
+
+/** Creates a folder that is deleted at the end of the test, after what was started in it has ended. */
+export function createFolder(t: TestContext): string {
+  const folder = temporaryFolder();
+  afterwards(t, () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Command line with a data folder that is deleted after the test. */
+export function marketplaceOnFreshFolder(t: TestContext) {
+  const root = mkdtempSync(join(tmpdir(), 'marketplace-cli-'));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  const folder = join(root, 'data');
+  const settings = { SVC_DATA_DIR: folder };
+  const run = (...args: string[]): Promise<Ran> => runMarketplace(args, settings);
+  const runInOwnProcess = (...args: string[]): Promise<Ran> => runMarketplace(args, settings, { ownProcess: true });
+  return { folder, run, runInOwnProcess };
+}
 
 export function ok<Value>(result: Result<Value>): Value {
   assert.ok(result.ok, JSON.stringify(result));
@@ -10,7 +33,7 @@ export function ok<Value>(result: Result<Value>): Value {
 }
 
 /** Data folder with two sessions of one experiment, each with a click, and one of another; and the service that runs on it. */
-export async function livedFolder(t: TestContext) {
+export async function createSampleData(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const marketplace: Marketplace = await createMarketplace({ dataDir: folder });
   t.after(() => marketplace.close());

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { bounds } from '../../bounds.ts';
-import { CommandLineError } from '../command-line-error.ts';
+import { CommandLineError } from '../command.ts';
 
 /** Outcome of one row. A `rejected` row has a reason. The outcome is `unknown` if retries did not succeed. */
 export interface RowOutcome {

@@ -1,0 +1,172 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { isAccountName, parseKeyExpiry } from '../auth/api-key.ts';
+import { bounds } from '../bounds.ts';
+import { systemClock } from '../domain/clock.ts';
+import { OperatorError } from '../domain/operator-error.ts';
+import { nearestWord } from '../domain/text.ts';
+
+/** Exit codes of all commands. A command that is ended by a signal exits with 128 plus the signal number. */
+export const exitCodes = { success: 0, failure: 1, usage: 2, damage: 3, incomplete: 4, interrupted: 130 } as const;
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** Default meaning of each exit code. A command may state a more specific meaning. */
+const exitMeanings: Readonly<Record<ExitCode, string>> = {
+  [exitCodes.success]: 'success',
+  [exitCodes.failure]: 'failure; the reason is on standard error',
+  [exitCodes.usage]: 'invalid command line',
+  [exitCodes.damage]: 'a log is damaged',
+  [exitCodes.incomplete]: 'completed, but some rows were rejected',
+  [exitCodes.interrupted]: 'interrupted by Ctrl-C (143: by SIGTERM)',
+};
+
+/** Failure of a command, with the exit code of the command. */
+export class CommandLineError extends OperatorError {
+  override readonly name = 'CommandLineError';
+  readonly exitCode: ExitCode;
+
+  constructor(
+    message: string,
+    { exitCode = exitCodes.failure, ...options }: ErrorOptions & { exitCode?: ExitCode } = {},
+  ) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Parts of a command's help, other than arguments and options. */
+export interface CommandHelp {
+  /** Example command lines. Tests run all of them. */
+  readonly examples: readonly string[];
+  /** Exit codes with their meaning; null stands for the meaning in `exitMeanings`. Codes 0, 1 and 2 apply to every command. */
+  readonly exitCodes?: { readonly [Code in ExitCode]?: string | null };
+  readonly json?: JsonOutputHelp;
+}
+
+/** Description of the output of `--json`. */
+export interface JsonOutputHelp {
+  readonly output: string;
+  /** Description of each member, by name. The name of a nested member is a path with dots. */
+  readonly members: Readonly<Record<string, string>>;
+}
+
+const helpByCommand = new WeakMap<Command, CommandHelp>();
+
+export function withHelp(command: Command, help: CommandHelp): Command {
+  helpByCommand.set(command, help);
+  return command;
+}
+
+/** Help of a command that `defineCommand` creates. */
+export interface CommandText extends CommandHelp {
+  /** Description in the list of a group. Those of top-level commands are in `program.ts`. */
+  readonly summary?: string;
+  readonly description: string;
+}
+
+/** Creates a command without arguments, options and action. */
+export function defineCommand(name: string, { summary = '', description, ...help }: CommandText): Command {
+  return withHelp(new Command(name).summary(summary).description(description), help);
+}
+
+/** Creates a group of commands. Its help has the first example of each command, and the exit codes of all of them. */
+export function commandGroup(name: string, description: string, commands: readonly Command[]): Command {
+  const group = new Command(name).description(description);
+  for (const command of commands) group.addCommand(command);
+  const codes = commands.flatMap(exitCodesOf).filter(([code]) => code !== exitCodes.success);
+  return withHelp(group, {
+    examples: commands.map((command) => helpOf(command).examples[0]!),
+    exitCodes: Object.fromEntries(codes.map(([code]) => [code, null])),
+  });
+}
+
+export function helpOf(command: Command): CommandHelp {
+  const help = helpByCommand.get(command);
+  if (help === undefined) throw new Error(`the command ${command.name()} has no help`);
+  return help;
+}
+
+/** Returns the exit codes of a command with their meanings, in ascending order. */
+export function exitCodesOf(command: Command): (readonly [code: number, meaning: string])[] {
+  const own = helpOf(command).exitCodes ?? {};
+  const codes = { [exitCodes.success]: null, [exitCodes.failure]: null, [exitCodes.usage]: null, ...own };
+  return Object.entries(codes).map(([code, meaning]) => [
+    Number(code),
+    meaning ?? exitMeanings[Number(code) as ExitCode],
+  ]);
+}
+
+const helpColumns = 100;
+
+/** Formats the part of the help that follows the list of options. */
+export function formatHelp(command: Command): string {
+  const { json, examples } = helpOf(command);
+  const parts: string[] = [];
+  if (json !== undefined) {
+    const top = Object.keys(json.members).filter((name) => !name.includes('.'));
+    const members = top.length === 0 ? json.output : `${json.output}: ${top.join(', ')}`;
+    parts.push(`With --json:\n${wrapText(members, '  ')}`);
+  }
+  parts.push(`Examples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
+  const exits = exitCodesOf(command);
+  const width = Math.max(...exits.map(([code]) => String(code).length));
+  parts.push(
+    `Exit codes:\n${exits.map(([code, meaning]) => `  ${String(code).padEnd(width)}  ${meaning}`).join('\n')}`,
+  );
+  return `\n${parts.join('\n\n')}`;
+}
+
+function wrapText(text: string, indent: string): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && indent.length + line.length + 1 + word.length > helpColumns) {
+      lines.push(indent + line);
+      line = '';
+    }
+    line += line === '' ? word : ` ${word}`;
+  }
+  return [...lines, indent + line].join('\n');
+}
+
+export function parseAccountName(text: string): string {
+  if (isAccountName(text)) return text;
+  throw new InvalidArgumentError(
+    `It must be 1 to ${bounds.accountNameCharactersMax} printable characters without spaces at either end.`,
+  );
+}
+
+/** Creates an option with a few allowed values, listed by name. For any other value, the error suggests the nearest allowed value. */
+export function choiceOption<Value>(
+  flags: string,
+  description: string,
+  values: readonly Value[],
+  nameOf: (value: Value) => string = String,
+): Option {
+  const names = values.map(nameOf);
+  return new Option(flags, description).choices(names).argParser((text) => {
+    const index = names.indexOf(text);
+    if (index >= 0) return values[index];
+    const nearest = nearestWord(text, names);
+    const hint = nearest === null ? '' : ` Did you mean ${nearest}?`;
+    throw new InvalidArgumentError(`Allowed choices are ${names.join(', ')}.${hint}`);
+  });
+}
+
+/** Parses the expiry of a key. Returns Unix milliseconds. */
+export function parseFutureExpiry(text: string): number {
+  const ms = parseKeyExpiry(text);
+  if (ms === null) {
+    throw new InvalidArgumentError('It must be a date like 2030-12-31 or a timestamp like 2030-12-31T18:00:00Z.');
+  }
+  if (ms <= systemClock.wallMs()) throw new InvalidArgumentError('It is in the past.');
+  return ms;
+}
+
+/** Creates a parser of integers from 1 to `max`. */
+export function parseIntegerUpTo(max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
+    if (value >= 1 && value <= max) return value;
+    throw new InvalidArgumentError(`It must be an integer from 1 to ${max}.`);
+  };
+}

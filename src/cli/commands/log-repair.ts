@@ -1,0 +1,199 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isoTimestampOrNull } from '../../domain/calendar.ts';
+import { systemClock } from '../../domain/clock.ts';
+import { nodeLogFiles } from '../../event-log/log-files.ts';
+import type { LogLocation } from '../../event-log/log-scanner.ts';
+import { countRecordsAfterCut, type RepairPlan, repairLog, validateCut } from '../../event-log/repair-log.ts';
+import { dataFiles } from '../../files/data-files.ts';
+import { createFolderDurably } from '../../files/durable-files.ts';
+import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
+import { CommandLineError, defineCommand } from '../command.ts';
+import { formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
+import { runInterruptible } from '../signals.ts';
+import { checkLogWithProgress, RecordTimeSpan, resolveLogFolder } from './log-folder.ts';
+
+interface RepairOptions {
+  readonly cut?: LogLocation;
+  readonly acceptMissingJournal?: true;
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+export function logRepairCommand(): Command {
+  return defineCommand('repair', {
+    summary: 'cut a damaged log at the damage that log verify found',
+    description:
+      'Cuts a log at its first damage, so that the service can open it again. Records before the damage stay; everything after it, ' +
+      'including intact records, is moved unchanged to a folder beside the log. With --accept-missing-journal it instead creates ' +
+      'an empty journal beside the ledger if that folder is missing. The service must be stopped. Without --yes it only prints ' +
+      'what it would do. If the command is killed, run it again.',
+    examples: [
+      'marketplace log repair --cut 0000000000000001.log:4096',
+      'marketplace log repair --cut 0000000000000001.log:4096 --yes',
+      'marketplace log repair --accept-missing-journal',
+    ],
+    exitCodes: {
+      0: 'the repair is done or printed, or the log already ends there',
+      1: 'refused or failed; the reason is on standard error',
+      130: null,
+    },
+    json: {
+      output: 'one object',
+      members: {
+        outcome:
+          '`cut`, `would_cut` without --yes, or `nothing_to_cut`; with --accept-missing-journal `journal_created`, ' +
+          '`would_create_journal` or `journal_not_missing`. Only the first two have the other members',
+        kept_records: 'number of records that stay',
+        kept_to_position: 'position of the last one; 0 if there is none',
+        moved_bytes: 'bytes cut off the last segment that stays',
+        moved_segments: 'number of files moved as a whole',
+        moved_records: 'number of readable records that are moved',
+        moved_first_at: 'time of the oldest of them, ISO 8601, or null',
+        moved_last_at: 'time of the newest of them, or null',
+        lost_records: 'number of unreadable records that are moved',
+        removed_folder: 'folder that they are moved to',
+      },
+    },
+  })
+    .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
+    .option('--cut <file:offset>', 'position of the damage, as log verify prints it', parseLogLocation)
+    .addOption(
+      new Option(
+        '--accept-missing-journal',
+        'continue without the journal: inputs of live sessions must be submitted again',
+      ).conflicts('cut'),
+    )
+    .option('--yes', 'make the changes')
+    .option('--json', 'print one JSON object')
+    .action(async (folder: string | undefined, options: RepairOptions, command: Command) => {
+      const { cut, acceptMissingJournal } = options;
+      if (acceptMissingJournal) createMissingJournal(folder, options);
+      else if (cut !== undefined) await repairLogAtCut(folder, cut, options);
+      else command.error("error: one of the options '--cut <file:offset>' and '--accept-missing-journal' is required");
+    });
+}
+
+function parseLogLocation(text: string): LogLocation {
+  const [, file, offset] = /^(.+):(\d{1,15})$/.exec(text) ?? [];
+  if (file === undefined) throw new InvalidArgumentError('It must be like 0000000000000001.log:4096.');
+  return { file, offset: Number(offset) };
+}
+
+const dryRunNotice = 'Nothing has been changed. Add --yes to make the changes.';
+
+/** Creates an empty journal if a ledger has none, so that the service can start. Without `yes`, only prints what it would do. */
+function createMissingJournal(ledger: string | undefined, { yes, json }: RepairOptions): void {
+  const dataDir = dirname(resolveLogFolder(ledger));
+  const { journalFolder: journal } = dataFiles(dataDir);
+  const lock = lockFolder(dataDir);
+  try {
+    const missing = !existsSync(journal);
+    if (missing && yes) createFolderDurably(journal);
+    if (json) {
+      printJson({ outcome: missing ? (yes ? 'journal_created' : 'would_create_journal') : 'journal_not_missing' });
+    } else if (!missing) {
+      printResult(`${journal} is not missing: nothing to do.`);
+    } else {
+      printResult(`${yes ? 'Created' : 'Would create'} an empty ${journal}. Live sessions lose their pocket fields.`);
+      if (!yes) printNotice(dryRunNotice);
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+async function repairLogAtCut(named: string | undefined, cut: LogLocation, options: RepairOptions): Promise<void> {
+  const locks: FolderLock[] = [];
+  try {
+    const namedFolder = resolveLogFolder(named);
+    const folder = realpathSync(namedFolder);
+    // A running service has a lock on the data folder, which contains the log or a link to the log.
+    for (const parent of new Set([dirname(namedFolder), dirname(folder)].map((path) => realpathSync(path)))) {
+      locks.push(lockFolder(parent));
+    }
+    const check = await runInterruptible((signal) => checkLogWithProgress(folder, options, { signal }));
+    const verdict = validateCut(nodeLogFiles, check, {
+      file: resolveSegmentFile(folder, namedFolder, cut.file),
+      offset: cut.offset,
+    });
+    switch (verdict.kind) {
+      case 'done':
+        if (options.json) printJson({ outcome: 'nothing_to_cut' });
+        else printResult('The log is intact and ends at this position: nothing to cut.');
+        return;
+      case 'no-damage':
+        throw new CommandLineError('the log is intact; only a damaged log can be cut');
+      case 'elsewhere': {
+        const { file, offset, message } = verdict.damage;
+        throw new CommandLineError(`the damage is at ${basename(file)}:${offset}, not at this position; ${message}`);
+      }
+      case 'damage':
+        await executeRepair(folder, verdict.plan, check.records, options);
+    }
+  } finally {
+    for (const lock of locks) lock.release();
+  }
+}
+
+async function executeRepair(
+  folder: string,
+  plan: RepairPlan,
+  keptRecords: number,
+  { yes, json }: RepairOptions,
+): Promise<void> {
+  const timestamp = formatTimestamp(systemClock.wallMs()).replaceAll(/[-:.]/g, '');
+  const removedFolder = `${folder}-removed-${timestamp}`;
+  if (statSync(folder).dev !== statSync(dirname(folder)).dev) {
+    throw new CommandLineError(`${folder} is a mount point: its files cannot be moved to a folder beside it`);
+  }
+  const timeSpan = new RecordTimeSpan();
+  const removed = countRecordsAfterCut(nodeLogFiles, plan, (record) => timeSpan.include(record));
+  if (yes) await repairLog(nodeLogFiles, plan, removedFolder);
+  const report = {
+    outcome: yes ? 'cut' : 'would_cut',
+    kept_records: keptRecords,
+    kept_to_position: plan.position,
+    moved_bytes: plan.removedBytes,
+    moved_segments: plan.laterSegments.length,
+    moved_records: removed.records,
+    moved_first_at: isoTimestampOrNull(timeSpan.firstMs),
+    moved_last_at: isoTimestampOrNull(timeSpan.lastMs),
+    lost_records: Math.max(0, removed.position - plan.position - removed.records),
+    removed_folder: removedFolder,
+  };
+  if (json) {
+    printJson(report);
+    return;
+  }
+  const { moved_records: readable, moved_first_at: firstAt, moved_last_at: lastAt, lost_records: lost } = report;
+  const span =
+    readable === 0 ? 'no readable records' : `${readable} readable records, from ${firstAt ?? '-'} to ${lastAt ?? '-'}`;
+  const text = [
+    `kept     ${keptRecords === 0 ? 'nothing' : `${keptRecords} records, up to position ${plan.position}`}`,
+    `moved    ${describeMovedFiles(plan)}`,
+    `         ${span}${lost > 0 ? `; ${lost} unreadable` : ''}`,
+    `into     ${removedFolder}`,
+    '',
+    'Events in the moved records no longer count: their sessions, views, clicks and revenue. The next start of the service',
+    'rebuilds the analytics from the records that are kept. Live sessions in the moved records end.',
+  ];
+  printResult(`${yes ? 'Done' : 'Would do'}:\n\n${text.join('\n')}`);
+  if (!yes) printNotice(dryRunNotice);
+}
+
+function describeMovedFiles({ end, removedBytes, laterSegments }: RepairPlan): string {
+  const [oldest, newest] = [laterSegments[0], laterSegments.at(-1)];
+  const moved: string[] = [];
+  if (end !== null && removedBytes > 0) moved.push(`${removedBytes} bytes at the end of ${basename(end.file)}`);
+  if (oldest !== undefined) moved.push(`segment ${basename(oldest)}`);
+  if (newest !== undefined && newest !== oldest) moved.push(`and the ${laterSegments.length - 1} segments after it`);
+  return moved.join(', ');
+}
+
+/** Returns the path of a segment. The argument may be the path that `log verify` prints, a file name, or a path through a link. */
+function resolveSegmentFile(folder: string, namedFolder: string, file: string): string {
+  if (basename(file) === file || dirname(resolve(file)) === namedFolder) return join(folder, basename(file));
+  return resolve(file);
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { sampleResult } from '../../capacity/sample-result.ts';
+import { runMarketplace } from '../../cli/run-marketplace.ts';
+import { temporaryFolder } from '../../support/running-marketplace.ts';
+
+test('capacity --check compares the plan with a server under load', async (t) => {
+  const folder = temporaryFolder();
+  t.after(() => rmSync(folder, { recursive: true }));
+  const result = join(folder, 'result.json');
+  writeFileSync(result, JSON.stringify(sampleResult()));
+  const args = ['capacity', '--keys', '3', '--slo-p99', '35', '--result', result, '--check', '--json'];
+  const { code, stdout } = await runMarketplace([...args, '--seconds', '1', '--sessions', '1000']);
+  const { check, predicted, load } = JSON.parse(stdout);
+  assert.equal(code, check.carried ? 0 : 1);
+  assert.deepEqual(
+    check.figures.map(({ figure }: { figure: string }) => figure),
+    ['rate', 'p99', 'socket-thread', 'all-threads', 'memory'],
+  );
+  const [rate, p99] = check.figures;
+  assert.deepEqual([rate.predicted, p99.predicted], [load.requests_per_second, predicted.p99_ms]);
+  assert(rate.measured > 0 && p99.measured > 0);
+  assert.deepEqual([check.refused, check.failed, check.seconds], [0, 0, 1]);
+});
