@@ -34,7 +34,7 @@ import type { ConfirmationsView } from './operations/confirm-revenue.ts';
 import type { ClickResult } from './operations/follow-click.ts';
 import { startService } from './server/start-service.ts';
 import type { CertificateReload } from './tls/certificate.ts';
-import { exampleCatalogs } from './verticals/example-catalogs.ts';
+import { exampleCatalogs } from './verticals/registry.ts';
 
 export { InvalidCatalogError } from './catalogs/catalog-store.ts';
 export type { ConfirmationStatus, RejectionReason } from './confirmations/confirmation.ts';
@@ -59,7 +59,7 @@ export { FolderMissingError } from './server/open-data-folder.ts';
 export { InvalidCertificateError } from './tls/certificate.ts';
 export type { OfferView } from './verticals/personal-loans/offer-view.ts';
 export { personalLoans } from './verticals/personal-loans/personal-loans.ts';
-export type { ConditionalField, PocketField, PricingRoles, Vertical } from './verticals/vertical.ts';
+export type { ConditionalField, FieldRoles, PocketField, Vertical } from './verticals/vertical.ts';
 export type {
   AllowedOrigin,
   AllowResult,

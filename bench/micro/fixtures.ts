@@ -9,7 +9,7 @@ import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { SecretRing } from '../../src/secrets/secret-ring.ts';
 import { emptyFieldVector, type FieldVector } from '../../src/verticals/field-vector.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { validateFields } from '../../src/verticals/validate-fields.ts';
+import { validateFields } from '../../src/verticals/pocket-fields.ts';
 import { clickedRecord, createdRecord, subOf, viewedRecord } from '../../test/support/ledger-records.ts';
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';

@@ -9,11 +9,10 @@ import {
   type MatchBatch,
   type WorkerResult,
 } from '../../src/matching/match-batch.ts';
-import { rankOffers } from '../../src/matching/ranker.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import { priceRankedOffers, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { createRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
+import { createRanker, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { recommendedScore } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog } from '../../test/support/random-catalog.ts';
 import { fixedToday, randomBorrowerVectors } from './fixtures.ts';
@@ -34,14 +33,14 @@ const warmBenchmarks: readonly MicroBenchmark[] = catalogSizes.map((offers) => (
   prepare: () => {
     const tables = compileTables(offers);
     const borrowers = randomBorrowerVectors(population, 5);
-    for (let pass = 0; pass < 3; pass++) for (const borrower of borrowers) rankOffers(tables, borrower, fixedToday);
+    for (let pass = 0; pass < 3; pass++) for (const borrower of borrowers) rankLoans(tables, borrower, fixedToday);
     let next = 0;
     return {
       calls: matchCalls,
       run: () => {
         let total = 0;
         for (let i = 0; i < matchCalls; i++) {
-          total += rankOffers(tables, borrowers[next]!, fixedToday).total;
+          total += rankLoans(tables, borrowers[next]!, fixedToday).total;
           next = (next + 1) % population;
         }
         return total;
@@ -60,7 +59,7 @@ const coldBenchmark = (offers: number, count: number): MicroBenchmark => ({
     return {
       calls: count,
       run: () => {
-        const rank = createRanker(recommendedScore, { ordered: true });
+        const rank = createRanker(recommendedScore);
         let total = 0;
         for (const borrower of borrowers) total += rank(tables, borrower, fixedToday).total;
         return total;
@@ -88,7 +87,7 @@ function createBatch(): MatchBatch {
 
 function createBatchAnswers(): WorkerResult[] {
   const tables = compileLoanTables(generateCatalog(200, 200), personalLoans);
-  return randomBorrowerVectors(batchCalls, 5).map((borrower) => rankOffers(tables, borrower, fixedToday));
+  return randomBorrowerVectors(batchCalls, 5).map((borrower) => rankLoans(tables, borrower, fixedToday));
 }
 
 export const matchBatchBenchmarks: readonly MicroBenchmark[] = [
@@ -149,7 +148,7 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
       cdnUrl: () => 'http://127.0.0.1:8080/cdn',
     });
     const ranked = randomBorrowerVectors(1_000, 7)
-      .map((borrower) => ({ borrower, orders: rankOffers(catalog.tables, borrower, fixedToday).orders }))
+      .map((borrower) => ({ borrower, orders: rankLoans(catalog.tables, borrower, fixedToday).orders }))
       .filter(({ orders }) => orders.length >= 4 * offersShown);
     const clickUrlPrefix = 'http://127.0.0.1:8080/c?sub=';
     const subId = `sub_${'0'.repeat(64)}`;

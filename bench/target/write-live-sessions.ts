@@ -10,7 +10,7 @@ import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { validateFields } from '../../src/verticals/validate-fields.ts';
+import { validateFields } from '../../src/verticals/pocket-fields.ts';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 

@@ -5,7 +5,11 @@ import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogArchive } from './catalog-archive.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { CompiledCatalog, compileCatalog } from './compile-catalog.ts';
-import { compileCatalogInThread } from './compile-catalog-in-thread.ts';
+import {
+  type CatalogCompileJob,
+  type CatalogCompileResult,
+  compileCatalogInThread,
+} from './compile-catalog-in-thread.ts';
 import { parseCatalog, readCatalogText } from './parse-catalog.ts';
 
 /** Source of the catalog for a vertical and mode: a text or a file. */
@@ -22,6 +26,8 @@ interface CatalogStoreOptions {
   readonly cdnUrl: () => string;
   /** Sources of the catalogs, one for each vertical and mode served. */
   readonly catalogs: readonly CatalogSource[];
+  /** Compiles a reloaded catalog; default: in a new thread. */
+  readonly compile?: (job: CatalogCompileJob, stop: AbortSignal) => Promise<CatalogCompileResult>;
   /** Called to log that an archived catalog cannot be read: clicks on its offers will return 404. */
   readonly onArchiveError?: (problem: string) => void;
 }
@@ -50,7 +56,7 @@ export interface ReplacedCatalog {
   readonly replacedMs: number;
 }
 
-interface CatalogSlot {
+interface ServedCatalog {
   readonly source: CatalogSource;
   current: CompiledCatalog;
 }
@@ -62,8 +68,7 @@ interface CatalogSlot {
 export class CatalogStore {
   readonly archive: CatalogArchive;
   readonly #options: CatalogStoreOptions;
-  readonly #slots: CatalogSlot[] = [];
-  readonly #currentVersions = new Map<string, CompiledCatalog>();
+  readonly #served: ServedCatalog[] = [];
   readonly #replaced = new Map<string, ReplacedCatalog>();
   readonly #beforeActivateHooks: PrepareCatalog[] = [];
   readonly #activateHooks: ((compiled: CompiledCatalog) => void)[] = [];
@@ -82,31 +87,29 @@ export class CatalogStore {
       const current = this.#compileCatalog(read.catalog, source);
       this.archive.store(current.version, { ...source, catalog: read.catalog });
       this.archive.markCurrent(current.version);
-      this.#slots.push({ source, current });
-      this.#currentVersions.set(current.version, current);
+      this.#served.push({ source, current });
     }
     this.#restoreReplaced();
   }
 
   /** Returns the catalog in use. Throws if the vertical and mode have no source. */
   current(vertical: number, mode: Mode): CompiledCatalog {
-    return this.#slotOf(vertical, mode).current;
+    return this.#servedCatalog(vertical, mode).current;
   }
 
   /** Finds a catalog by version. Returns null if the version is not in use and was not replaced in the last 28 hours. */
   findByVersion(version: string): CompiledCatalog | null {
-    const current = this.#currentVersions.get(version);
-    if (current !== undefined) return current;
+    for (const { current } of this.#served) if (current.version === version) return current;
     const replaced = this.#replaced.get(version);
     return replaced !== undefined && this.#isRetained(replaced.replacedMs) ? replaced.compiled : null;
   }
 
   get currentVersions(): string[] {
-    return [...this.#currentVersions.keys()];
+    return this.#served.map(({ current }) => current.version);
   }
 
   get currentCatalogs(): CompiledCatalog[] {
-    return [...this.#currentVersions.values()];
+    return this.#served.map(({ current }) => current);
   }
 
   /** Returns the retained replaced catalogs of a vertical and mode, in the order of their replacement. */
@@ -118,10 +121,7 @@ export class CatalogStore {
 
   /** Finds the lender of an offer in the catalog in use, otherwise in a replaced catalog. Returns null if no catalog has the offer. */
   findLenderName(vertical: number, mode: Mode, offerId: string): string | null {
-    const catalogs = [
-      ...this.#slots.map(({ current }) => current),
-      ...[...this.#replaced.values()].map(({ compiled }) => compiled),
-    ];
+    const catalogs = [...this.currentCatalogs, ...[...this.#replaced.values()].map(({ compiled }) => compiled)];
     for (const catalog of catalogs) {
       if (catalog.vertical.number !== vertical || catalog.mode !== mode) continue;
       const offer = catalog.offers[catalog.offerIndex(offerId)];
@@ -145,7 +145,7 @@ export class CatalogStore {
    * after any error. Reloads run one after the other.
    */
   reload(vertical: number, mode: Mode): Promise<CatalogChange> {
-    return this.#runSerially(() => this.#reloadSlot(this.#slotOf(vertical, mode)));
+    return this.#runSerially(() => this.#reloadServed(this.#servedCatalog(vertical, mode)));
   }
 
   /** Aborts a reload in progress. Later reloads fail. */
@@ -154,9 +154,9 @@ export class CatalogStore {
     await this.#lastChange;
   }
 
-  #slotOf(vertical: number, mode: Mode): CatalogSlot {
-    for (const slot of this.#slots) {
-      if (slot.source.vertical.number === vertical && slot.source.mode === mode) return slot;
+  #servedCatalog(vertical: number, mode: Mode): ServedCatalog {
+    for (const served of this.#served) {
+      if (served.source.vertical.number === vertical && served.source.mode === mode) return served;
     }
     throw new Error(`no ${mode} catalog for vertical ${vertical}`);
   }
@@ -171,10 +171,11 @@ export class CatalogStore {
     return turn;
   }
 
-  async #reloadSlot(slot: CatalogSlot): Promise<CatalogChange> {
-    const { source, current: old } = slot;
+  async #reloadServed(served: ServedCatalog): Promise<CatalogChange> {
+    const { source, current: old } = served;
     const { vertical, mode } = source;
-    const compiled = await compileCatalogInThread(
+    const { cdnUrl, compile = compileCatalogInThread } = this.#options;
+    const compiled = await compile(
       {
         source: 'text' in source ? { text: source.text } : { file: source.file },
         vertical,
@@ -186,14 +187,13 @@ export class CatalogStore {
     );
     if (compiled.kind === 'invalid') return { ok: false, errors: compiled.errors };
     if (compiled.kind === 'unchanged') return { ok: true, version: old.version, changed: false };
-    const { cdnUrl } = this.#options;
-    return await this.#activate(slot, new CompiledCatalog(compiled.parts, vertical, { mode, cdnUrl }));
+    return await this.#activate(served, new CompiledCatalog(compiled.parts, vertical, { mode, cdnUrl }));
   }
 
   /** Activates an archived catalog. Removes the catalog from the archive if the activation fails. */
-  async #activate(slot: CatalogSlot, compiled: CompiledCatalog): Promise<CatalogChange> {
+  async #activate(served: ServedCatalog, compiled: CompiledCatalog): Promise<CatalogChange> {
     const { version } = compiled;
-    const old = slot.current;
+    const old = served.current;
     const replacedMs = this.#options.clock.wallMs();
     try {
       this.#deleteExpired();
@@ -204,12 +204,10 @@ export class CatalogStore {
       this.archive.markReplaced(old.version, replacedMs);
       this.archive.markCurrent(version);
     } catch (error) {
-      if (!this.#replaced.has(version) && !this.#currentVersions.has(version)) this.archive.remove(version);
+      if (!this.#replaced.has(version) && !this.#isCurrent(version)) this.archive.remove(version);
       throw error;
     }
-    slot.current = compiled;
-    this.#currentVersions.delete(old.version);
-    this.#currentVersions.set(version, compiled);
+    served.current = compiled;
     this.#replaced.delete(version);
     this.#replaced.set(old.version, { compiled: old, replacedMs });
     for (const hook of this.#activateHooks) hook(compiled);
@@ -223,6 +221,10 @@ export class CatalogStore {
 
   #compileCatalog(catalog: CatalogFile, { vertical, mode }: { vertical: Vertical; mode: Mode }): CompiledCatalog {
     return compileCatalog(catalog, vertical, { mode, cdnUrl: this.#options.cdnUrl });
+  }
+
+  #isCurrent(version: string): boolean {
+    return this.#served.some(({ current }) => current.version === version);
   }
 
   #isRetained(replacedMs: number): boolean {
@@ -240,7 +242,7 @@ export class CatalogStore {
   #restoreReplaced(): void {
     const nowMs = this.#options.clock.wallMs();
     for (const { version, replacedMs: markedMs } of this.archive.listVersions()) {
-      if (this.#currentVersions.has(version)) continue;
+      if (this.#isCurrent(version)) continue;
       // A version without a replacement time was in use when the service last stopped, so it is replaced now.
       const replacedMs = markedMs ?? nowMs;
       if (!this.#isRetained(replacedMs)) {

@@ -3,7 +3,10 @@ import { bounds } from '../bounds.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { CompiledOffer } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import type { CompiledCatalogData } from './compile-catalog.ts';
+import { CatalogArchive } from './catalog-archive.ts';
+import { type CompiledCatalogData, compileCatalogData } from './compile-catalog.ts';
+import { catalogVersion } from './identifiers.ts';
+import { parseCatalog, readCatalogText } from './parse-catalog.ts';
 
 export interface CatalogCompileJob {
   readonly source: { readonly text: string } | { readonly file: string };
@@ -14,11 +17,25 @@ export interface CatalogCompileJob {
   readonly archiveFolder: string;
 }
 
-type CatalogCompileResult =
+export type CatalogCompileResult =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'compiled'; readonly parts: CompiledCatalogData }
   /** The text is not a valid catalog. `errors` has one line for each error. */
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
+
+/** Reads, validates, compiles and archives a catalog in the calling thread. Throws if the archive cannot be written. */
+export function compileCatalogSource(job: CatalogCompileJob): CatalogCompileResult {
+  const { source, vertical, mode, currentVersion, archiveFolder } = job;
+  const read = 'text' in source ? ({ ok: true, text: source.text } as const) : readCatalogText(source.file);
+  if (!read.ok) return { kind: 'invalid', errors: [`catalog: ${read.problem}`] };
+  const parsed = parseCatalog(read.text, vertical);
+  if (!parsed.ok) return { kind: 'invalid', errors: parsed.errors };
+  const { catalog } = parsed;
+  if (catalogVersion(catalog, mode) === currentVersion) return { kind: 'unchanged' };
+  const parts = compileCatalogData(catalog, vertical, mode);
+  new CatalogArchive(archiveFolder, [vertical]).store(parts.version, { vertical, mode, catalog });
+  return { kind: 'compiled', parts };
+}
 
 /**
  * Messages of the compiling thread. After each chunk, the thread waits for a message with any content before it sends the next chunk:
@@ -33,7 +50,7 @@ export type CatalogCompileMessage =
   | { readonly kind: 'done' };
 
 /**
- * Reads, validates, compiles and archives a catalog in a new thread, because this takes more than a second for 10,000 offers. The result
+ * Calls `compileCatalogSource` in a new thread, because this takes more than a second for 10,000 offers. The result
  * arrives in small chunks, one per turn of the event loop. A catalog that needs more memory than the thread has is invalid. Rejects if
  * the archive cannot be written, if the thread fails for another reason, or if `stop` is aborted.
  */

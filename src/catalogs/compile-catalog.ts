@@ -1,6 +1,6 @@
 import type { Mode } from '../domain/mode.ts';
 import { offersById } from '../matching/match-tables.ts';
-import { type CompiledOffer, type OfferFragments, type ProductTables, productOf } from '../verticals/products.ts';
+import { type CompiledOffer, type OfferRenderer, type ProductTables, productOf } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { catalogVersion } from './identifiers.ts';
@@ -65,7 +65,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly dailyCaps: ReadonlyMap<string, number>;
   readonly #cdnUrl: () => string;
   #logoHashes: ReadonlyMap<string, string> = new Map();
-  #fragments: OfferFragments | null = null;
+  #fragments: OfferRenderer | null = null;
   readonly #indexById: ReadonlyMap<string, number>;
 
   constructor(
@@ -84,8 +84,8 @@ export class CompiledCatalog implements CompiledCatalogData {
     this.#indexById = new Map(offers.map(({ id }, index) => [id, index]));
   }
 
-  get offerFragments(): OfferFragments {
-    this.#fragments ??= productOf(this.vertical).createOfferFragments(this, this.#cdnUrl(), this.#logoHashes);
+  get offerRenderer(): OfferRenderer {
+    this.#fragments ??= productOf(this.vertical).createOfferRenderer(this, this.#cdnUrl(), this.#logoHashes);
     return this.#fragments;
   }
 

@@ -1,6 +1,4 @@
 import { bounds } from '../bounds.ts';
-import type { Lender } from './logo-cache.ts';
-import { LogoCache } from './logo-cache.ts';
 import { type LogoSet, readLogos } from './read-logos.ts';
 
 export interface LogoCatalog {
@@ -17,7 +15,7 @@ export interface LogoSource {
 }
 
 /**
- * Loads the logos of catalogs: `prepare` reads them before a catalog is activated, `activate` serves them, and `refresh` reads the logos
+ * Loads the logos of catalogs: `loadLogos` reads them before a catalog is activated, `activate` serves them, and `refresh` reads the logos
  * of an active catalog again. A changed logo changes only URLs in responses, not the catalog version.
  */
 export class LogoService {
@@ -27,22 +25,22 @@ export class LogoService {
   #lastRefresh: Promise<void> = Promise.resolve();
   #closed = false;
 
-  async prepare({ folder }: LogoSource, catalog: LogoCatalog): Promise<void> {
+  async loadLogos({ folder }: LogoSource, catalog: LogoCatalog): Promise<void> {
     this.#applyLogos(catalog, await readLogos(folder, catalog.lenders));
   }
 
-  /** Serves the logos of a prepared catalog. */
+  /** Serves the logos of a catalog after `loadLogos`. */
   activate({ key }: LogoSource, catalog: LogoCatalog): void {
     const set = this.#logosByCatalog.get(catalog);
-    if (set === undefined) throw new Error('a catalog must be prepared before its logos are activated');
+    if (set === undefined) throw new Error('the logos of a catalog must be loaded before they are activated');
     this.#activeCatalogs.set(key, catalog);
     this.cache.replaceCatalog(key, set.logos.values());
   }
 
   /** Reads the logos that only a replaced catalog has, up to `bounds.unusedLogoNamesMax`. */
-  async retainReplaced({ folder }: LogoSource, { lenders }: LogoCatalog): Promise<void> {
+  async loadReplaced({ folder }: LogoSource, { lenders }: LogoCatalog): Promise<void> {
     const missing = lenders.filter(({ logo }) => !this.cache.has(logo)).slice(0, bounds.unusedLogoNamesMax);
-    if (missing.length > 0) this.cache.addRetained((await readLogos(folder, missing)).logos.values());
+    if (missing.length > 0) this.cache.addReplaced((await readLogos(folder, missing)).logos.values());
   }
 
   /** Reads the logos of the active catalog again. Refreshes run one after the other and never reject. */
@@ -79,4 +77,73 @@ export class LogoService {
     this.#logosByCatalog.set(catalog, set);
     catalog.setLogoHashes(new Map([...set.logos].map(([lender, { hash }]) => [lender, hash])));
   }
+}
+
+export interface Lender {
+  readonly name: string;
+  /** File name of the lender's logo. */
+  readonly logo: string;
+}
+
+/** Logo as the server sends it. Files with the same name but different content are different logos. */
+export interface Logo {
+  readonly file: string;
+  /** First characters of the SHA-256 of the content, in hexadecimal. */
+  readonly hash: string;
+  readonly svg: Uint8Array;
+}
+
+/**
+ * In-memory cache of the logos that can be requested: those of the catalogs in use, and some that only previously rendered pages still
+ * show. A file name may have several images, because each catalog has its own folder.
+ */
+export class LogoCache {
+  /** Logos of each catalog in use, by the key of the catalog's source. */
+  readonly #catalogs = new Map<string, readonly Logo[]>();
+  #active: ReadonlyMap<string, readonly Logo[]> = new Map();
+  /** Logos that only replaced catalogs have, by file name, oldest entry first. */
+  readonly #retained = new Map<string, readonly Logo[]>();
+
+  /** Replaces the logos of the catalog that has this key. */
+  replaceCatalog(key: string, logos: Iterable<Logo>): void {
+    this.#catalogs.set(key, [...logos]);
+    const before = this.#active;
+    this.#active = groupByFile([...this.#catalogs.values()].flat());
+    for (const [file, unused] of before) if (!this.#active.has(file)) this.#retain(file, unused);
+    for (const file of this.#retained.keys()) if (this.#active.has(file)) this.#retained.delete(file);
+  }
+
+  /** Adds logos that only a replaced catalog has. */
+  addReplaced(logos: Iterable<Logo>): void {
+    for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retain(file, retained);
+  }
+
+  has(file: string): boolean {
+    return this.#active.has(file) || this.#retained.has(file);
+  }
+
+  /** Finds the logo with this file name and hash, otherwise the current logo with this name. Returns null for an unknown name. */
+  find(file: string, hash: string | undefined): Logo | null {
+    const logos = this.#active.get(file) ?? this.#retained.get(file);
+    if (logos === undefined) return null;
+    return logos.find((logo) => logo.hash === hash) ?? logos[0] ?? null;
+  }
+
+  #retain(file: string, logos: readonly Logo[]): void {
+    this.#retained.delete(file);
+    this.#retained.set(file, logos);
+    if (this.#retained.size <= bounds.unusedLogoNamesMax) return;
+    for (const oldest of this.#retained.keys()) return void this.#retained.delete(oldest);
+  }
+}
+
+/** Groups logos by file name and drops logos with repeated content. */
+function groupByFile(logos: Iterable<Logo>): Map<string, Logo[]> {
+  const files = new Map<string, Logo[]>();
+  for (const logo of logos) {
+    const same = files.get(logo.file);
+    if (same === undefined) files.set(logo.file, [logo]);
+    else if (!same.some(({ hash }) => hash === logo.hash)) same.push(logo);
+  }
+  return files;
 }

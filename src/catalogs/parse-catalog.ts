@@ -5,8 +5,7 @@ import { bounds } from '../bounds.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogErrors, type CatalogPath } from './catalog-errors.ts';
 import type { CatalogFile } from './catalog-schema.ts';
-import { catalogValidators } from './catalog-validators.ts';
-import { validateSemantics } from './validate-semantics.ts';
+import { catalogValidators, validateSemantics } from './validate-catalog.ts';
 
 /** Reads the text of a catalog file, which must be UTF-8. */
 export function readCatalogText(file: string): { ok: true; text: string } | { ok: false; problem: string } {

@@ -3,9 +3,17 @@ import type { Caller, Operation } from '../auth/key-usage.ts';
 import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
 import { assertKnownNames } from '../domain/assert-options.ts';
-import { type ErrorBody, errorBody } from '../domain/error-body.ts';
 import { errorTable, type RequestParam } from '../domain/errors.ts';
-import { type ApiError, failedWith, invalidRequest, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
+import {
+  type ApiError,
+  type ErrorBody,
+  errorBody,
+  failedWith,
+  invalidRequest,
+  type Outcome,
+  succeeded,
+  unavailable,
+} from '../domain/outcome.ts';
 import type { SortOrder } from '../matching/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';

@@ -2,8 +2,7 @@ import { bounds } from '../bounds.ts';
 import { completedYears } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
 import { productOf } from '../verticals/products.ts';
-import { meetsAgeOfContract } from './age-of-contract.ts';
-import type { MatchTables } from './match-tables.ts';
+import { type MatchTables, meetsAgeOfContract } from './match-tables.ts';
 import type { Ranking, UnavailableOffers } from './matcher.ts';
 import { hasOffer, lowestBitIndex } from './offer-set.ts';
 

@@ -4,8 +4,8 @@ import { completedYears } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
 import { productOf } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { meetsAgeOfContract } from './age-of-contract.ts';
-import type { MatchTables } from './match-tables.ts';
+
+import { type MatchTables, meetsAgeOfContract } from './match-tables.ts';
 import { hasOffer } from './offer-set.ts';
 
 /** Reasons why an offer is not shown to a borrower, for all products, as the API returns them (docs/api.md). */
@@ -44,7 +44,7 @@ export interface Explanation {
 }
 
 /**
- * Counts, by reason, the offers of a catalog that are not shown to a borrower. Applies the rules of `rankOffers` to one offer after the
+ * Counts, by reason, the offers of a catalog that are not shown to a borrower. Applies the rules of `rankLoans` to one offer after the
  * other. Yields to the event loop every `bounds.explainedOffersPerTurn` offers. `borrower` must not change before the promise resolves.
  */
 export async function explainOffers(

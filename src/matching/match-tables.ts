@@ -1,6 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { CatalogCriterion, CatalogLender, CatalogOffer } from '../catalogs/catalog-schema.ts';
-import { absentValue, enumValues } from '../verticals/field-vector.ts';
+import { completedYears } from '../domain/calendar.ts';
+import { absentValue, enumValues, type FieldVector } from '../verticals/field-vector.ts';
 import type { PocketField, ProductName, Vertical } from '../verticals/vertical.ts';
 import { addOffer, emptyOfferSet, type OfferSet } from './offer-set.ts';
 
@@ -153,4 +154,15 @@ function ageFilter(field: number, criteria: readonly (readonly CatalogCriterion[
       list.reduce((min, criterion) => Math.max(min, criterion.min_age ?? 0), 0),
     ),
   };
+}
+
+/**
+ * Whether a borrower has the minimum age for a contract in the borrower's state. A borrower without a birthdate passes
+ * (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
+ */
+export function meetsAgeOfContract(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
+  const state = borrower[tables.roles.state]!;
+  const born = tables.roles.birthdate < 0 ? absentValue : borrower[tables.roles.birthdate]!;
+  if (state === absentValue || born === absentValue) return true;
+  return completedYears(born, today) >= tables.stateAgeMin[state]!;
 }

@@ -1,27 +1,23 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
-import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
+import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { BatchRequest, MatchBatch, MatchResult } from './match-batch.ts';
-import type { MatchWorkerData, PreparedTables } from './match-thread.ts';
-import { SupervisedMatchThread } from './match-thread.ts';
+import { MatchThread, type VersionedTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
 /** Reports an error message from a worker thread. */
 class MatchWorkerError extends Error {}
 
-type VersionedTables = Pick<CompiledCatalog, 'version' | 'tables'>;
-
-interface PoolMatcherOptions {
-  /** Number of matching threads, at least 1. */
+export interface PoolMatcherOptions {
+  /** Number of matching threads. */
   readonly threads: number;
-  /** Folder from which worker threads load catalogs that are no longer in use. */
-  readonly archiveFolder: string;
+  /** Catalogs in use, which are sent to each new thread. Threads load other catalogs from the archive. */
+  readonly catalogs: CatalogStore;
+  /** Verticals of the catalogs. */
   readonly verticals: readonly Vertical[];
-  /** Returns the catalogs in use now. Each new thread is prepared with these catalogs. */
-  readonly currentTables: () => readonly VersionedTables[];
   /** Called to log that a thread exited unexpectedly or could not be prepared. The thread is then replaced. */
   readonly onThreadError?: (error: unknown) => void;
   /** Called when the replacement of an exited thread is ready. */
@@ -32,15 +28,15 @@ interface PoolMatcherOptions {
 
 interface PendingRequest {
   readonly request: BatchRequest;
-  readonly closed: Int32Array | null;
+  readonly unavailable: Int32Array | null;
   readonly signal: CancelSignal | null;
   readonly resolve: (ranking: Ranking | null) => void;
   readonly reject: (error: Error) => void;
   retried: boolean;
 }
 
-interface ThreadSlot {
-  readonly thread: SupervisedMatchThread;
+interface PoolThread {
+  readonly thread: MatchThread;
   /** Batch in progress; null if the thread is idle. */
   batch: readonly PendingRequest[] | null;
   /** Resolves when the last batch was settled or returned to the queue. */
@@ -64,28 +60,24 @@ interface ThreadSlot {
  * can be started, because the input that ended the threads might also end the main thread.
  */
 export class PoolMatcher implements Matcher {
-  readonly #slots: readonly ThreadSlot[];
-  readonly #currentTables: () => readonly VersionedTables[];
-  readonly #onThreadError: (error: unknown) => void;
-  readonly #onBatchSent: (requests: number) => void;
+  readonly #threads: readonly PoolThread[];
+  readonly #options: PoolMatcherOptions;
   readonly #queue: PendingRequest[] = [];
-  /** Last prepared catalog, which is about to be activated. */
+  /** Catalog that was sent to the threads last, which may not be in use yet. */
   #activating: VersionedTables | null = null;
   #dispatchHandle: NodeJS.Immediate | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(options: PoolMatcherOptions) {
-    const { threads, archiveFolder, verticals, currentTables, onThreadError, onThreadReplaced, onBatchSent } = options;
-    this.#currentTables = currentTables;
-    this.#onThreadError = onThreadError ?? (() => {});
-    this.#onBatchSent = onBatchSent ?? (() => {});
-    const workerData: MatchWorkerData = { archiveFolder, verticals };
-    this.#slots = Array.from({ length: threads }, () => ({
-      thread: new SupervisedMatchThread({
+  private constructor(options: PoolMatcherOptions) {
+    this.#options = options;
+    const { threads, catalogs, verticals } = options;
+    const workerData = { archiveFolder: catalogs.archive.folder, verticals };
+    this.#threads = Array.from({ length: threads }, () => ({
+      thread: new MatchThread({
         workerData,
         requiredTables: () => this.#requiredTables(),
         onReady: (replaced) => {
-          if (replaced) onThreadReplaced?.();
+          if (replaced) options.onThreadReplaced?.();
           this.#dispatchQueue();
         },
         onExit: (error, wasReady) => this.#handleThreadExit(error, wasReady),
@@ -95,43 +87,50 @@ export class PoolMatcher implements Matcher {
     }));
   }
 
-  /** Resolves when every thread has the catalogs in use. Rejects if a thread cannot be prepared; the caller must then call `close`. */
-  async start(): Promise<void> {
-    await Promise.all(this.#slots.map(({ thread }) => thread.start()));
+  /** Starts threads that have the catalogs in use. Every later catalog is sent to the threads before it is activated. */
+  static async start(options: PoolMatcherOptions): Promise<PoolMatcher> {
+    const pool = new PoolMatcher(options);
+    try {
+      await Promise.all(pool.#threads.map(({ thread }) => thread.start()));
+    } catch (error) {
+      await pool.close();
+      throw error;
+    }
+    options.catalogs.onBeforeActivate((compiled) => pool.sendCatalog(compiled));
+    return pool;
   }
 
   get pendingCount(): number {
-    return this.#slots.reduce((sum, { batch }) => sum + (batch?.length ?? 0), this.#queue.length);
+    return this.#threads.reduce((sum, { batch }) => sum + (batch?.length ?? 0), this.#queue.length);
   }
 
   get readyThreads(): number {
-    return this.#slots.filter(({ thread }) => thread.ready).length;
+    return this.#threads.filter(({ thread }) => thread.ready).length;
   }
 
   /** Current worker threads, whether or not they are ready. */
-  get threads(): Worker[] {
-    return this.#slots.flatMap(({ thread }) => thread.workers);
+  get workers(): Worker[] {
+    return this.#threads.flatMap(({ thread }) => thread.worker ?? []);
   }
 
   match({ catalogVersion, borrower, today, unavailable = null, signal = null }: MatchRequest): Promise<Ranking | null> {
     if (this.#closing !== null || this.#isFull()) return Promise.resolve(null);
     return new Promise((resolve, reject) => {
       const request: BatchRequest = [catalogVersion, today, ...borrower];
-      this.#queue.push({ request, closed: unavailable, signal, resolve, reject, retried: false });
+      this.#queue.push({ request, unavailable, signal, resolve, reject, retried: false });
       // Sending is deferred, so that the other requests of this turn of the event loop join the batch.
       this.#dispatchHandle ??= setImmediate(() => this.#dispatchQueue());
     });
   }
 
   /**
-   * Sends the tables of a catalog that is about to be activated to every thread. Threads are prepared one after the other, so that the
-   * other threads continue to rank. Rejects if a thread fails or exits.
+   * Sends a catalog that is about to be activated to one thread after the other, so that the other threads continue to rank. Rejects if
+   * a thread fails or exits.
    */
-  async prepare(compiled: VersionedTables): Promise<void> {
-    this.#activating = compiled;
+  async sendCatalog({ version, tables }: VersionedTables): Promise<void> {
+    this.#activating = { version, tables };
     try {
-      for (const { thread } of this.#slots)
-        if (this.#closing === null) await thread.prepare(toPreparedTables(compiled));
+      for (const { thread } of this.#threads) if (this.#closing === null) await thread.prepareTables(this.#activating);
     } catch (error) {
       this.#activating = null;
       if (this.#closing === null) throw error;
@@ -148,24 +147,25 @@ export class PoolMatcher implements Matcher {
     for (const { resolve } of this.#queue.splice(0)) resolve(null);
     const overdue = setTimeout(bounds.matcherCloseTimeoutMs, undefined, { ref: false });
     await Promise.all(
-      this.#slots.map(async ({ thread, settled }) => {
+      this.#threads.map(async ({ thread, settled }) => {
         await Promise.race([settled, overdue]);
         await thread.close();
       }),
     );
   }
 
-  #requiredTables(): readonly PreparedTables[] {
-    return [...this.#currentTables(), ...(this.#activating === null ? [] : [this.#activating])].map(toPreparedTables);
+  #requiredTables(): readonly VersionedTables[] {
+    const current = this.#options.catalogs.currentCatalogs.map(({ version, tables }) => ({ version, tables }));
+    return this.#activating === null ? current : [...current, this.#activating];
   }
 
   #dispatchQueue(): void {
     this.#dispatchHandle = null;
-    const idle = this.#slots.filter(({ thread, batch }) => batch === null && thread.ready);
-    for (const [at, slot] of idle.entries()) {
+    const idle = this.#threads.filter(({ thread, batch }) => batch === null && thread.ready);
+    for (const [at, idleThread] of idle.entries()) {
       const share = Math.ceil(this.#queue.length / (idle.length - at));
       const batch = this.#takeBatch(Math.min(share, bounds.matchBatchRequestsMax));
-      if (batch.length > 0) this.#sendBatch(slot, batch);
+      if (batch.length > 0) this.#sendBatch(idleThread, batch);
     }
   }
 
@@ -189,17 +189,17 @@ export class PoolMatcher implements Matcher {
     return this.#queue.length >= bounds.matchQueueRequestsMax;
   }
 
-  #sendBatch(slot: ThreadSlot, batch: readonly PendingRequest[]): void {
-    slot.batch = batch;
-    this.#onBatchSent(batch.length);
-    slot.settled = slot.thread.match(toMatchBatch(batch)).then(
-      (results) => this.#settleBatch(slot, batch, results),
-      () => this.#requeueBatch(slot, batch), // The thread reports the reason.
+  #sendBatch(target: PoolThread, batch: readonly PendingRequest[]): void {
+    target.batch = batch;
+    this.#options.onBatchSent?.(batch.length);
+    target.settled = target.thread.match(toMatchBatch(batch)).then(
+      (results) => this.#settleBatch(target, batch, results),
+      () => this.#requeueBatch(target, batch), // The thread reports the reason.
     );
   }
 
-  #settleBatch(slot: ThreadSlot, batch: readonly PendingRequest[], results: readonly MatchResult[]): void {
-    slot.batch = null;
+  #settleBatch(thread: PoolThread, batch: readonly PendingRequest[], results: readonly MatchResult[]): void {
+    thread.batch = null;
     // The next batch is sent first, so that the thread is busy while these promises resolve.
     this.#dispatchQueue();
     for (const [at, { request, resolve, reject }] of batch.entries()) {
@@ -213,16 +213,16 @@ export class PoolMatcher implements Matcher {
     }
   }
 
-  #requeueBatch(slot: ThreadSlot, batch: readonly PendingRequest[]): void {
-    slot.batch = null;
+  #requeueBatch(thread: PoolThread, batch: readonly PendingRequest[]): void {
+    thread.batch = null;
     this.#queue.unshift(...this.#filterRetryable(batch));
     this.#dispatchQueue();
   }
 
   #handleThreadExit(error: unknown, wasReady: boolean): void {
-    this.#onThreadError(error);
+    this.#options.onThreadError?.(error);
     // If no thread can be started, requests in the queue must not wait until their deadline.
-    if (!wasReady && this.#slots.every(({ thread }) => !thread.ready)) {
+    if (!wasReady && this.#threads.every(({ thread }) => !thread.ready)) {
       this.#queue.push(...this.#filterRetryable(this.#queue.splice(0)));
     }
   }
@@ -242,14 +242,10 @@ export class PoolMatcher implements Matcher {
   }
 }
 
-function toPreparedTables({ version, tables }: VersionedTables): PreparedTables {
-  return { catalogVersion: version, tables };
-}
-
 function toMatchBatch(pending: readonly PendingRequest[]): MatchBatch {
-  const anyUnavailable = pending.some(({ closed }) => closed !== null);
+  const anyUnavailable = pending.some(({ unavailable }) => unavailable !== null);
   return {
     requests: pending.map(({ request }) => request),
-    unavailable: anyUnavailable ? pending.map(({ closed }) => closed) : [],
+    unavailable: anyUnavailable ? pending.map(({ unavailable }) => unavailable) : [],
   };
 }

@@ -1,8 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
-import { type ErrorBody, errorBody } from '../domain/error-body.ts';
 import { type ErrorCode, errorTable, type RequestParam } from '../domain/errors.ts';
-import { type ApiError, type InvalidField, invalidRequest } from '../domain/outcome.ts';
+import { type ApiError, type ErrorBody, errorBody, type InvalidField, invalidRequest } from '../domain/outcome.ts';
 import type { Examples, Header, Headers, Response, Responses } from './schema-parts.ts';
 import { schemaFor, stringEnum } from './schema-parts.ts';
 

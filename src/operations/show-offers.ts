@@ -24,8 +24,8 @@ import { hasOffer } from '../matching/offer-set.ts';
 import type { CachedRanking, Session } from '../sessions/session-store.ts';
 import type { WidgetUsage } from '../sessions/widget-usage.ts';
 import { type FieldVector, fieldIndex } from '../verticals/field-vector.ts';
+import type { Readiness } from '../verticals/pocket-fields.ts';
 import { type OfferList, productOf } from '../verticals/products.ts';
-import type { Readiness } from '../verticals/readiness.ts';
 
 /** The selected and priced offers of one response. HTTP routes render it as JSON; the embedded API converts it to objects. */
 export interface OffersResult extends OfferList {

@@ -6,7 +6,7 @@ import type { WidgetTokens } from '../ids/widget-token.ts';
 import { type FindSessionDeps, requireLiveSession, resolveSubId } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session-store.ts';
 import { fieldIndex } from '../verticals/field-vector.ts';
-import { computeReadiness } from '../verticals/readiness.ts';
+import { computeReadiness } from '../verticals/pocket-fields.ts';
 import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
 import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding.ts';
 import { type MarketplaceRequest, type MarketplaceView, parseOfferSelection } from './get-marketplace.ts';

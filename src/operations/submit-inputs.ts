@@ -6,9 +6,8 @@ import { exceedsCodePoints } from '../domain/text.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
-import { computeReadiness } from '../verticals/readiness.ts';
+import { computeReadiness, validateFields } from '../verticals/pocket-fields.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import { validateFields } from '../verticals/validate-fields.ts';
 import type { IgnoredNames } from './ignored-names.ts';
 
 export interface SubmitInputsDeps extends FindSessionDeps {

@@ -88,14 +88,14 @@ export async function openLogos(
   cleanup.defer(() => logos.close());
   const sourceOf = ({ vertical, mode }: CompiledCatalog) => logoSource(options, vertical.number, mode);
   for (const catalog of catalogs.currentCatalogs) {
-    await logos.prepare(sourceOf(catalog), catalog);
+    await logos.loadLogos(sourceOf(catalog), catalog);
     logos.activate(sourceOf(catalog), catalog);
   }
   for (const { vertical, mode } of options.catalogs) {
     for (const { compiled } of catalogs.replacedCatalogs(vertical.number, mode))
-      await logos.retainReplaced(sourceOf(compiled), compiled);
+      await logos.loadReplaced(sourceOf(compiled), compiled);
   }
-  catalogs.onBeforeActivate((catalog) => logos.prepare(sourceOf(catalog), catalog));
+  catalogs.onBeforeActivate((catalog) => logos.loadLogos(sourceOf(catalog), catalog));
   catalogs.onActivate((catalog) => logos.activate(sourceOf(catalog), catalog));
   logMissingLogos(options, logos);
   return logos;

@@ -1,21 +1,10 @@
 import { bounds } from '../bounds.ts';
 import { assertInteger, assertKnownNames, assertObject } from '../domain/assert-options.ts';
 import { productNames } from './products.ts';
-import type { PocketField, PricingRoles, Vertical } from './vertical.ts';
+import type { FieldRoles, PocketField, Vertical } from './vertical.ts';
 
 /** Largest encoded value. Sessions encode every value as a 32-bit integer, and an absent value as a negative number. */
 const encodedMax = 2 ** 31 - 1;
-
-/** Throws a RangeError for the first field with values that sessions cannot encode. */
-export function assertEncodable({ segment, fields }: Vertical): void {
-  for (const field of fields) {
-    const [least, largest] = encodedRange(field);
-    if (Number.isInteger(least) && Number.isInteger(largest) && least >= 0 && largest <= encodedMax) continue;
-    throw new RangeError(
-      `vertical ${segment}: values of ${field.name} must be encoded as whole numbers from 0 to ${encodedMax}`,
-    );
-  }
-}
 
 /** Returns the smallest and the largest encoded value of the field. */
 export function encodedRange(field: PocketField): readonly [least: number, largest: number] {
@@ -38,7 +27,7 @@ export function encodedRange(field: PocketField): readonly [least: number, large
 type FieldKind = PocketField['kind'];
 
 /** Kind of field that each pricing role requires, and whether the role is optional. */
-const roleKinds: Readonly<Record<keyof PricingRoles, { readonly kind: FieldKind; readonly optional?: true }>> = {
+const roleKinds: Readonly<Record<keyof FieldRoles, { readonly kind: FieldKind; readonly optional?: true }>> = {
   amount: { kind: 'integer' },
   creditBand: { kind: 'choice' },
   annualIncome: { kind: 'integer' },
@@ -64,14 +53,14 @@ const verticalMembers = Object.keys({
   neverMatched: true,
 } satisfies Readonly<Record<keyof Vertical, true>>);
 
-const fieldKinds: readonly string[] = [
-  'integer',
-  'choice',
-  'integer_choice',
-  'boolean',
-  'birthdate',
-  'digits',
-] satisfies readonly FieldKind[];
+const fieldKinds = Object.keys({
+  integer: true,
+  choice: true,
+  integer_choice: true,
+  boolean: true,
+  birthdate: true,
+  digits: true,
+} satisfies Readonly<Record<FieldKind, true>>);
 
 /** Throws a RangeError for the first error in a vertical. The vertical may come from a program without type checks. */
 export function assertVertical(vertical: Vertical): void {
@@ -110,9 +99,12 @@ export function assertVertical(vertical: Vertical): void {
     if (!fieldKinds.includes(field.kind)) fail(`the kind of ${field.name} must be one of ${fieldKinds.join(', ')}`);
     if ('values' in field && !hasUniqueValues(field.values)) fail(`${field.name} must have values, each once`);
     if (field.kind === 'integer' && field.min > field.max) fail(`${field.name} must have a min up to its max`);
+    const range = encodedRange(field);
+    if (!range.every((value) => Number.isInteger(value) && value >= 0 && value <= encodedMax)) {
+      fail(`values of ${field.name} must be encoded as whole numbers from 0 to ${encodedMax}`);
+    }
     fields.set(field.name, field);
   }
-  assertEncodable(vertical);
 
   const fieldNamed = (list: string, name: string): PocketField =>
     fields.get(name) ?? fail(`${list} must only have names of its fields`);
@@ -127,7 +119,7 @@ export function assertVertical(vertical: Vertical): void {
   }
   assertObject(`${context}: roles`, vertical.roles);
   assertKnownNames('vertical.roles', vertical.roles, Object.keys(roleKinds));
-  for (const role of Object.keys(roleKinds) as (keyof PricingRoles)[]) {
+  for (const role of Object.keys(roleKinds) as (keyof FieldRoles)[]) {
     const { kind, optional = false } = roleKinds[role];
     const name = vertical.roles[role];
     if (name === undefined && optional) continue;

@@ -8,7 +8,7 @@ import type { RankedOffers } from '../matching/matcher.ts';
 import type { FieldVector } from './field-vector.ts';
 import { installmentLoan } from './personal-loans/installment-loan.ts';
 import type { LoanTables } from './personal-loans/loan-tables.ts';
-import type { CompiledOffer, OfferFragments, OfferList, OfferView, PricedOffer } from './personal-loans/offer-view.ts';
+import type { CompiledOffer, OfferList, OfferRenderer, OfferView, PricedOffer } from './personal-loans/offer-view.ts';
 import type { ProductName, Vertical } from './vertical.ts';
 
 /** Members that only the catalog files of one product have. `catalogSchema` has the members of every catalog file. */
@@ -33,7 +33,7 @@ export interface VerticalProduct {
   validateOffers(offers: readonly CatalogOffer[], errors: CatalogErrors): void;
   compileTables(catalog: CatalogFile, vertical: Vertical): ProductTables;
   compileOffer(lender: CatalogLender, offer: CatalogOffer): CompiledOffer;
-  createOfferFragments(...args: ConstructorParameters<typeof OfferFragments>): OfferFragments;
+  createOfferRenderer(...args: ConstructorParameters<typeof OfferRenderer>): OfferRenderer;
   /** Builds the slowest indexes in advance, so that the first borrowers need not wait for them. */
   prepareRanking(tables: MatchTables): void;
   /** @param unavailable bit set of the offers that are at their daily cap (`UnavailableOffers`) */
@@ -61,7 +61,7 @@ const products: Readonly<Record<ProductName, VerticalProduct>> = { installment_l
 
 export const productNames = Object.keys(products) as readonly ProductName[];
 
-export type { CompiledOffer, OfferFragments, OfferList, OfferView };
+export type { CompiledOffer, OfferList, OfferRenderer, OfferView };
 
 /** Compiled tables of any product. The member `product` identifies the product. */
 export type ProductTables = LoanTables;

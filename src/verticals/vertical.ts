@@ -18,7 +18,7 @@ export interface Vertical {
   /** Names of the fields that matching requires, in the order of `missing_required`. */
   readonly required: readonly string[];
   readonly conditional: readonly ConditionalField[];
-  readonly roles: PricingRoles;
+  readonly roles: FieldRoles;
   /**
    * Range of credit scores, inclusive, for each value of the credit band, in the order of the values. Offers can have a minimum score
    * only if these ranges are given.
@@ -38,7 +38,7 @@ export interface ConditionalField {
 }
 
 /** Names of the fields that eligibility and prices depend on. */
-export interface PricingRoles {
+export interface FieldRoles {
   /** Requested amount: an integer field, in USD. */
   readonly amount: string;
   /** Credit band: a choice field, with values from worst to best. */

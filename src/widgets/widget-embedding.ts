@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { bounds } from '../bounds.ts';
 import type { CompressedFile } from '../domain/compressed-file.ts';
-import { contentHash } from '../domain/content-hash.ts';
+import { contentHash } from '../domain/compressed-file.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { SortOrder } from '../matching/matcher.ts';
 

@@ -136,7 +136,6 @@ const portsOnly: Readonly<Record<string, readonly string[]>> = {
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['src/http/engines/uws-engine.ts', 'src/http/engines/uws-listener.ts'],
   'uWebSockets.js-glibc-2.38': ['src/http/engines/uws-engine.ts'],
-  piscina: ['src/matching/'],
   'better-sqlite3': ['src/auth/', 'src/analytics/', 'src/files/folder-lock.ts'],
   'prom-client': ['src/metrics/'],
   commander: ['src/cli/'],

@@ -1,102 +1,147 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { type LogoCatalog, LogoService } from '../../src/catalogs/logo-service.ts';
-import { renderMonogram } from '../../src/catalogs/monogram.ts';
+import { describe, type TestContext, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { LogoCache, type LogoCatalog, LogoService } from '../../src/catalogs/logo-service.ts';
+import { createLogo, renderMonogram } from '../../src/catalogs/read-logos.ts';
 import { image, logoFolderOf } from './logo-folder.ts';
 
-/** A catalog that notes which hashes it was given. */
-class NotingCatalog implements LogoCatalog {
+const logo = (file: string, color: string) => createLogo(file, Buffer.from(image(color)));
+
+describe('the logo cache', () => {
+  const [red, blue] = [logo('a.svg', 'red'), logo('a.svg', 'blue')];
+
+  test('finds a logo by name and hash, or the current logo with that name', () => {
+    const cache = new LogoCache();
+    cache.replaceCatalog('live', [red]);
+    for (const hash of [red.hash, undefined, '0123456789abcdef', '']) assert.equal(cache.find('a.svg', hash), red);
+    for (const name of ['b.svg', '', 'A.svg', '__proto__']) assert.equal(cache.find(name, red.hash), null);
+    cache.replaceCatalog('live', [blue]);
+    for (const hash of [red.hash, blue.hash]) assert.equal(cache.find('a.svg', hash), blue);
+  });
+
+  test('stores different images of two catalogs under the same file name', () => {
+    const cache = new LogoCache();
+    cache.replaceCatalog('live', [red]);
+    cache.replaceCatalog('test', [blue, logo('a.svg', 'red')]);
+    const found = [red.hash, blue.hash, undefined].map((hash) => cache.find('a.svg', hash));
+    assert.deepEqual(found, [red, blue, red]);
+  });
+
+  test('retains a limited number of logos that no current catalog contains', () => {
+    const cache = new LogoCache();
+    const others = Array.from({ length: bounds.unusedLogoNamesMax - 1 }, (_, at) => logo(`other${at}.svg`, 'red'));
+    for (const logos of [[red], others, [logo('b.svg', 'red')]]) cache.replaceCatalog('live', logos);
+    assert.equal(cache.find('a.svg', red.hash), red);
+    cache.replaceCatalog('live', [logo('c.svg', 'red')]);
+    assert.equal(cache.find('a.svg', red.hash), null);
+    assert.notEqual(cache.find('b.svg', undefined), null);
+  });
+
+  test('prefers current logos to those of a replaced catalog', () => {
+    const cache = new LogoCache();
+    const old = logo('old.svg', 'blue');
+    cache.replaceCatalog('live', [red]);
+    cache.addReplaced([blue, old]);
+    assert.equal(cache.find('a.svg', blue.hash), red);
+    assert.equal(cache.find('old.svg', undefined), old);
+    const current = logo('old.svg', 'green');
+    cache.replaceCatalog('live', [current]);
+    assert.equal(cache.find('old.svg', old.hash), current);
+  });
+});
+
+/** Catalog that records the hashes that it receives. */
+class RecordingCatalog implements LogoCatalog {
   readonly lenders: LogoCatalog['lenders'];
-  readonly given: ReadonlyMap<string, string>[] = [];
+  readonly hashes: ReadonlyMap<string, string>[] = [];
 
   constructor(...names: string[]) {
     this.lenders = names.map((name) => ({ name, logo: `${name.toLowerCase()}.svg` }));
   }
 
   setLogoHashes(hashes: ReadonlyMap<string, string>): void {
-    this.given.push(hashes);
+    this.hashes.push(hashes);
   }
 }
 
-async function keeping(t: TestContext, catalog: LogoCatalog) {
+async function openService(t: TestContext, ...lenders: string[]) {
   const folder = logoFolderOf(t, { 'a.svg': image('red') });
-  const place = { key: 'live', folder };
-  const keeper = new LogoService();
-  await keeper.prepare(place, catalog);
-  keeper.activate(place, catalog);
-  const shown = (file: string) => Buffer.from(keeper.cache.find(file, undefined)?.svg ?? []).toString();
-  return { keeper, place, shown, write: (file: string, text: string) => writeFileSync(join(folder, file), text) };
+  const source = { key: 'live', folder };
+  const service = new LogoService();
+  const catalog = new RecordingCatalog(...lenders);
+  await service.loadLogos(source, catalog);
+  service.activate(source, catalog);
+  const served = (...files: string[]) =>
+    files.map((file) => Buffer.from(service.cache.find(file, undefined)?.svg ?? []).toString());
+  return {
+    service,
+    source,
+    catalog,
+    served,
+    write: (file: string, text: string) => writeFileSync(join(folder, file), text),
+  };
 }
 
-test('sets the hashes of logos and monograms in the catalog', async (t) => {
-  const catalog = new NotingCatalog('A', 'B');
-  const { keeper, shown } = await keeping(t, catalog);
-  assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('red'), renderMonogram('B')]);
-  const hashes = ['a.svg', 'b.svg'].map((file) => keeper.cache.find(file, undefined)?.hash);
-  assert.deepEqual(
-    [...catalog.given.at(-1)!],
-    [
-      ['A', hashes[0]],
-      ['B', hashes[1]],
-    ],
-  );
-  assert.deepEqual(keeper.problems, [{ lenderIndex: 1, file: 'b.svg', problem: 'does not exist' }]);
-});
+describe('the logo service', () => {
+  test('sets the hashes of logos and monograms in the catalog', async (t) => {
+    const { service, catalog, served } = await openService(t, 'A', 'B');
+    assert.deepEqual(served('a.svg', 'b.svg'), [image('red'), renderMonogram('B')]);
+    const hashOf = (file: string) => service.cache.find(file, undefined)!.hash;
+    assert.deepEqual(
+      catalog.hashes.at(-1),
+      new Map([
+        ['A', hashOf('a.svg')],
+        ['B', hashOf('b.svg')],
+      ]),
+    );
+    assert.deepEqual(service.problems, [{ lenderIndex: 1, file: 'b.svg', problem: 'does not exist' }]);
+  });
 
-test('serves the logos of a prepared catalog only after its activation', async (t) => {
-  const { keeper, place, shown, write } = await keeping(t, new NotingCatalog('A'));
-  write('a.svg', image('blue'));
-  const next = new NotingCatalog('A', 'B');
-  await keeper.prepare(place, next);
-  assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('red'), '']);
-  keeper.activate(place, next);
-  assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('blue'), renderMonogram('B')]);
-});
+  test('serves the loaded logos of a catalog only after its activation', async (t) => {
+    const { service, source, served, write } = await openService(t, 'A');
+    write('a.svg', image('blue'));
+    const next = new RecordingCatalog('A', 'B');
+    await service.loadLogos(source, next);
+    assert.deepEqual(served('a.svg', 'b.svg'), [image('red'), '']);
+    service.activate(source, next);
+    assert.deepEqual(served('a.svg', 'b.svg'), [image('blue'), renderMonogram('B')]);
+  });
 
-test('a refresh reloads only changed logo files', async (t) => {
-  const catalog = new NotingCatalog('A', 'B');
-  const { keeper, place, shown, write } = await keeping(t, catalog);
-  await keeper.refresh(place);
-  assert.equal(catalog.given.length, 1);
-  write('a.svg', image('blue'));
-  write('b.svg', image('green'));
-  await keeper.refresh(place);
-  assert.equal(catalog.given.length, 2);
-  assert.deepEqual([shown('a.svg'), shown('b.svg'), keeper.problems], [image('blue'), image('green'), []]);
-});
+  test('a refresh reloads changed logo files until the service is closed', async (t) => {
+    const { service, source, catalog, served, write } = await openService(t, 'A', 'B');
+    await service.refresh(source);
+    assert.equal(catalog.hashes.length, 1);
+    write('a.svg', image('blue'));
+    write('b.svg', image('green'));
+    await service.refresh(source);
+    assert.equal(catalog.hashes.length, 2);
+    assert.deepEqual([served('a.svg', 'b.svg'), service.problems], [[image('blue'), image('green')], []]);
+    await service.close();
+    write('a.svg', image('red'));
+    await service.refresh(source);
+    assert.deepEqual(served('a.svg'), [image('blue')]);
+  });
 
-test('discards a refresh if another catalog was activated during it', async (t) => {
-  const old = new NotingCatalog('A');
-  const { keeper, place, shown, write } = await keeping(t, old);
-  const next = new NotingCatalog('B');
-  await keeper.prepare(place, next);
-  write('a.svg', image('blue'));
-  const refreshed = keeper.refresh(place);
-  await Promise.resolve();
-  keeper.activate(place, next);
-  await refreshed;
-  assert.equal(old.given.length, 1);
-  assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('red'), renderMonogram('B')]);
-});
+  test('discards a refresh if another catalog was activated during it', async (t) => {
+    const { service, source, catalog, served, write } = await openService(t, 'A');
+    const next = new RecordingCatalog('B');
+    await service.loadLogos(source, next);
+    write('a.svg', image('blue'));
+    const refreshed = service.refresh(source);
+    await Promise.resolve();
+    service.activate(source, next);
+    await refreshed;
+    assert.equal(catalog.hashes.length, 1);
+    assert.deepEqual(served('a.svg', 'b.svg'), [image('red'), renderMonogram('B')]);
+  });
 
-test('reads no files after close', async (t) => {
-  const catalog = new NotingCatalog('A');
-  const { keeper, place, shown, write } = await keeping(t, catalog);
-  await keeper.close();
-  write('a.svg', image('blue'));
-  await keeper.refresh(place);
-  assert.equal(shown('a.svg'), image('red'));
-});
-
-test('retains logos that only a replaced catalog contains', async (t) => {
-  const { keeper, place, shown, write } = await keeping(t, new NotingCatalog('A'));
-  write('a.svg', image('blue'));
-  write('c.svg', image('green'));
-  await keeper.retainReplaced(place, new NotingCatalog('A', 'B', 'C'));
-  assert.deepEqual(
-    [shown('a.svg'), shown('b.svg'), shown('c.svg')],
-    [image('red'), renderMonogram('B'), image('green')],
-  );
+  test('loads logos that only a replaced catalog contains', async (t) => {
+    const { service, source, served, write } = await openService(t, 'A');
+    write('a.svg', image('blue'));
+    write('c.svg', image('green'));
+    await service.loadReplaced(source, new RecordingCatalog('A', 'B', 'C'));
+    assert.deepEqual(served('a.svg', 'b.svg', 'c.svg'), [image('red'), renderMonogram('B'), image('green')]);
+  });
 });

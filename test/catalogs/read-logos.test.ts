@@ -3,94 +3,152 @@ import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { renderMonogram } from '../../src/catalogs/monogram.ts';
-import { logoFolder, readLogos } from '../../src/catalogs/read-logos.ts';
+import { findSvgProblem } from '../../src/catalogs/find-svg-problem.ts';
+import { initials, logoFolder, monogramColors, readLogos, renderMonogram } from '../../src/catalogs/read-logos.ts';
 import { image, logoFolderOf } from './logo-folder.ts';
 
-const lender = (name: string, logo: string) => ({ name, logo });
+const lender = (name: string, logo = `${name.toLowerCase()}.svg`) => ({ name, logo });
 
-test('uses the folder logos in the same folder as the catalog', () => {
-  assert.equal(logoFolder('/etc/offers/live.json'), '/etc/offers/logos');
-  assert.equal(logoFolder('live.json'), 'logos');
-});
-
-test('reads and hashes the bytes of a logo file', async (t) => {
-  const folder = logoFolderOf(t, { 'a.svg': image('red'), 'b.svg': image('blue') });
-  const { logos, problems, folderFound } = await readLogos(folder, [lender('A', 'a.svg'), lender('B', 'b.svg')]);
-  assert.deepEqual([problems, folderFound], [[], true]);
-  for (const [name, file, colour] of [
-    ['A', 'a.svg', 'red'],
-    ['B', 'b.svg', 'blue'],
-  ] as const) {
-    const logo = logos.get(name)!;
-    assert.equal(Buffer.from(logo.svg).toString(), image(colour));
-    assert.deepEqual([logo.file, logo.hash], [file, hash('sha256', image(colour), 'hex').slice(0, 16)]);
-  }
-});
-
-test('reads a shared file for several lenders and renders monograms for a missing one', async (t) => {
-  const folder = logoFolderOf(t, { 'a.svg': image('red') });
-  const lenders = [lender('A', 'a.svg'), lender('B', 'a.svg'), lender('C', 'no.svg'), lender('D', 'no.svg')];
-  const { logos, problems } = await readLogos(folder, lenders);
-  assert.equal(logos.get('A'), logos.get('B'));
-  for (const name of ['C', 'D']) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), renderMonogram(name));
-  assert.deepEqual(problems, [
-    { lenderIndex: 2, file: 'no.svg', problem: 'does not exist' },
-    { lenderIndex: 3, file: 'no.svg', problem: 'does not exist' },
-  ]);
-});
-
-test('renders a monogram for an invalid or large file and reports the reason', async (t) => {
-  const padded = (bytes: number) => image('red') + ' '.repeat(bytes - image('red').length);
-  const folder = logoFolderOf(t, {
-    'fits.svg': padded(bounds.logoFileBytesMax),
-    'large.svg': padded(bounds.logoFileBytesMax + 1),
-    'page.svg': '<html></html>',
-    'latin.svg': Buffer.from(image('red').replace('red', 'r\u00e9d'), 'latin1'),
-    'empty.svg': '',
+describe('readLogos', () => {
+  test('uses the folder logos in the same folder as the catalog', () => {
+    assert.equal(logoFolder('/etc/offers/live.json'), '/etc/offers/logos');
+    assert.equal(logoFolder('live.json'), 'logos');
   });
-  mkdirSync(join(folder, 'folder.svg'));
-  execFileSync('mkfifo', [join(folder, 'pipe.svg')]);
-  writeFileSync(join(folder, '..', 'outside.svg'), image('red'));
-  const files = ['fits', 'large', 'page', 'latin', 'empty', 'folder', 'pipe', 'outside'];
-  const { logos, problems } = await readLogos(
-    folder,
-    files.map((name) => lender(name, `${name}.svg`)),
-  );
-  assert.deepEqual(
-    problems.map(({ file, problem }) => `${file} ${problem}`),
-    [
-      `large.svg is larger than ${bounds.logoFileBytesMax} bytes`,
-      'page.svg is no SVG: it has no svg element of http://www.w3.org/2000/svg at its root (line 1)',
-      'latin.svg is no SVG: it is not UTF-8',
-      'empty.svg is no SVG: it has no svg element (line 1)',
-      'folder.svg is no file',
-      'pipe.svg is no file',
-      'outside.svg does not exist',
-    ],
-  );
-  for (const name of files.slice(1)) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), renderMonogram(name));
+
+  test('reads and hashes logo files, also for several lenders, and renders a monogram for a missing file', async (t) => {
+    const folder = logoFolderOf(t, { 'a.svg': image('red'), 'b.svg': image('blue') });
+    const lenders = [lender('A'), lender('B'), lender('A2', 'a.svg'), lender('C', 'no.svg'), lender('D', 'no.svg')];
+    const { logos, problems, folderFound } = await readLogos(folder, lenders);
+    assert.ok(folderFound);
+    for (const [name, file, color] of [
+      ['A', 'a.svg', 'red'],
+      ['B', 'b.svg', 'blue'],
+    ] as const) {
+      const logo = logos.get(name)!;
+      assert.equal(Buffer.from(logo.svg).toString(), image(color));
+      assert.deepEqual([logo.file, logo.hash], [file, hash('sha256', image(color), 'hex').slice(0, 16)]);
+    }
+    assert.equal(logos.get('A'), logos.get('A2'));
+    for (const name of ['C', 'D']) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), renderMonogram(name));
+    const missing = { file: 'no.svg', problem: 'does not exist' };
+    assert.deepEqual(
+      problems,
+      [3, 4].map((lenderIndex) => ({ lenderIndex, ...missing })),
+    );
+  });
+
+  test('renders a monogram for an invalid or large file and reports the reason', async (t) => {
+    const padded = (bytes: number) => image('red') + ' '.repeat(bytes - image('red').length);
+    const folder = logoFolderOf(t, {
+      'fits.svg': padded(bounds.logoFileBytesMax),
+      'large.svg': padded(bounds.logoFileBytesMax + 1),
+      'page.svg': '<html></html>',
+      'latin.svg': Buffer.from(image('red').replace('red', 'r\u00e9d'), 'latin1'),
+      'empty.svg': '',
+    });
+    mkdirSync(join(folder, 'folder.svg'));
+    execFileSync('mkfifo', [join(folder, 'pipe.svg')]);
+    writeFileSync(join(folder, '..', 'outside.svg'), image('red'));
+    const files = ['fits', 'large', 'page', 'latin', 'empty', 'folder', 'pipe', 'outside'];
+    const { logos, problems } = await readLogos(
+      folder,
+      files.map((name) => lender(name)),
+    );
+    assert.deepEqual(
+      problems.map(({ file, problem }) => `${file} ${problem}`),
+      [
+        `large.svg is larger than ${bounds.logoFileBytesMax} bytes`,
+        'page.svg is no SVG: it has no svg element of http://www.w3.org/2000/svg at its root (line 1)',
+        'latin.svg is no SVG: it is not UTF-8',
+        'empty.svg is no SVG: it has no svg element (line 1)',
+        'folder.svg is no file',
+        'pipe.svg is no file',
+        'outside.svg does not exist',
+      ],
+    );
+    for (const name of files.slice(1)) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), renderMonogram(name));
+  });
+
+  test('limits the number of logo files', async (t) => {
+    const folder = logoFolderOf(t, { 'last.svg': image('red'), 'beyond.svg': image('red') });
+    const filling = Array.from({ length: bounds.logoFilesPerCatalogMax - 1 }, (_, at) => lender(`l${at}`));
+    const { logos, problems } = await readLogos(folder, [...filling, lender('last'), lender('beyond')]);
+    assert.equal(Buffer.from(logos.get('last')!.svg).toString(), image('red'));
+    assert.equal(Buffer.from(logos.get('beyond')!.svg).toString(), renderMonogram('beyond'));
+    assert.match(problems.at(-1)!.problem, /^is ignored: a catalog has at most 2000 logo files$/);
+  });
+
+  test('renders monograms without a logo folder, and reports a missing folder only for a catalog file', async (t) => {
+    for (const [folder, count] of [
+      [join(logoFolderOf(t), 'none'), 2],
+      [null, 0],
+    ] as const) {
+      const { logos, problems, folderFound } = await readLogos(folder, [lender('A'), lender('B')]);
+      assert.deepEqual([logos.size, problems.length, folderFound], [2, count, false]);
+    }
+  });
 });
 
-test('limits the number of logo files', async (t) => {
-  const folder = logoFolderOf(t, { 'last.svg': image('red'), 'beyond.svg': image('red') });
-  const filling = Array.from({ length: bounds.logoFilesPerCatalogMax - 1 }, (_, at) => lender(`L${at}`, `l${at}.svg`));
-  const lenders = [...filling, lender('last', 'last.svg'), lender('beyond', 'beyond.svg')];
-  const { logos, problems } = await readLogos(folder, lenders);
-  assert.equal(Buffer.from(logos.get('last')!.svg).toString(), image('red'));
-  assert.equal(Buffer.from(logos.get('beyond')!.svg).toString(), renderMonogram('beyond'));
-  assert.match(problems.at(-1)!.problem, /^is ignored: a catalog has at most 2000 logo files$/);
+describe('a monogram', () => {
+  test('contains the first letters of the first two words, in upper case', () => {
+    for (const [name, expected] of [
+      ['Northfield Lending', 'NL'],
+      ['Harbor & Pine Bank', 'HP'],
+      ['ember', 'E'],
+      ['élan crédit', 'ÉC'],
+      ["O'Neill Trust", 'OT'],
+      ['1st Federal', '1F'],
+      ['ßank', 'S'],
+      ['𝒜pex Loans', '𝒜L'],
+      ['<b>old</b>', 'BO'],
+      ['*** &', ''],
+      ['', ''],
+    ] as const) {
+      assert.equal(initials(name), expected, name);
+    }
+  });
+
+  test('escapes markup in the name', () => {
+    const svg = renderMonogram('</title><script>alert(1)</script> & "Sons"');
+    assert.ok(svg.includes('<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; "Sons"</title>'));
+    assert.equal([...svg.matchAll(/<([a-z]+)/g)].map(([, tag]) => tag).join(), 'svg,title,rect,text');
+  });
+
+  test('is a well-formed image without scripts and links for every name', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary-ascii' })), (name) => {
+        const svg = renderMonogram(name);
+        assert.equal(findSvgProblem(svg), null);
+        assert.doesNotMatch(svg.replace(/<title>.*?<\/title>/s, ''), /script|href|url\(|\son|&(?!amp;)/i);
+      }),
+    );
+  });
+
+  test('has a color with enough contrast that depends only on the name', () => {
+    assert.equal(renderMonogram('Plain Lender'), renderMonogram('Plain Lender'));
+    const rendered = Array.from({ length: 200 }, (_, at) => renderMonogram(`L${at}`));
+    const used = new Set(rendered.map((svg) => /rx="14" fill="(#\w+)"/.exec(svg)?.[1]));
+    assert.deepEqual([...used].sort(), [...monogramColors].sort());
+    for (const color of monogramColors) {
+      assert.ok(contrast(color, '#ffffff') >= 4.5, color);
+      assert.ok(contrast(color, '#111111') >= 3, color);
+    }
+  });
 });
 
-test('renders monograms without a logo folder, and reports a missing folder only for a catalog file', async (t) => {
-  const missing = join(logoFolderOf(t), 'none');
-  for (const [folder, count] of [
-    [missing, 2],
-    [null, 0],
-  ] as const) {
-    const { logos, problems, folderFound } = await readLogos(folder, [lender('A', 'a.svg'), lender('B', 'b.svg')]);
-    assert.deepEqual([logos.size, problems.length, folderFound], [2, count, false]);
-  }
-});
+/** Computes the WCAG 2 contrast of two sRGB colors. */
+function contrast(one: string, other: string): number {
+  const [darker, lighter] = [luminance(one), luminance(other)].sort((a, b) => a - b) as [number, number];
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+function luminance(color: string): number {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

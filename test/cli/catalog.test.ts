@@ -7,7 +7,7 @@ import { bounds } from '../../src/bounds.ts';
 import { catalogVersion } from '../../src/catalogs/identifiers.ts';
 import type { LoanCatalog as CatalogFile } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { image } from '../catalogs/logo-folder.ts';
-import { catalogOf, plainBand, plainOffer } from '../matching/one-offer-catalog.ts';
+import { catalogOf, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
 function writeCatalog(t: TestContext, content: string): string {

@@ -10,7 +10,7 @@ import type { Mode } from '../../src/domain/mode.ts';
 import type { LedgerRecord, OfferClicked } from '../../src/ledger/ledger-record.ts';
 import { noUnavailableOffers } from '../../src/matching/matcher.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { catalogOf, plainOffer } from '../matching/one-offer-catalog.ts';
+import { catalogOf, plainOffer } from '../matching/loan-fixtures.ts';
 import {
   clickedRecord,
   confirmedRecord,

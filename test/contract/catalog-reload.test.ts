@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { catalogVersion } from '../../src/catalogs/identifiers.ts';
 import type { MarketplaceView, OfferView } from '../../src/index.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { borrowerOf, today as someDay } from '../matching/borrower-of.ts';
+import { borrowerOf, today as someDay } from '../matching/loan-fixtures.ts';
 import { referenceMatches, referenceOrder } from '../matching/reference-matcher.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs, movedCatalog } from '../support/changeable-catalogs.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { pino } from 'pino';
-import { renderMonogram } from '../../src/catalogs/monogram.ts';
+import { renderMonogram } from '../../src/catalogs/read-logos.ts';
 import { createMarketplace, type MarketplaceView } from '../../src/index.ts';
 import { image } from '../catalogs/logo-folder.ts';
 import { afterwards } from '../support/afterwards.ts';

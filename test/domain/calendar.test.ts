@@ -48,75 +48,45 @@ describe('parseIsoDate', () => {
     );
   });
 
-  for (const text of [
-    '2023-02-29',
-    '1900-02-29',
-    '2023-04-31',
-    '2023-13-01',
-    '2023-00-10',
-    '2023-1-01',
-    '2023-01-1',
-    '0000-01-01',
-    '02023-01-01',
-    '+002023-01-01',
-    '-2023-01-01',
-    '2023/01/01',
-    '20230101',
-    ' 2023-01-01',
-    '2023-01-01 ',
-    '2023-01-01\n',
-    '2023-01-01T00:00:00Z',
-    '٢٠٢٣-٠١-٠١',
-    '',
-  ]) {
-    it(`rejects ${JSON.stringify(text)}`, () => assert.equal(parseIsoDate(text), null));
-  }
-
-  it('never throws', () => {
+  it('rejects texts that are not dates', () => {
+    for (const text of [
+      ...['2023-02-29', '1900-02-29', '2023-13-01', '2023-00-10', '2023-1-01', '2023-01-1', '0000-01-01'],
+      ...['02023-01-01', '+002023-01-01', '-2023-01-01', '2023/01/01', '20230101', ' 2023-01-01', '2023-01-01 '],
+      ...['2023-01-01\n', '2023-01-01T00:00:00Z', '٢٠٢٣-٠١-٠١', ''],
+    ]) {
+      assert.equal(parseIsoDate(text), null, JSON.stringify(text));
+    }
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void parseIsoDate(text)));
   });
 });
 
-describe('dayOf', () => {
-  it('returns the day that contains the time', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: -8e13, max: 8e13 }), (wallMs) => {
-        const day = dayOf(wallMs);
-        assert(dayStartMs(day) <= wallMs && wallMs < dayStartMs(day + 1));
-      }),
-    );
-  });
-
-  it('changes at midnight UTC', () => {
-    const midnight = Date.UTC(2026, 4, 21);
-    assert.equal(isoDate(dayOf(midnight - 1)), '2026-05-20');
-    assert.equal(isoDate(dayOf(midnight)), '2026-05-21');
-  });
+it('dayOf returns the day that contains the time, and changes at midnight UTC', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -8e13, max: 8e13 }), (wallMs) => {
+      const day = dayOf(wallMs);
+      assert.ok(dayStartMs(day) <= wallMs && wallMs < dayStartMs(day + 1));
+    }),
+  );
+  const midnight = Date.UTC(2026, 4, 21);
+  assert.deepEqual([isoDate(dayOf(midnight - 1)), isoDate(dayOf(midnight))], ['2026-05-20', '2026-05-21']);
 });
 
-describe('toCompactDate', () => {
-  it('has the digits of the date and keeps the order of days', () => {
-    fc.assert(
-      fc.property(anyDay, anyDay, (one, other) => {
-        assert.equal(toCompactDate(one), Number(isoDate(one).replaceAll('-', '')));
-        assert.equal(Math.sign(toCompactDate(one) - toCompactDate(other)), Math.sign(one - other));
-      }),
-    );
-  });
+it('toCompactDate has the digits of the date', () => {
+  fc.assert(fc.property(anyDay, (day) => assert.equal(toCompactDate(day), Number(isoDate(day).replaceAll('-', '')))));
 });
 
 describe('completedYears', () => {
-  it('counts a year from the birthday on', () => {
-    assert.equal(completedYears(19900615, 20080614), 17);
-    assert.equal(completedYears(19900615, 20080615), 18);
-    assert.equal(completedYears(19900615, 20090614), 18);
-  });
-
-  it('counts a year from 1 March for a birthday on 29 February in a common year', () => {
-    assert.equal(completedYears(20080229, 20260228), 17);
-    assert.equal(completedYears(20080229, 20260301), 18);
-    assert.equal(completedYears(20080229, 20280228), 19);
-    assert.equal(completedYears(20080229, 20280229), 20);
+  it('counts a year from the birthday on, which is 1 March for 29 February in a common year', () => {
+    for (const [born, today, years] of [
+      [19900615, 20080614, 17],
+      [19900615, 20080615, 18],
+      [20080229, 20260228, 17],
+      [20080229, 20260301, 18],
+      [20080229, 20280228, 19],
+      [20080229, 20280229, 20],
+    ] as const) {
+      assert.equal(completedYears(born, today), years);
+    }
   });
 
   it('returns the number of birthdays since birth', () => {

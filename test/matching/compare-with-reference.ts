@@ -4,15 +4,21 @@ import { bounds } from '../../src/bounds.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { recountAvailable } from '../../src/matching/eligibility.ts';
 import { noUnavailableOffers, type SortOrder, sortOrders, type UnavailableOffers } from '../../src/matching/matcher.ts';
-import { countOffers } from '../../src/matching/offer-set.ts';
+import {
+  addOffer,
+  countOffers,
+  emptyOfferSet,
+  hasOffer,
+  type OfferSet,
+  removeOffer,
+} from '../../src/matching/offer-set.ts';
 import { absentValue, fieldIndex } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { priceRankedOffers, toOfferViews } from '../../src/verticals/personal-loans/offer-view.ts';
 import type { RankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
-import { today } from './borrower-of.ts';
-import { packed } from './packed.ts';
+import { packed, today } from './loan-fixtures.ts';
 import { type ReferenceMatch, referenceMatches, referenceOrder } from './reference-matcher.ts';
 
 /** What a comparison draws: everything else follows from it. */
@@ -59,11 +65,12 @@ export function compareWithReference(rank: RankLoans, vertical: Vertical, draw: 
   for (let i = 0; i < borrowers; i++) {
     const borrower = drawBorrower(random, vertical);
     if (draw.market === 'free') spendToTheLimit(borrower, catalog, random, vertical);
-    const closed = random() < 0.2 ? drawClosed(random, compiled) : null;
+    const unavailable = random() < 0.2 ? drawUnavailable(random, compiled) : null;
     const plain = referenceMatches(catalog, vertical, borrower, today);
-    const isOpen = (id: string, bits = closed) => bits === null || !isAmong(bits, compiled.offerIndex(id));
+    const isOpen = (id: string, bits: OfferSet | null = unavailable) =>
+      bits === null || !hasOffer(bits, compiled.offerIndex(id));
     const open = plain.filter(({ id }) => isOpen(id));
-    const ranked = rank(compiled.tables, borrower, today, closed);
+    const ranked = rank(compiled.tables, borrower, today, unavailable);
     assert.equal(ranked.total, open.length);
     const bestOf = (matches: readonly ReferenceMatch[], sort: SortOrder) =>
       referenceOrder(matches, sort).slice(0, hasCaps ? bounds.offersRankedMax : bounds.offersShownMax);
@@ -77,9 +84,16 @@ export function compareWithReference(rank: RankLoans, vertical: Vertical, draw: 
     );
     compareAnswers(compiled, borrower, ranked.orders, plain);
 
-    const later = drawLater(random, compiled, closed);
+    const later = drawLater(random, compiled, unavailable);
     const ranking = { catalogVersion: compiled.version, ...packed(ranked) };
-    const total = recountAvailable(compiled.tables, ranking, borrower, today, closedOf(closed), closedOf(later));
+    const total = recountAvailable(
+      compiled.tables,
+      ranking,
+      borrower,
+      today,
+      toUnavailableOffers(unavailable),
+      toUnavailableOffers(later),
+    );
     const reopened = plain.some(({ id }) => !isOpen(id) && isOpen(id, later));
     assert.equal(total, availableOnly && reopened ? null : plain.filter(({ id }) => isOpen(id, later)).length);
     compared += plain.length;
@@ -241,28 +255,25 @@ function drawBorrower(random: Random, vertical: Vertical): number[] {
   return borrower;
 }
 
-function drawClosed(random: Random, { offers }: CompiledCatalog): Int32Array {
+function drawUnavailable(random: Random, { offers }: CompiledCatalog): OfferSet {
   const share = random();
-  const closed = new Int32Array((offers.length + 31) >>> 5);
-  for (let offer = 0; offer < offers.length; offer++) if (random() < share) closed[offer >>> 5]! |= 1 << (offer & 31);
-  return closed;
+  const unavailable = emptyOfferSet(offers.length);
+  for (const offer of offers.keys()) if (random() < share) addOffer(unavailable, offer);
+  return unavailable;
 }
 
-/** The closed offers after up to 20 of them opened and others closed; fewer than make another ranking necessary. */
-function drawLater(random: Random, { offers }: CompiledCatalog, closed: Int32Array | null): Int32Array | null {
-  if (random() < 0.1 && closed === null) return null;
-  const later = closed?.slice() ?? new Int32Array((offers.length + 31) >>> 5);
+/** Changes the availability of up to 20 offers, which is fewer than make a new ranking necessary. */
+function drawLater(random: Random, { offers }: CompiledCatalog, unavailable: OfferSet | null): OfferSet | null {
+  if (random() < 0.1 && unavailable === null) return null;
+  const later = unavailable?.slice() ?? emptyOfferSet(offers.length);
   for (let change = random() * 20; change >= 0; change--) {
     const offer = Math.floor(random() * offers.length);
-    later[offer >>> 5]! ^= 1 << (offer & 31);
+    if (hasOffer(later, offer)) removeOffer(later, offer);
+    else addOffer(later, offer);
   }
   return later;
 }
 
-function closedOf(bits: Int32Array | null): UnavailableOffers {
+function toUnavailableOffers(bits: OfferSet | null): UnavailableOffers {
   return bits === null ? noUnavailableOffers : { count: countOffers(bits), bits };
-}
-
-function isAmong(closed: Int32Array, offer: number): boolean {
-  return (closed[offer >>> 5]! & (1 << (offer & 31))) !== 0;
 }

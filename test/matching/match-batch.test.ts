@@ -11,7 +11,7 @@ import {
   encodeResults,
   type WorkerResult,
 } from '../../src/matching/match-batch.ts';
-import { packed } from './packed.ts';
+import { packed } from './loan-fixtures.ts';
 
 const request = fc
   .tuple(fc.string(), fc.nat(), fc.array(fc.integer({ min: -1, max: 99_999_999 }), { maxLength: bounds.fieldsMax }))
@@ -24,17 +24,13 @@ const ranking = fc.nat(bounds.catalogOffersMax).map((total): WorkerResult => {
 });
 const failure = fc.string().map((text): WorkerResult => ({ failure: text }));
 
-const closedSet = fc
-  .uniqueArray(fc.nat(bounds.catalogOffersMax - 1), { maxLength: 50 })
-  .map((offers) => Int32Array.from({ length: 625 }, (_, word) => bitsOf(offers, word)));
-const bitsOf = (offers: readonly number[], word: number): number =>
-  offers.filter((offer) => offer >> 5 === word).reduce((bits, offer) => bits | (1 << (offer & 31)), 0);
+const unavailableSet = fc.array(fc.integer(), { minLength: 1, maxLength: 625 }).map((words) => Int32Array.from(words));
 
-/** Requests that leave out the same share one set, as those of one moment do. */
+/** Requests with the same unavailable offers share one set, like requests that arrive at the same time. */
 const batch = fc
   .tuple(
     fc.array(request, { maxLength: bounds.matchBatchRequestsMax }),
-    fc.array(fc.option(closedSet), { maxLength: 4 }),
+    fc.array(fc.option(unavailableSet), { maxLength: 4 }),
   )
   .map(([requests, sets]) => ({
     requests,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { rankOffers } from '../../src/matching/ranker.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { compareWithReference, draws } from './compare-with-reference.ts';
 
@@ -10,7 +10,7 @@ import { compareWithReference, draws } from './compare-with-reference.ts';
  * Compares the matcher with the reference rules for random borrowers and catalogs: totals, all four orders, and the view of
  * each ranked offer. The default number of borrowers takes a few seconds; `make match-test` sets 100,000.
  */
-const borrowersInAll = Number(process.env.MATCH_BORROWERS ?? 3_000);
+const borrowersInAll = Number(process.env.MATCH_BORROWERS ?? 1_000);
 const borrowersOfCatalog = 20;
 
 for (const { vertical, share } of [
@@ -22,7 +22,7 @@ for (const { vertical, share } of [
     const numRuns = Math.ceil((borrowersInAll * share) / borrowersOfCatalog);
     fc.assert(
       fc.property(draws, (draw) => {
-        compared += compareWithReference(rankOffers, vertical, draw, borrowersOfCatalog);
+        compared += compareWithReference(rankLoans, vertical, draw, borrowersOfCatalog);
       }),
       { numRuns },
     );

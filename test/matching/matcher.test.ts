@@ -3,39 +3,27 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { after, before, beforeEach, describe, type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { bounds } from '../../src/bounds.ts';
-import { type CatalogChange, CatalogStore } from '../../src/catalogs/catalog-store.ts';
-import type { Matcher } from '../../src/matching/matcher.ts';
-import type { PoolMatcher } from '../../src/matching/pool-matcher.ts';
-import { rankOffers } from '../../src/matching/ranker.ts';
+import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
+import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
+import type { MatchRequest, Ranking } from '../../src/matching/matcher.ts';
+import { PoolMatcher } from '../../src/matching/pool-matcher.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
-import type { LoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
-import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
-import { packed } from './packed.ts';
+import { borrowerOf, goodBorrower, packed, today } from './loan-fixtures.ts';
 
 const verticals = [personalLoans, equipmentLeases];
-const textOf = (seed: number) => JSON.stringify(generateCatalog(seed, 60));
+const smallOffers = 60;
+const textOf = (seed: number, offers = smallOffers) => JSON.stringify(generateCatalog(seed, offers));
+const borrower = borrowerOf(goodBorrower);
 
-interface Fixture {
-  readonly catalogs: CatalogStore;
-  readonly matcher: Matcher;
-  readonly errors: unknown[];
-  /** How many requests each message to a worker carried. */
-  readonly batches: number[];
-  /** Takes every catalog's file away: whoever was not made ready with a catalog has nowhere to get it. */
-  forgetFiles(): void;
-  /** Puts the generated catalog of this seed in use for live keys. */
-  change(seed: number): Promise<CatalogChange>;
-  close(): Promise<void>;
-}
-
-async function openFixture(threads: number): Promise<Fixture> {
+function openCatalogs() {
   const folder = mkdtempSync(join(tmpdir(), 'matcher-'));
   const file = join(folder, 'offers.json');
   writeFileSync(file, textOf(1));
@@ -45,335 +33,311 @@ async function openFixture(threads: number): Promise<Fixture> {
     cdnUrl: () => '',
     catalogs: [
       { vertical: personalLoans, mode: 'live', file },
-      { vertical: personalLoans, mode: 'test', text: textOf(2) },
+      { vertical: personalLoans, mode: 'test', text: textOf(2, smallOffers + 1) },
       { vertical: equipmentLeases, mode: 'live', text: equipmentLeaseCatalog('live') },
     ],
   });
+  return {
+    catalogs,
+    /** Replaces the live catalog by a generated catalog. */
+    change: (seed: number) => {
+      writeFileSync(file, textOf(seed));
+      return catalogs.reload(1, 'live');
+    },
+    /** Deletes the archived catalogs, so that a thread can only rank with catalogs that were sent to it. */
+    deleteArchive: () => {
+      for (const version of catalogs.currentVersions) catalogs.archive.remove(version);
+    },
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+async function openPool(threads: number) {
+  const { remove, ...fixture } = openCatalogs();
   const errors: unknown[] = [];
   const batches: number[] = [];
-  const matcher = await startMatcher({
+  const pool = await PoolMatcher.start({
     threads,
-    inThreadOffersMax: 0,
-    catalogs,
+    catalogs: fixture.catalogs,
     verticals,
     onThreadError: (error) => errors.push(error),
     onBatchSent: (requests) => batches.push(requests),
   });
-  const change = (seed: number) => {
-    writeFileSync(file, textOf(seed));
-    return catalogs.reload(1, 'live');
-  };
-  const forgetFiles = () => {
-    for (const version of catalogs.currentVersions) catalogs.archive.remove(version);
-  };
   const close = async () => {
-    await matcher.close();
-    rmSync(folder, { recursive: true });
+    await pool.close();
+    remove();
   };
-  return { catalogs, matcher, errors, batches, forgetFiles, change, close };
+  const live = () => fixture.catalogs.current(1, 'live');
+  return { ...fixture, pool, errors, batches, live, request: requestTo(live()), close };
 }
 
-/** A fixture of one test alone. */
-async function fixtureWith(threads: number, context: TestContext): Promise<Fixture> {
-  const fixture = await openFixture(threads);
+async function openPoolFor(context: TestContext, threads = 1) {
+  const fixture = await openPool(threads);
   context.after(() => fixture.close());
   return fixture;
 }
 
-for (const { name, threads } of [
-  { name: 'the matcher in the calling thread', threads: 0 },
-  { name: 'a pool of two', threads: 2 },
-]) {
-  describe(name, () => {
-    let fixture: Fixture;
-    before(async () => {
-      fixture = await openFixture(threads);
-    });
-    after(() => fixture.close());
+const requestTo = ({ version }: CompiledCatalog): MatchRequest => ({ catalogVersion: version, borrower, today });
 
-    test('ranks concurrent requests for different catalogs and verticals', async () => {
-      const random = seededRandom(threads);
-      const requests = Array.from({ length: 300 }, (_, at) => {
-        const catalog = fixture.catalogs.findByVersion(fixture.catalogs.currentVersions[at % 3]!)!;
-        return { catalog, borrower: randomBorrower(random, catalog.vertical) };
-      });
-      const rankings = await Promise.all(
-        requests.map(({ catalog, borrower }) =>
-          fixture.matcher.match({ catalogVersion: catalog.version, borrower, today }),
-        ),
-      );
-      for (const [at, { catalog, borrower }] of requests.entries()) {
-        assert.deepEqual(rankings[at], {
-          catalogVersion: catalog.version,
-          ...packed(rankOffers(catalog.tables, borrower, today)),
-        });
-      }
-      assert.ok(rankings.filter((ranking) => ranking!.total > 0).length > 50);
-    });
-
-    test('reads the borrower before it returns', async () => {
-      const catalog = fixture.catalogs.current(1, 'live');
-      const borrower = borrowerOf(goodBorrower);
-      const expected = packed(rankOffers(catalog.tables, borrower, today));
-      assert.ok(expected.total > 0);
-      const answer = fixture.matcher.match({ catalogVersion: catalog.version, borrower, today });
-      borrower.fill(-1);
-      assert.deepEqual(await answer, { catalogVersion: catalog.version, ...expected });
-    });
-
-    test('rejects only the request with an unknown version', async () => {
-      const borrower = borrowerOf(goodBorrower);
-      const { version } = fixture.catalogs.current(1, 'live');
-      const [bad, worse, good] = await Promise.allSettled(
-        ['000000000000', '../../secret', version].map(async (catalogVersion) =>
-          fixture.matcher.match({ catalogVersion, borrower, today }),
-        ),
-      );
-      assert.equal(bad!.status, 'rejected');
-      assert.equal(worse!.status, 'rejected');
-      assert.equal(good!.status, 'fulfilled');
-    });
-
-    test('ranks with the old and the new catalog during a catalog change', async () => {
-      const borrower = borrowerOf(goodBorrower);
-      const old = fixture.catalogs.current(1, 'live');
-      const change = fixture.change(3);
-      const during = await fixture.matcher.match({ catalogVersion: old.version, borrower, today });
-      assert.deepEqual(await change, { ok: true, version: fixture.catalogs.current(1, 'live').version, changed: true });
-      for (const catalog of [old, fixture.catalogs.current(1, 'live')]) {
-        assert.deepEqual(await fixture.matcher.match({ catalogVersion: catalog.version, borrower, today }), {
-          catalogVersion: catalog.version,
-          ...packed(rankOffers(catalog.tables, borrower, today)),
-        });
-      }
-      assert.equal(during!.total, rankOffers(old.tables, borrower, today).total);
-    });
-
-    test('has no pending requests after all requests are settled', async () => {
-      const catalogVersion = fixture.catalogs.current(1, 'live').version;
-      const borrower = borrowerOf(goodBorrower);
-      await Promise.all(Array.from({ length: 100 }, () => fixture.matcher.match({ catalogVersion, borrower, today })));
-      assert.equal(fixture.matcher.pendingCount, 0);
-      assert.equal(fixture.matcher.readyThreads, threads);
-      assert.deepEqual(fixture.errors, []);
-    });
-
-    test('returns null after it is closed, and does not block a catalog change', async (context) => {
-      const closed = await fixtureWith(threads, context);
-      await closed.matcher.close();
-      await closed.matcher.close();
-      const catalogVersion = closed.catalogs.current(1, 'live').version;
-      assert.equal(await closed.matcher.match({ catalogVersion, borrower: borrowerOf(goodBorrower), today }), null);
-      assert.equal(closed.matcher.readyThreads, 0);
-      assert.ok((await closed.change(4)).ok);
-      assert.deepEqual(closed.errors, []);
-    });
-  });
+function expectedRanking({ version, tables }: CompiledCatalog, who = borrower, unavailable: Int32Array | null = null) {
+  return { catalogVersion: version, ...packed(rankLoans(tables, who, today, unavailable)) } satisfies Ranking;
 }
 
-describe('PoolMatcher', () => {
-  test('reports the size of each batch', async (context) => {
-    const { catalogs, matcher, batches } = await fixtureWith(1, context);
+const terminate = (workers: readonly Worker[]) => Promise.all(workers.map((worker) => worker.terminate()));
+
+describe('the matcher of a service', () => {
+  test('ranks a small catalog in the calling thread and a larger one in a worker', async (context) => {
+    const { catalogs, remove } = openCatalogs();
+    const matcher = await startMatcher({ threads: 1, inThreadOffersMax: smallOffers, catalogs, verticals });
+    context.after(remove);
+    const [small, large] = [catalogs.current(1, 'live'), catalogs.current(1, 'test')];
+    assert.deepEqual(matcher.match(requestTo(small)), expectedRanking(small));
+    assert.equal(matcher.pendingCount, 0);
+    const ranking = matcher.match(requestTo(large));
+    assert.ok(ranking instanceof Promise);
+    assert.deepEqual([matcher.pendingCount, matcher.readyThreads], [1, 1]);
+    assert.deepEqual(await ranking, expectedRanking(large));
+    await matcher.close();
+    for (const catalog of [small, large]) assert.equal(await matcher.match(requestTo(catalog)), null);
+  });
+
+  test('without worker threads, ranks all catalogs in the calling thread', async (context) => {
+    const { catalogs, remove } = openCatalogs();
+    context.after(remove);
+    const matcher = await startMatcher({ threads: 0, inThreadOffersMax: 0, catalogs, verticals });
+    for (const catalog of catalogs.currentCatalogs) {
+      assert.deepEqual(matcher.match(requestTo(catalog)), expectedRanking(catalog));
+    }
+    assert.throws(() => matcher.match({ ...requestTo(catalogs.current(1, 'live')), catalogVersion: '000000000000' }));
+    assert.equal(matcher.readyThreads, 0);
+    await matcher.close();
+    assert.equal(matcher.match(requestTo(catalogs.current(1, 'live'))), null);
+  });
+});
+
+describe('a pool of two threads', () => {
+  let fixture: Awaited<ReturnType<typeof openPool>>;
+  before(async () => {
+    fixture = await openPool(2);
+  });
+  after(() => fixture.close());
+
+  test('ranks concurrent requests for different catalogs, verticals and unavailable offers', async () => {
+    const { catalogs, pool } = fixture;
+    const random = seededRandom(2);
+    const requests = Array.from({ length: 300 }, (_, at) => {
+      const catalog = catalogs.currentCatalogs[at % 3]!;
+      const words = Math.ceil(catalog.offers.length / 32);
+      const unavailable = at % 4 === 0 ? null : Int32Array.from({ length: words }, () => random() * 2 ** 32);
+      return { catalog, unavailable, borrower: randomBorrower(random, catalog.vertical) };
+    });
+    const rankings = await Promise.all(
+      requests.map(({ catalog, ...rest }) => pool.match({ ...requestTo(catalog), ...rest })),
+    );
+    for (const [at, { catalog, unavailable, borrower: who }] of requests.entries()) {
+      assert.deepEqual(rankings[at], expectedRanking(catalog, who, unavailable));
+    }
+    assert.ok(rankings.filter((ranking) => ranking!.total > 0).length > 50);
+    assert.deepEqual([pool.pendingCount, pool.readyThreads, fixture.errors], [0, 2, []]);
+  });
+
+  test('reads the borrower before it returns', async () => {
+    const changing = [...borrower];
+    const ranking = fixture.pool.match({ ...fixture.request, borrower: changing });
+    changing.fill(-1);
+    assert.deepEqual(await ranking, expectedRanking(fixture.live()));
+  });
+
+  test('rejects only the request with an unknown version', async () => {
+    const versions = ['000000000000', '../../secret', fixture.live().version];
+    const settled = await Promise.allSettled(
+      versions.map((catalogVersion) => fixture.pool.match({ ...fixture.request, catalogVersion })),
+    );
+    assert.deepEqual(
+      settled.map(({ status }) => status),
+      ['rejected', 'rejected', 'fulfilled'],
+    );
+  });
+
+  test('ranks with the old and the new catalog during and after a catalog change', async () => {
+    const old = fixture.live();
+    const change = fixture.change(3);
+    assert.deepEqual(await fixture.pool.match(requestTo(old)), expectedRanking(old));
+    assert.deepEqual(await change, { ok: true, version: fixture.live().version, changed: true });
+    for (const catalog of [old, fixture.live()]) {
+      assert.deepEqual(await fixture.pool.match(requestTo(catalog)), expectedRanking(catalog));
+    }
+  });
+});
+
+describe('the queue of a pool', () => {
+  let fixture: Awaited<ReturnType<typeof openPool>>;
+  before(async () => {
+    fixture = await openPool(1);
+  });
+  beforeEach(() => void fixture.batches.splice(0));
+  after(() => fixture.close());
+
+  test('reports the size of each batch', async () => {
+    const { pool, request, batches } = fixture;
     const count = bounds.matchBatchRequestsMax + 3;
-    const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
-    await Promise.all(Array.from({ length: count }, () => matcher.match(request)));
+    await Promise.all(Array.from({ length: count }, () => pool.match(request)));
     assert.deepEqual(batches, [bounds.matchBatchRequestsMax, 3]);
   });
 
-  test('returns null for a request to a full queue, and ranks all queued requests', async (context) => {
-    const fixture = await fixtureWith(1, context);
-    const catalogVersion = fixture.catalogs.current(1, 'live').version;
-    const borrower = borrowerOf(goodBorrower);
-    const pending = Array.from({ length: bounds.matchQueueRequestsMax + 10 }, () =>
-      fixture.matcher.match({ catalogVersion, borrower, today }),
-    );
-    assert.equal(fixture.matcher.pendingCount, bounds.matchQueueRequestsMax);
-    const rankings = await Promise.all(pending);
-    assert.equal(rankings.filter((ranking) => ranking === null).length, 10);
-    assert.equal(rankings.slice(bounds.matchQueueRequestsMax).filter((ranking) => ranking === null).length, 10);
+  test('returns null for a request to a full queue, and ranks all queued requests', async () => {
+    const { pool, request } = fixture;
+    const pending = Array.from({ length: bounds.matchQueueRequestsMax + 10 }, () => pool.match(request));
+    assert.equal(pool.pendingCount, bounds.matchQueueRequestsMax);
+    const rejected = (await Promise.all(pending)).map((ranking) => ranking === null);
+    assert.ok(!rejected.slice(0, -10).includes(true));
+    assert.ok(!rejected.slice(-10).includes(false));
   });
 
-  test('does not send cancelled requests to a thread', async (context) => {
-    const { catalogs, matcher, batches } = await fixtureWith(1, context);
-    const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
+  test('does not send cancelled requests to a thread', async () => {
+    const { pool, request, batches } = fixture;
     const signal = { ended: false };
-    const first = matcher.match(request);
+    const first = pool.match(request);
     await new Promise(setImmediate);
-    // The worker is busy with the first.
+    // The worker is busy with the first request.
     assert.deepEqual(batches, [1]);
     const cancelled = Array.from({ length: 3 * bounds.matchBatchRequestsMax }, () =>
-      matcher.match({ ...request, signal }),
+      pool.match({ ...request, signal }),
     );
-    const later = [matcher.match(request), matcher.match({ ...request, signal: { ended: false } })];
+    const later = [pool.match(request), pool.match({ ...request, signal: { ended: false } })];
     signal.ended = true;
     for (const ranking of await Promise.all([first, ...later])) assert.notEqual(ranking, null);
     assert.deepEqual(batches, [1, 2]);
     assert.ok((await Promise.all(cancelled)).every((ranking) => ranking === null));
-    assert.equal(matcher.pendingCount, 0);
+    assert.equal(pool.pendingCount, 0);
   });
 
-  test('removes cancelled requests from the head of a full queue', async (context) => {
-    const { catalogs, matcher } = await fixtureWith(1, context);
-    const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
+  test('removes cancelled requests from the front of a full queue', async () => {
+    const { pool, request } = fixture;
     const signal = { ended: false };
-    const cancelled = Array.from({ length: 3 }, () => matcher.match({ ...request, signal }));
-    const wanted = Array.from({ length: bounds.matchQueueRequestsMax - 3 }, () => matcher.match(request));
-    const refused = matcher.match(request);
+    const cancelled = Array.from({ length: 3 }, () => pool.match({ ...request, signal }));
+    const accepted = Array.from({ length: bounds.matchQueueRequestsMax - 3 }, () => pool.match(request));
+    const refused = pool.match(request);
     signal.ended = true;
-    const more = [1, 2, 3].map(() => matcher.match(request));
-    for (const ranking of await Promise.all([...wanted, ...more])) assert.notEqual(ranking, null);
+    accepted.push(...[1, 2, 3].map(() => pool.match(request)));
+    for (const ranking of await Promise.all(accepted)) assert.notEqual(ranking, null);
     assert.deepEqual(await Promise.all([refused, ...cancelled]), [null, null, null, null]);
   });
 
   test('returns null for queued requests when the pool closes, and settles requests in progress', async (context) => {
-    const fixture = await fixtureWith(1, context);
-    const catalogVersion = fixture.catalogs.current(1, 'live').version;
-    const borrower = borrowerOf(goodBorrower);
-    const pending = Array.from({ length: 500 }, () => fixture.matcher.match({ catalogVersion, borrower, today }));
+    const { pool, request, errors, change } = await openPoolFor(context);
+    const pending = Array.from({ length: 500 }, () => pool.match(request));
     await pending[0];
-    await fixture.matcher.close();
+    await Promise.all([pool.close(), pool.close()]);
     const rankings = await Promise.all(pending);
     assert.ok(rankings[0] !== null && rankings.at(-1) === null);
-    assert.equal(fixture.matcher.pendingCount, 0);
-  });
-
-  test('ranks every request if a thread exits once', async (context) => {
-    const fixture = await fixtureWith(2, context);
-    const pool = fixture.matcher as PoolMatcher;
-    const catalog = fixture.catalogs.current(1, 'live');
-    const borrower = borrowerOf(goodBorrower);
-    const expected = { catalogVersion: catalog.version, ...packed(rankOffers(catalog.tables, borrower, today)) };
-    const pending = Array.from({ length: 400 }, () => pool.match({ catalogVersion: catalog.version, borrower, today }));
-    await new Promise(setImmediate);
-    await Promise.all(pool.threads.map((thread) => thread.terminate()));
-    for (const ranking of await Promise.all(pending)) assert.deepEqual(ranking, expected);
-    assert.ok(fixture.errors.length > 0);
-  });
-
-  test('returns null for requests whose threads exited twice', async (context) => {
-    const fixture = await fixtureWith(1, context);
-    const pool = fixture.matcher as PoolMatcher;
-    const catalogVersion = fixture.catalogs.current(1, 'live').version;
-    const borrower = borrowerOf(goodBorrower);
-    const pending = Array.from({ length: 10 }, () => pool.match({ catalogVersion, borrower, today }));
-    while (pool.pendingCount > 0) {
-      await Promise.all(pool.threads.map((thread) => thread.terminate()));
-      await new Promise(setImmediate);
-    }
-    assert.deepEqual(await Promise.all(pending), new Array(10).fill(null));
-    assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
-  });
-
-  for (const threads of [1, 2]) {
-    test(`with ${threads} threads, reports exited idle threads, and sends no batch to a thread that is not ready`, async (context) => {
-      const fixture = await fixtureWith(threads, context);
-      const pool = fixture.matcher as PoolMatcher;
-      fixture.forgetFiles();
-      await Promise.all(pool.threads.map((thread) => thread.terminate()));
-      for (const catalog of fixture.catalogs.currentCatalogs) {
-        const borrower = randomBorrower(seededRandom(1), catalog.vertical);
-        assert.deepEqual(await pool.match({ catalogVersion: catalog.version, borrower, today }), {
-          catalogVersion: catalog.version,
-          ...packed(rankOffers(catalog.tables, borrower, today)),
-        });
-      }
-      assert.deepEqual(fixture.errors, new Array(threads).fill(new Error('a matching thread exited')));
-      // None was sent twice.
-      assert.deepEqual(fixture.batches, [1, 1, 1]);
-    });
-  }
-
-  test('prepares a new thread with a catalog that was activated during its start', async (context) => {
-    const fixture = await fixtureWith(1, context);
-    const pool = fixture.matcher as PoolMatcher;
-    await Promise.all(pool.threads.map((thread) => thread.terminate()));
-    const [, { ok }] = await Promise.all([nextWorker(), fixture.change(3)]);
-    assert.ok(ok);
-    fixture.forgetFiles();
-    const catalog = fixture.catalogs.current(1, 'live');
-    const borrower = borrowerOf(goodBorrower);
-    assert.deepEqual(await pool.match({ catalogVersion: catalog.version, borrower, today }), {
-      catalogVersion: catalog.version,
-      ...packed(rankOffers(catalog.tables, borrower, today)),
-    });
-  });
-
-  test('rejects a catalog if a thread exits while preparing it', async (context) => {
-    const fixture = await fixtureWith(1, context);
-    const pool = fixture.matcher as PoolMatcher;
-    const { tables, version } = fixture.catalogs.current(1, 'live');
-    const next = nextWorker();
-    // First, or it might be ready with it before it ends.
-    const ended = pool.threads[0]!.terminate();
-    await Promise.all([assert.rejects(pool.prepare({ version: 'unlucky', tables })), next, ended]);
-    const request = { borrower: borrowerOf(goodBorrower), today };
-    assert.notEqual(await pool.match({ ...request, catalogVersion: version }), null);
-    await assert.rejects(pool.match({ ...request, catalogVersion: 'unlucky' }), /not a catalog version/);
-    assert.equal(fixture.errors.length, 1);
-  });
-
-  test('rejects a catalog that a thread cannot prepare, and keeps the thread', async (context) => {
-    const fixture = await fixtureWith(1, context);
-    const pool = fixture.matcher as PoolMatcher;
-    const { tables, version } = fixture.catalogs.current(1, 'live');
-    const [thread] = pool.threads;
-    const damaged = { ...tables, rangeFilters: null } as unknown as LoanTables;
-    await assert.rejects(pool.prepare({ version: 'damaged', tables: damaged }), TypeError);
-    assert.notEqual(await pool.match({ catalogVersion: version, borrower: borrowerOf(goodBorrower), today }), null);
-    assert.deepEqual(fixture.errors, []);
-    assert.equal(pool.threads[0], thread);
-  });
-
-  test('uses the other thread while one thread cannot be started', async (context) => {
-    const fixture = await fixtureWith(2, context);
-    const pool = fixture.matcher as PoolMatcher;
-    const catalogVersion = fixture.catalogs.current(1, 'live').version;
-    const borrower = borrowerOf(goodBorrower);
-    const startAgain = letNoneStart(context);
-    await pool.threads[0]!.terminate();
-    while (fixture.errors.length < 3) {
-      assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
-      assert.equal(pool.readyThreads, 1);
-    }
-    startAgain();
-  });
-
-  test('returns null while no thread can be started', async (context) => {
-    const fixture = await fixtureWith(1, context);
-    const pool = fixture.matcher as PoolMatcher;
-    const catalogVersion = fixture.catalogs.current(1, 'live').version;
-    const borrower = borrowerOf(goodBorrower);
-    const startAgain = letNoneStart(context);
-    await pool.threads[0]!.terminate();
-    assert.equal(await pool.match({ catalogVersion, borrower, today }), null);
-    assert.deepEqual(fixture.batches, []);
-    assert.ok(fixture.errors.length >= 3);
-    startAgain();
-    assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
-  });
-
-  test('closes the pool while a thread is starting', async (context) => {
-    const fixture = await fixtureWith(1, context);
-    const pool = fixture.matcher as PoolMatcher;
-    const catalogVersion = fixture.catalogs.current(1, 'live').version;
-    const next = nextWorker();
-    await pool.threads[0]!.terminate();
-    await next;
-    const asked = pool.match({ catalogVersion, borrower: borrowerOf(goodBorrower), today });
-    await pool.close();
-    assert.equal(await asked, null);
-    assert.equal(pool.threads.length, 0);
-    assert.equal(fixture.errors.length, 1);
+    assert.deepEqual([pool.pendingCount, pool.readyThreads], [0, 0]);
+    assert.equal(await pool.match(request), null);
+    assert.ok((await change(4)).ok);
+    assert.deepEqual(errors, []);
   });
 });
 
-/** The next worker thread that is made by anybody. */
-async function nextWorker(): Promise<void> {
-  await once(process, 'worker');
-}
+describe('a pool whose worker exits', () => {
+  test('ranks every request after one exit of each worker', async (context) => {
+    const { pool, request, live, errors } = await openPoolFor(context, 2);
+    const pending = Array.from({ length: 400 }, () => pool.match(request));
+    await new Promise(setImmediate);
+    await terminate(pool.workers);
+    for (const ranking of await Promise.all(pending)) assert.deepEqual(ranking, expectedRanking(live()));
+    assert.ok(errors.length > 0);
+  });
 
-/** Ends every worker thread as it is made, until the function returned is called. */
-function letNoneStart(context: TestContext): () => void {
+  test('returns null for requests whose workers exited twice', async (context) => {
+    const { pool, request } = await openPoolFor(context);
+    const pending = Array.from({ length: 10 }, () => pool.match(request));
+    while (pool.pendingCount > 0) {
+      await terminate(pool.workers);
+      await new Promise(setImmediate);
+    }
+    assert.deepEqual(await Promise.all(pending), new Array(10).fill(null));
+    assert.notEqual(await pool.match(request), null);
+  });
+
+  test('reports exited idle workers, and sends a replacement the catalogs before any batch', async (context) => {
+    const { pool, catalogs, errors, batches, deleteArchive } = await openPoolFor(context, 2);
+    deleteArchive();
+    await terminate(pool.workers);
+    for (const catalog of catalogs.currentCatalogs) {
+      const who = randomBorrower(seededRandom(1), catalog.vertical);
+      assert.deepEqual(await pool.match({ ...requestTo(catalog), borrower: who }), expectedRanking(catalog, who));
+    }
+    assert.deepEqual(errors, new Array(2).fill(new Error('a matching thread exited')));
+    // No request was sent twice.
+    assert.deepEqual(batches, [1, 1, 1]);
+  });
+
+  test('sends a replacement the catalog that was activated during its start', async (context) => {
+    const { pool, live, change, deleteArchive } = await openPoolFor(context);
+    await terminate(pool.workers);
+    const [, { ok }] = await Promise.all([once(process, 'worker'), change(3)]);
+    assert.ok(ok);
+    deleteArchive();
+    assert.deepEqual(await pool.match(requestTo(live())), expectedRanking(live()));
+  });
+
+  test('rejects a catalog if the worker exits while it receives the catalog', async (context) => {
+    const { pool, request, live, errors } = await openPoolFor(context);
+    const next = once(process, 'worker');
+    const exited = terminate(pool.workers);
+    await Promise.all([assert.rejects(pool.sendCatalog({ version: 'unlucky', tables: live().tables })), next, exited]);
+    assert.notEqual(await pool.match(request), null);
+    await assert.rejects(pool.match({ ...request, catalogVersion: 'unlucky' }), /not a catalog version/);
+    assert.equal(errors.length, 1);
+  });
+
+  test('rejects a catalog that a worker cannot use, and keeps the worker', async (context) => {
+    const { pool, request, live, errors } = await openPoolFor(context);
+    const [worker] = pool.workers;
+    const tables = { ...live().tables, rangeFilters: null } as never;
+    await assert.rejects(pool.sendCatalog({ version: 'damaged', tables }), TypeError);
+    assert.notEqual(await pool.match(request), null);
+    assert.deepEqual(errors, []);
+    assert.equal(pool.workers[0], worker);
+  });
+
+  test('uses the other thread while no replacement can be started', async (context) => {
+    const { pool, request, errors } = await openPoolFor(context, 2);
+    const allowStarts = preventStarts(context);
+    await pool.workers[0]!.terminate();
+    while (errors.length < 3) {
+      assert.notEqual(await pool.match(request), null);
+      assert.equal(pool.readyThreads, 1);
+    }
+    allowStarts();
+  });
+
+  test('returns null while no thread can be started', async (context) => {
+    const { pool, request, errors, batches } = await openPoolFor(context);
+    const allowStarts = preventStarts(context);
+    await terminate(pool.workers);
+    assert.equal(await pool.match(request), null);
+    assert.deepEqual(batches, []);
+    assert.ok(errors.length >= 3);
+    allowStarts();
+    assert.notEqual(await pool.match(request), null);
+  });
+
+  test('closes while a replacement is starting', async (context) => {
+    const { pool, request, errors } = await openPoolFor(context);
+    const next = once(process, 'worker');
+    await terminate(pool.workers);
+    await next;
+    const pending = pool.match(request);
+    await pool.close();
+    assert.equal(await pending, null);
+    assert.deepEqual(pool.workers, []);
+    assert.equal(errors.length, 1);
+  });
+});
+
+/** Terminates every worker thread when it is created, until the returned function is called. */
+function preventStarts(context: TestContext): () => void {
   const end = (worker: Worker): void => void worker.terminate();
   const stop = () => void process.off('worker', end);
   process.on('worker', end);

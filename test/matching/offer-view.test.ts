@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
-import { rankOffers } from '../../src/matching/ranker.ts';
 import {
   type OfferList,
   priceRankedOffers,
@@ -11,10 +10,9 @@ import {
   toOfferViews,
 } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
-import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
-import { catalogOf, plainOffer } from './one-offer-catalog.ts';
-import { quote } from './quote.ts';
+import { borrowerOf, catalogOf, goodBorrower, plainOffer, quote, today } from './loan-fixtures.ts';
 
 const clickUrlPrefix = 'https://go.example/c?sub=';
 const subId = 'sub_1';
@@ -54,7 +52,7 @@ test('the JSON text of offers equals JSON.stringify of the offer objects, which 
     fc.property(fc.nat(), fc.nat(), fc.integer({ min: 0, max: 3 }), (catalogSeed, borrowerSeed, order) => {
       const file = generateCatalog(catalogSeed, 60);
       const borrower = randomBorrower(seededRandom(borrowerSeed));
-      const { orders } = rankOffers(compile(file).tables, borrower, today);
+      const { orders } = rankLoans(compile(file).tables, borrower, today);
       const orderLength = orders.length / 4;
       const indexes = [...orders.subarray(order * orderLength, order * orderLength + Math.min(orderLength, 20))];
       rendered += indexes.length;

@@ -5,7 +5,7 @@ import { aprPercent, paymentFactor } from '../../src/verticals/loan-math.ts';
 import type { LoanCatalog, LoanLender, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { recommendedWeights } from '../../src/verticals/personal-loans/sort-keys.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
-import type { Quote } from './quote.ts';
+import type { Quote } from './loan-fixtures.ts';
 
 /** One offer as the plain rules see it. */
 export interface ReferenceMatch {

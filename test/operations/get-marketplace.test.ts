@@ -21,7 +21,6 @@ import {
   type UnavailableOffers,
 } from '../../src/matching/matcher.ts';
 import { addOffer, countOffers, emptyOfferSet } from '../../src/matching/offer-set.ts';
-import { rankOffers } from '../../src/matching/ranker.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
 import type { MarketplaceRequest } from '../../src/operations/get-marketplace.ts';
 import {
@@ -35,7 +34,8 @@ import type { OffersResult } from '../../src/operations/show-offers.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { fieldIndex } from '../../src/verticals/field-vector.ts';
-import { validateFields } from '../../src/verticals/validate-fields.ts';
+import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
+import { validateFields } from '../../src/verticals/pocket-fields.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { enlargedCatalog, withDailyCap } from '../support/changeable-catalogs.ts';
 import { ringOf, testTenant } from '../support/identities.ts';
@@ -257,7 +257,7 @@ describe('getMarketplace, with changing availability of offers', () => {
       const sort = sortOrders[step % sortOrders.length]!;
       const maxOffers = 1 + Math.floor(random() * 20);
       const view = viewOf(await ask({ sort, max_offers: String(maxOffers) }));
-      const plain = rankOffers(catalog.tables, session.fields, session.cachedRanking!.rankedOn, state.unavailable.bits);
+      const plain = rankLoans(catalog.tables, session.fields, session.cachedRanking!.rankedOn, state.unavailable.bits);
       const places = plain.orders.length / sortOrders.length;
       const from = sortOrders.indexOf(sort) * places;
       const open = [...plain.orders.subarray(from, from + places)].filter((offer) => !closed.has(offer));

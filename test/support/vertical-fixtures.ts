@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { exampleCatalogs } from '../../src/verticals/example-catalogs.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { exampleCatalogs } from '../../src/verticals/registry.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from './equipment-leases.ts';
 import { choiceCases, flagCases, integerCases, integerChoiceCases, type VerticalFixture } from './vertical-fixture.ts';
 

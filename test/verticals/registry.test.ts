@@ -1,20 +1,42 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { knownVerticals } from '../../src/verticals/registry.ts';
-
-test('every vertical has a unique number, path segment and key prefix', () => {
-  for (const member of ['number', 'segment', 'keyPrefix'] as const) {
-    assert.equal(new Set(knownVerticals.map((vertical) => vertical[member])).size, knownVerticals.length, member);
-  }
-});
+import { isSameTenant, type Tenant } from '../../src/verticals/tenant.ts';
+import { usStateCodes } from '../../src/verticals/us-states.ts';
 
 test('the registry contains the five verticals of the contract', () => {
-  const shown = knownVerticals.map(({ segment, keyPrefix, status }) => `${segment} ${keyPrefix} ${status}`);
-  assert.deepEqual(shown, [
-    'personal-loans svc_pl_ stable',
-    'credit-cards svc_cc_ beta',
-    'mortgage svc_mo_ beta',
-    'banking svc_bk_ beta',
-    'find-advisor svc_fa_ planned',
-  ]);
+  assert.deepEqual(
+    knownVerticals.map(({ number, segment, keyPrefix, status }) => `${number} ${segment} ${keyPrefix} ${status}`),
+    [
+      '1 personal-loans svc_pl_ stable',
+      '2 credit-cards svc_cc_ beta',
+      '3 mortgage svc_mo_ beta',
+      '4 banking svc_bk_ beta',
+      '5 find-advisor svc_fa_ planned',
+    ],
+  );
+});
+
+test('personal loans have the fields of the contract in the order in which sessions store them', () => {
+  const required = 'loan_amount loan_purpose credit_score_range annual_income employment_status state';
+  const optional = 'birthdate housing_status monthly_debt_payments loan_term_months co_borrower citizenship_status';
+  const names = personalLoans.fields.map(({ name }) => name).join(' ');
+  assert.equal(names, `${required} ${optional} education_level address_zip`);
+  assert.equal(personalLoans.required.join(' '), required);
+});
+
+test('personal loans accept the fifty states, the District of Columbia and five territories', () => {
+  const codes: readonly string[] = usStateCodes;
+  assert.equal(new Set(codes).size, 56);
+  for (const code of ['DC', 'PR', 'GU', 'VI', 'AS', 'MP']) assert.ok(codes.includes(code));
+  for (const code of ['AA', 'AE', 'AP', 'UM', 'FM', 'MH', 'PW', 'XX']) assert.ok(!codes.includes(code));
+});
+
+test('distinguishes tenants by account, vertical and mode', () => {
+  const tenant: Tenant = { account: 7, vertical: personalLoans, mode: 'live' };
+  assert.ok(isSameTenant(tenant, { ...tenant }));
+  for (const change of [{ account: 8 }, { mode: 'test' as const }, { vertical: { ...personalLoans, number: 2 } }]) {
+    assert.ok(!isSameTenant(tenant, { ...tenant, ...change }));
+  }
 });

@@ -4,8 +4,8 @@ import { type Config, detectMachine, loadConfig, type Machine, type PublicUrls }
 import { readEnv, type SettingName } from '../../config/env.ts';
 import { isLoopbackHost, resolveUrls, urlSettingNames } from '../../config/resolve-urls.ts';
 import { tlsMinVersionDefault } from '../../tls/certificate.ts';
-import { exampleCatalogFile } from '../../verticals/example-catalogs.ts';
 import { personalLoans } from '../../verticals/personal-loans/personal-loans.ts';
+import { exampleCatalogFile } from '../../verticals/registry.ts';
 import { defineCommand } from '../command.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 

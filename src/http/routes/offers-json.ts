@@ -38,6 +38,6 @@ function renderEnvelopeMembers(result: OffersResult, clickUrlPrefixJson: string)
   return (
     `"sub_id":"${subId}","match_quality":"${matchQuality}","offers":${renderOffersJson(result, clickUrlPrefixJson)}` +
     `,"total_offers":${totalOffers},"generated_at":"${isoTimestamp(generatedMs)}","sort":"${sort}"` +
-    `,"catalog_version":"${catalog.version}","disclosure":${catalog.offerFragments.disclosureJson}`
+    `,"catalog_version":"${catalog.version}","disclosure":${catalog.offerRenderer.disclosureJson}`
   );
 }

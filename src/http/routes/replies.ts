@@ -1,7 +1,7 @@
 import { wwwAuthenticate } from '../../auth/api-key.ts';
-import { type ErrorBody, errorBody } from '../../domain/error-body.ts';
 import { type ErrorCode, errorTable, operatorTokenRequiredMessage } from '../../domain/errors.ts';
 import type { ApiError } from '../../domain/outcome.ts';
+import { type ErrorBody, errorBody } from '../../domain/outcome.ts';
 import type { Reply } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 

@@ -1,5 +1,5 @@
 import { bounds } from '../../bounds.ts';
-import type { Logo } from '../../catalogs/logo-cache.ts';
+import type { Logo } from '../../catalogs/logo-service.ts';
 import { memoizeAsync } from '../../domain/async.ts';
 import type { CompressedFile } from '../../domain/compressed-file.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';

@@ -2,8 +2,7 @@ import { encodeChoice, meetsCriteria, offersById } from '../../matching/match-ta
 import { hasOffer } from '../../matching/offer-set.ts';
 import { absentValue, choiceValues, enumValues, fieldIndex } from '../field-vector.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
-import { compileLoanTables, type LoanTables } from './loan-tables.ts';
-import { offerPayoutModel } from './offer-rules.ts';
+import { compileLoanTables, type LoanTables, offerPayoutModel } from './loan-tables.ts';
 import type { LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
 
 export interface NumberSummary {

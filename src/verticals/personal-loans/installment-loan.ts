@@ -1,11 +1,9 @@
 import type { VerticalProduct } from '../products.ts';
-import { findPriceMismatches } from './explain-price.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
-import { loanSchema } from './offer-schema.ts';
-import { compileOffer, OfferFragments, priceRankedOffers, toOfferViews } from './offer-view.ts';
-import { emptyApplicant, emptyOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
+import { loanSchema, validateLoanOffer, validateTerms } from './offer-schema.ts';
+import { compileOffer, OfferRenderer, priceRankedOffers, toOfferViews } from './offer-view.ts';
+import { emptyApplicant, emptyOfferPrice, findPriceMismatches, priceOffer, readApplicant } from './price-offer.ts';
 import { prepareRanking, rankLoans } from './rank-loans.ts';
-import { validateLoanOffer, validateTerms } from './validate-offer.ts';
 
 /** Loan product: loans of a fixed amount that are repaid in equal monthly payments. */
 export const installmentLoan = {
@@ -14,7 +12,7 @@ export const installmentLoan = {
   validateOffers: validateTerms,
   compileTables: compileLoanTables,
   compileOffer,
-  createOfferFragments: (...args) => new OfferFragments(...args),
+  createOfferRenderer: (...args) => new OfferRenderer(...args),
   prepareRanking,
   rank: rankLoans,
   priceRankedOffers,

@@ -73,7 +73,7 @@ export class MatchIndex {
   /** Range indexes of the borrower's age in completed years, in the order of `ageFilters`. */
   readonly ageRanges: readonly RangeIndex[];
   readonly #tables: LoanTables;
-  readonly #score: ScoreOffer | null;
+  readonly #score: ScoreOffer;
   readonly #bands: BandIndex[];
   /** Term indexes by credit band, then by requested term: index of the term plus 1, or 0 if no term is requested. */
   readonly #terms: TermIndex[][];
@@ -84,8 +84,7 @@ export class MatchIndex {
   readonly #fixedBytes: number;
   #bytes = 0;
 
-  /** @param score null if no sort order depends on a score */
-  constructor(tables: LoanTables, score: ScoreOffer | null, bytesMax: number = bounds.matchIndexBytesMax) {
+  constructor(tables: LoanTables, score: ScoreOffer, bytesMax: number = bounds.matchIndexBytesMax) {
     this.#tables = tables;
     this.#score = score;
     this.#bytesMax = bytesMax;
@@ -215,18 +214,17 @@ export class MatchIndex {
       (offer) => -amountMax[offer]!,
     );
     const best = this.#bestScores(band, term, defaultSlot);
-    const byScore = best === null ? new Uint16Array(0) : sortByKey(offers, (offer) => -best[offer]!);
-    const bestScores = Int32Array.from(byScore, (offer) => best![offer]!);
+    const byScore = sortByKey(offers, (offer) => -best[offer]!);
+    const bestScores = Int32Array.from(byScore, (offer) => best[offer]!);
     const index: TermIndex = { defaultSlot, defaultPaymentFactor, byApr, byAmount, byScore, bestScores };
     this.#reserveBytes(totalBytes(Object.values(index)));
     return index;
   }
 
   /** Computes, for each offer, the score of the default slot for the smallest request: no applicant can get a higher score. */
-  #bestScores(band: number, term: number, defaultSlot: Int32Array): Float64Array | null {
+  #bestScores(band: number, term: number, defaultSlot: Int32Array): Float64Array {
     const tables = this.#tables;
     const score = this.#score;
-    if (score === null) return null;
     const applicant = emptyApplicant();
     applicant.creditBand = band;
     applicant.termIndex = term;

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { bounds } from '../../bounds.ts';
+import type { CatalogErrors, CatalogPath } from '../../catalogs/catalog-errors.ts';
 import {
   ageYears,
   catalogSchema,
@@ -8,6 +9,9 @@ import {
   recordOf,
   strict,
 } from '../../catalogs/catalog-schema.ts';
+import { choiceValues } from '../field-vector.ts';
+import type { Vertical } from '../vertical.ts';
+import { offerPayoutModel, servedScoreShare } from './loan-tables.ts';
 
 /** Members of catalog files that exist only for loans (docs/catalog.md). */
 
@@ -71,3 +75,81 @@ export type LoanCatalog = Static<typeof catalog>;
 export type LoanLender = Static<typeof lender>;
 export type LoanOffer = Static<typeof offer>;
 export type LoanBand = Static<typeof band>;
+
+/** Reports limits and prices of a loan that contradict each other or are not valid in the vertical. */
+export function validateLoanOffer(
+  offer: LoanOffer,
+  path: CatalogPath,
+  vertical: Vertical,
+  errors: CatalogErrors,
+): void {
+  const addError = (member: string, problem: string) => errors.add([...path, member], problem);
+  if (new Set(offer.term_months).size < offer.term_months.length) addError('term_months', 'must not repeat a value');
+  if (offer.amount.min > offer.amount.max) addError('amount', 'min must not exceed max');
+  const { monthlyDebt, coBorrower } = vertical.roles;
+  if (offer.max_debt_to_income_percent !== undefined && monthlyDebt === undefined) {
+    addError('max_debt_to_income_percent', 'has no meaning in a vertical that does not ask for monthly debt');
+  }
+  if (offer.joint_applications !== undefined && coBorrower === undefined) {
+    addError('joint_applications', 'has no meaning in a vertical that does not ask for a co-borrower');
+  }
+  checkMinCreditScore(offer, path, vertical, errors);
+  const bandNames = choiceValues(vertical, vertical.roles.creditBand);
+  const bands = Object.entries(offer.bands);
+  if (bands.length === 0) addError('bands', 'must hold at least one band');
+  for (const [name, band] of bands) {
+    const bandPath = [...path, 'bands', name];
+    if (!bandNames.includes(name)) errors.add(bandPath, `is not a value of ${vertical.roles.creditBand}`);
+    checkBand(offer, band, bandPath, vertical, errors);
+  }
+}
+
+/** Reports too many different terms in a catalog. A set of terms is stored as the bits of one number, which limits their count. */
+export function validateTerms(offers: readonly LoanOffer[], errors: CatalogErrors): void {
+  const terms = new Set(offers.flatMap(({ term_months }) => term_months));
+  if (terms.size > bounds.catalogTermsMax) {
+    errors.add(['lenders'], `must name at most ${bounds.catalogTermsMax} different terms`);
+  }
+}
+
+function checkMinCreditScore(offer: LoanOffer, path: CatalogPath, vertical: Vertical, errors: CatalogErrors): void {
+  if (offer.min_credit_score === undefined) return;
+  const memberPath = [...path, 'min_credit_score'];
+  const bandNames = choiceValues(vertical, vertical.roles.creditBand);
+  const served = bandNames.some(
+    (name, band) => offer.bands[name] !== undefined && servedScoreShare(offer, vertical, band) > 0,
+  );
+  if (vertical.creditScores === undefined) {
+    errors.add(memberPath, 'has no meaning in a vertical whose credit bands are no ranges of scores');
+  } else if (!served && Object.keys(offer.bands).length > 0) {
+    errors.add(memberPath, 'is above every score of the bands');
+  }
+}
+
+function checkBand(
+  offer: LoanOffer,
+  band: LoanBand,
+  path: CatalogPath,
+  vertical: Vertical,
+  errors: CatalogErrors,
+): void {
+  checkRateRange(band.note_rate_percent, path, errors);
+  if (band.max_amount < offer.amount.min) {
+    errors.add([...path, 'max_amount'], 'is below the least amount of the offer');
+  }
+  if (band.confirm_rate === undefined && offerPayoutModel(offer, vertical) === 'cost_per_lead') {
+    errors.add([...path, 'confirm_rate'], 'must be given where revenue is per lead');
+  }
+  for (const [months, price] of Object.entries(band.terms ?? {})) {
+    const termPath = [...path, 'terms', months];
+    if (!offer.term_months.some((term) => String(term) === months)) errors.add(termPath, 'is not a term of the offer');
+    if (Object.keys(price).length === 0) {
+      errors.add(termPath, 'must hold note_rate_percent, origination_fee_percent, or both');
+    }
+    if (price.note_rate_percent !== undefined) checkRateRange(price.note_rate_percent, termPath, errors);
+  }
+}
+
+function checkRateRange({ min, max }: LoanBand['note_rate_percent'], path: CatalogPath, errors: CatalogErrors): void {
+  if (min > max) errors.add([...path, 'note_rate_percent'], 'min must not exceed max');
+}

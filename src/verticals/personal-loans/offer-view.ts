@@ -110,17 +110,17 @@ export interface OfferList {
  * @param clickUrlPrefix click URLs up to the sub_id, e.g. `https://go.example/c?sub=`
  */
 export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, clickUrlPrefix: string): OfferView[] {
-  const { offerFragments } = catalog;
+  const { offerRenderer } = catalog;
   return offers.map(({ index, slot, paymentCents, amountMin, amountMax, openTerms }, place) => {
     const { id, details } = catalog.offers[index]!;
     return {
-      ...offerFragments.head(index, slot),
+      ...offerRenderer.head(index, slot),
       monthly_payment_estimate: paymentCents / 100,
       loan_amount_range: { min: amountMin, max: amountMax },
       ...details,
       features: [...details.features],
       click_url: `${clickUrlPrefix}${subId}${clickUrlParameters(id)}${clickToken}`,
-      term_months: offerFragments.termMonths(openTerms),
+      term_months: offerRenderer.termMonths(openTerms),
       position: place + 1,
     };
   });
@@ -142,15 +142,15 @@ export function renderOffersJson(
   clickUrlPrefixJson: string,
 ): string {
   if (offers.length === 0) return '[]';
-  const { offerFragments } = catalog;
+  const { offerRenderer } = catalog;
   const lastPlace = offers.length - 1;
   let text = '[';
   for (let place = 0; place <= lastPlace; place++) {
     const { index, slot, paymentCents, amountMin, amountMax, openTerms } = offers[place]!;
-    const { detailsJson, urlParameters } = offerFragments.tail(index);
+    const { detailsJson, urlParameters } = offerRenderer.tail(index);
     const dollars = Math.floor(paymentCents / 100);
     text +=
-      offerFragments.headJson(index, slot) +
+      offerRenderer.headJson(index, slot) +
       (dollars + centSuffixes[paymentCents - dollars * 100]!) +
       ',"loan_amount_range":{"min":' +
       (amountMin + ',"max":' + amountMax) +
@@ -159,7 +159,7 @@ export function renderOffersJson(
       subId +
       urlParameters +
       clickToken +
-      offerFragments.termsJson(openTerms) +
+      offerRenderer.termsJson(openTerms) +
       (place === lastPlace ? lastPositionSuffixes : positionSuffixes)[place]!;
   }
   return text;
@@ -184,7 +184,7 @@ interface OfferTail {
  * use, because a large catalog has a million slots and most are never shown. The fragments are long and few: the cost of a response
  * depends on the number of concatenated strings, not on their length. All fragments are flat strings.
  */
-export class OfferFragments {
+export class OfferRenderer {
   /** The catalog's disclosure as a JSON string. */
   readonly disclosureJson: string;
   readonly #offers: readonly CompiledOffer[];

@@ -1,16 +1,17 @@
 import { roundHalfUp } from '../../domain/money.ts';
+import type { AddMismatch } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 
 /** Scale of `debtToIncomeMax` in the tables: share of income in millionths, that is, four decimals of a percent. */
-export const debtShareScale = 1_000_000;
+export const debtToIncomeScale = 1_000_000;
 
 /** Payment units per US dollar. With this value, a share of a monthly income is an integer number of units. */
-export const paymentUnitsPerUsd = 12 * debtShareScale;
+export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
 
 /**
  * Returns the largest monthly payment that a debt-to-income limit allows, in `paymentUnitsPerUsd`; negative if the debts alone exceed
- * the limit. `share` is in `debtShareScale`, `annualIncome` and `monthlyDebt` are in whole USD.
+ * the limit. `share` is in `debtToIncomeScale`, `annualIncome` and `monthlyDebt` are in whole USD.
  *
  * All three parameters are integers, so the limit is exact: 57 % of 60,000 USD a year is 2,850 USD a month. The compared payment is
  * unrounded and has rounding errors in the last bits of a double. Therefore the result is raised by a few units in the last place
@@ -142,4 +143,48 @@ function quotedTerm(tables: LoanTables, openTerms: number, requested: number): n
   if (requested >= 0 && (openTerms & (1 << requested)) !== 0) return requested;
   for (const term of tables.termPreference) if ((openTerms & (1 << term)) !== 0) return term;
   return requested;
+}
+
+/** Returns a function that reports every reason why `priceOffer` finds no price of an offer for the borrower. */
+export function findPriceMismatches(
+  tables: LoanTables,
+  borrower: Readonly<FieldVector>,
+): (offer: number, add: AddMismatch) => void {
+  const applicant = emptyApplicant();
+  if (readApplicant(tables, borrower, applicant)) return (offer, add) => checkPrice(tables, offer, applicant, add);
+  const { roles } = tables;
+  const missing = [roles.amount, roles.creditBand, roles.state].filter((field) => borrower[field] === absentValue);
+  return (_offer, add) => {
+    for (const field of missing) add('not_told', field);
+  };
+}
+
+/** Checks each rule of `priceOffer` separately. An offer that does not serve the credit band has no prices to check. */
+function checkPrice(tables: LoanTables, offer: number, applicant: Applicant, add: AddMismatch): void {
+  const { roles } = tables;
+  const { amount } = applicant;
+  if (amount < tables.amountMin[offer]!) add('amount_too_low', roles.amount);
+  const stateRule = tables.stateRuleSet[offer]! * tables.stateCount + applicant.state;
+  if (amount < tables.stateAmountMin[stateRule]!) add('amount_too_low_in_state', roles.state);
+  const { annualIncome, monthlyDebt } = applicant;
+  const share = tables.debtToIncomeMax[offer]!;
+  const limited = share !== Number.POSITIVE_INFINITY;
+  if (limited && annualIncome < 0) add('not_told', roles.annualIncome);
+  if (limited && monthlyDebt < 0) add('not_told', roles.monthlyDebt);
+
+  const row = offer * tables.bandCount + applicant.creditBand;
+  const amountMax = tables.amountMax[row]!;
+  if (amountMax === 0) return;
+  if (amount > amountMax) add('amount_too_high', roles.amount);
+
+  const slots = tables.termMonths.map((_months, term) => row * tables.termMonths.length + term);
+  const offered = slots.filter((slot) => tables.aprMaxPercent[slot] !== Number.POSITIVE_INFINITY);
+  const withinCap = offered.filter((slot) => tables.aprMaxPercent[slot]! <= tables.stateAprCap[stateRule]!);
+  if (withinCap.length === 0) add('apr_above_cap', roles.state);
+  if (!limited || annualIncome < 0 || monthlyDebt < 0) return;
+  const room = maxMonthlyPayment(share, annualIncome, monthlyDebt);
+  const affordable = (withinCap.length === 0 ? offered : withinCap).some(
+    (slot) => amount * paymentUnitsPerUsd * tables.paymentFactor[slot]! <= room,
+  );
+  if (!affordable) add('debt_to_income', roles.monthlyDebt);
 }

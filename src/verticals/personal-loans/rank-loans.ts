@@ -1,5 +1,5 @@
 import { bounds } from '../../bounds.ts';
-import { meetsAgeOfContract } from '../../matching/age-of-contract.ts';
+import { meetsAgeOfContract } from '../../matching/match-tables.ts';
 import { type RankedOffers, sortOrders } from '../../matching/matcher.ts';
 import {
   countOffers,
@@ -58,11 +58,10 @@ interface RankerState {
  * Unavailable offers are ranked like all others and only excluded from the total. Therefore a ranking stays valid when an offer becomes
  * available or unavailable. Step 3 is repeated without the unavailable offers if too few available offers are among the best.
  *
- * Set `ordered` only for a score that is a whole number below 2^31, depends on its arguments alone, never decreases with a higher
- * `price.amountMax` or a lower `applicant.amount`, and is never higher for a requested term that no offer has than for no requested
- * term. With `ordered`, `recommended` is also taken from a prebuilt sort order. Any other score is computed for every offer.
+ * The score must be a whole number below 2^31, depend on its arguments alone, never decrease with a higher `price.amountMax` or a lower
+ * `applicant.amount`, and never be higher for a requested term that no offer has than for no requested term.
  */
-export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranker {
+export function createRanker(score: ScoreOffer): Ranker {
   const states = new WeakMap<LoanTables, RankerState>();
   const applicant = emptyApplicant();
   const price = emptyOfferPrice();
@@ -120,7 +119,7 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     let state = states.get(tables);
     if (state === undefined) {
       state = {
-        index: new MatchIndex(tables, ordered ? score : null),
+        index: new MatchIndex(tables, score),
         eligible: emptyOfferSet(tables.offerCount),
         defaultTermOffers: emptyOfferSet(tables.offerCount),
       };
@@ -236,22 +235,11 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     { defaultTermOffers }: RankerState,
     { byScore, bestScores }: TermIndex,
   ): void {
-    if (!ordered) {
-      for (let word = 0; word < defaultTermOffers.length; word++) {
-        for (let bits = defaultTermOffers[word]!; bits !== 0; bits &= bits - 1)
-          addScored(tables, (word << 5) + lowestBitIndex(bits));
-      }
-      return;
-    }
     for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.keyLimit; at++) {
       const offer = byScore[at]!;
-      if (hasOffer(defaultTermOffers, offer)) addScored(tables, offer);
+      if (!hasOffer(defaultTermOffers, offer) || !priceOffer(tables, offer, applicant, price)) continue;
+      recommended.add(offer, -score(tables, offer, applicant, price));
     }
-  }
-
-  function addScored(tables: LoanTables, offer: number): void {
-    if (!priceOffer(tables, offer, applicant, price)) return;
-    recommended.add(offer, -score(tables, offer, applicant, price));
   }
 
   function takeTopByRevenue(tables: LoanTables, { eligible }: RankerState, { byRevenue }: BandIndex): void {
@@ -265,7 +253,7 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
 }
 
 /** Ranks loans; `recommended` uses the documented weights. */
-export const rankLoans = createRanker(recommendedScore, { ordered: true });
+export const rankLoans = createRanker(recommendedScore);
 
 /** Builds the indexes that take longest, so that the first borrowers need not wait for them. */
 export function prepareRanking(tables: LoanTables): void {

@@ -9,14 +9,14 @@ import { emptyApplicant, readApplicant } from '../../../src/verticals/personal-l
 import { createRanker } from '../../../src/verticals/personal-loans/rank-loans.ts';
 import { selectEligible } from '../../../src/verticals/personal-loans/select-eligible.ts';
 import { recommendedScore } from '../../../src/verticals/personal-loans/sort-keys.ts';
-import { today } from '../../matching/borrower-of.ts';
+import { today } from '../../matching/loan-fixtures.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../../support/random-catalog.ts';
 
 const tables = compileLoanTables(generateCatalog(3, 400), personalLoans);
 
 test('a prepared index builds no orders at the first ranking of a band, and only the index of the requested state', () => {
   const random = seededRandom(1);
-  const rank = createRanker(recommendedScore, { ordered: true });
+  const rank = createRanker(recommendedScore);
   const index = rank.indexFor(tables);
   index.buildCommonIndexes();
   const prepared = index.usage;
@@ -72,7 +72,7 @@ test('an index with a small memory limit stays below the limit and returns the s
   const random = seededRandom(2);
   const [ofSmall, ofLarge] = [emptyOfferSet(tables.offerCount), emptyOfferSet(tables.offerCount)];
   let matched = 0;
-  for (let i = 0; i < 2_000; i++) {
+  for (let i = 0; i < 500; i++) {
     const borrower = randomBorrower(random, personalLoans, 0.1);
     assert.ok(readApplicant(tables, borrower, applicant));
     matched += selectEligible(tables, small, borrower, applicant, today, ofSmall);
@@ -82,5 +82,5 @@ test('an index with a small memory limit stays below the limit and returns the s
     assert.deepEqual(small.indexForTerm(creditBand, termIndex), large.indexForTerm(creditBand, termIndex));
     assert.ok(small.usage.bytes <= bytesMax, `${small.usage.bytes} bytes`);
   }
-  assert.ok(matched > 1_000 && large.usage.bytes > 10 * bytesMax);
+  assert.ok(matched > 250 && large.usage.bytes > 10 * bytesMax);
 });

@@ -1,9 +1,46 @@
+import Type, { type TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { choiceValues, enumValues } from '../verticals/field-vector.ts';
-import { productOf } from '../verticals/products.ts';
+import { productOf, type VerticalProduct } from '../verticals/products.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { type CatalogErrors, type CatalogPath, formatPath } from './catalog-errors.ts';
-import type { CatalogCriterion, CatalogFile, CatalogLender, CatalogOffer } from './catalog-schema.ts';
-import { catalogValidators } from './catalog-validators.ts';
+import {
+  type CatalogCriterion,
+  type CatalogFile,
+  type CatalogLender,
+  type CatalogOffer,
+  catalogSchema,
+  lenderSchema,
+} from './catalog-schema.ts';
+
+const compileSchema = (schema: TSchema) => Compile(schema);
+
+/**
+ * Compiles the validators of a catalog file. Listing the errors takes many times as long as a check without a list. Therefore a file is
+ * first checked in parts (the file without lenders, each lender without offers, each offer), and errors are listed only for parts that
+ * fail.
+ */
+function compileValidators({ schema: { fileMembers, lenderMembers, offer } }: VerticalProduct) {
+  return {
+    catalogValidator: compileSchema(catalogSchema(fileMembers, lenderSchema(lenderMembers, offer))),
+    fileValidator: compileSchema(catalogSchema(fileMembers, Type.Unknown())),
+    lenderValidator: compileSchema(lenderSchema(lenderMembers, Type.Unknown())),
+    offerValidator: compileSchema(offer),
+  };
+}
+
+const validatorsByProduct = new Map<VerticalProduct, ReturnType<typeof compileValidators>>();
+
+/** Returns the validators of the vertical's product, which are compiled at the first call. */
+export function catalogValidators(vertical: Vertical): ReturnType<typeof compileValidators> {
+  const product = productOf(vertical);
+  let validators = validatorsByProduct.get(product);
+  if (validators === undefined) {
+    validators = compileValidators(product);
+    validatorsByProduct.set(product, validators);
+  }
+  return validators;
+}
 
 /** A part of a catalog file that may have state rules: the whole catalog, a lender or an offer. */
 type WithStateRules<Part> = Part & { readonly state_rules?: unknown };

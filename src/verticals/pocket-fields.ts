@@ -1,0 +1,145 @@
+import { completedYears, parseIsoDate, toCompactDate } from '../domain/calendar.ts';
+import type { InvalidField } from '../domain/outcome.ts';
+import { absentValue, choiceValues, type FieldVector, fieldIndex } from './field-vector.ts';
+import type { PocketField, Vertical } from './vertical.ts';
+
+/** Result of a submission of pocket fields (docs/contract.md#submitting-fields), in the order of submission. */
+interface FieldValidation {
+  readonly accepted: readonly string[];
+  readonly unknown: readonly string[];
+  /** Invalid fields. If the list is not empty, the whole submission is rejected. */
+  readonly invalid: readonly InvalidField[];
+  /** Changes of the session's field vector: position, value, position, value and so on. */
+  readonly changes: readonly number[];
+}
+
+/** Validates submitted values without coercion; `null` clears a field. `today` is a compact date (YYYYMMDD). */
+export function validateFields(vertical: Vertical, submitted: object, today: number): FieldValidation {
+  const accepted: string[] = [];
+  const unknown: string[] = [];
+  const invalid: InvalidField[] = [];
+  const changes: number[] = [];
+  const values = submitted as Readonly<Record<string, unknown>>;
+  for (const name of Object.keys(submitted)) {
+    const position = fieldIndex(vertical, name);
+    if (position < 0) {
+      unknown.push(name);
+      continue;
+    }
+    const value = values[name];
+    const encoded = value === null ? absentValue : encodeValue(vertical.fields[position]!, value, today);
+    if (typeof encoded !== 'number') {
+      invalid.push(encoded);
+      continue;
+    }
+    accepted.push(name);
+    changes.push(position, encoded);
+  }
+  return { accepted, unknown, invalid, changes };
+}
+
+/** Encodes a value for the field vector. Returns an error if the value is invalid. */
+function encodeValue(field: PocketField, value: unknown, today: number): number | InvalidField {
+  const invalid = (code: InvalidField['code'], message: string, limits: Partial<InvalidField> = {}): InvalidField => ({
+    field: field.name,
+    code,
+    message,
+    ...limits,
+  });
+  switch (field.kind) {
+    case 'integer': {
+      const { min, max } = field;
+      if (!Number.isInteger(value)) return invalid('type', 'must be a whole number', { min, max });
+      const integer = value as number;
+      if (integer < min || integer > max) return invalid('range', `must be between ${min} and ${max}`, { min, max });
+      return integer + 0; // Converts -0 to 0.
+    }
+    case 'choice': {
+      const { values: allowed } = field;
+      if (typeof value !== 'string') return invalid('type', 'must be a string, one of the allowed values', { allowed });
+      const index = allowed.indexOf(value);
+      return index >= 0 ? index : invalid('enum', 'must be one of the allowed values', { allowed });
+    }
+    case 'integer_choice': {
+      const { values: allowed } = field;
+      if (!Number.isInteger(value)) {
+        return invalid('type', 'must be a whole number, one of the allowed values', { allowed });
+      }
+      if (allowed.includes(value as number)) return value as number;
+      return invalid('enum', 'must be one of the allowed values', { allowed });
+    }
+    case 'boolean':
+      return typeof value === 'boolean' ? Number(value) : invalid('type', 'must be true or false');
+    case 'birthdate': {
+      if (typeof value !== 'string') return invalid('type', 'must be a string, a date as YYYY-MM-DD');
+      const day = parseIsoDate(value);
+      if (day === null) return invalid('format', 'must be a calendar date as YYYY-MM-DD');
+      const born = toCompactDate(day);
+      if (born > today) return invalid('range', 'must not lie in the future');
+      const { minAgeYears, maxAgeYears } = field;
+      const age = completedYears(born, today);
+      if (age > maxAgeYears) return invalid('range', `must be at most ${maxAgeYears} years ago`);
+      if (age >= minAgeYears) return born;
+      return invalid('min_age', `the borrower must be at least ${minAgeYears} years old`, { min: minAgeYears });
+    }
+    case 'digits': {
+      const { length } = field;
+      if (typeof value !== 'string') return invalid('type', `must be a string of ${length} digits`);
+      const isValid = value.length === length && /^[0-9]+$/.test(value);
+      return isValid ? Number(value) : invalid('format', `must be exactly ${length} digits`);
+    }
+  }
+}
+
+/** Likelihood that the fields submitted so far return offers (docs/contract.md#match-readiness). */
+export interface Readiness {
+  readonly matchReadiness: 'high' | 'partial' | 'insufficient';
+  readonly missingRequired: readonly string[];
+  readonly missingConditional: readonly string[];
+}
+
+/** Positions in the field vector of the fields that readiness depends on. */
+interface ReadinessRule {
+  readonly required: readonly { readonly name: string; readonly position: number }[];
+  readonly conditional: readonly {
+    readonly name: string;
+    readonly position: number;
+    readonly whenPosition: number;
+    readonly whenValue: number;
+  }[];
+}
+
+export function computeReadiness(vertical: Vertical, fields: Readonly<FieldVector>): Readiness {
+  const rule = readinessRuleFor(vertical);
+  const missingRequired: string[] = [];
+  for (const { name, position } of rule.required) {
+    if (fields[position] === absentValue) missingRequired.push(name);
+  }
+  const missingConditional: string[] = [];
+  for (const { name, position, whenPosition, whenValue } of rule.conditional) {
+    if (fields[whenPosition] === whenValue && fields[position] === absentValue) missingConditional.push(name);
+  }
+  const matchReadiness =
+    missingRequired.length > 0 ? 'insufficient' : missingConditional.length > 0 ? 'partial' : 'high';
+  return { matchReadiness, missingRequired, missingConditional };
+}
+
+const rulesByVertical = new WeakMap<Vertical, ReadinessRule>();
+
+/** `assertVertical` has checked the names and values. */
+function readinessRuleFor(vertical: Vertical): ReadinessRule {
+  let rule = rulesByVertical.get(vertical);
+  if (rule === undefined) {
+    rule = {
+      required: vertical.required.map((name) => ({ name, position: fieldIndex(vertical, name) })),
+      conditional: vertical.conditional.map(({ field, when }) => ({
+        name: field,
+        position: fieldIndex(vertical, field),
+        whenPosition: fieldIndex(vertical, when.field),
+        whenValue: choiceValues(vertical, when.field).indexOf(when.is),
+      })),
+    };
+    rulesByVertical.set(vertical, rule);
+  }
+  return rule;
+}

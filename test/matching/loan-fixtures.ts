@@ -1,0 +1,112 @@
+import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { packOrders, type RankedOffers, type Ranking } from '../../src/matching/matcher.ts';
+import { emptyFieldVector, type FieldVector } from '../../src/verticals/field-vector.ts';
+import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
+import type { OfferView } from '../../src/verticals/personal-loans/offer-view.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import {
+  emptyApplicant,
+  emptyOfferPrice,
+  monthlyPaymentCents,
+  priceOffer,
+  readApplicant,
+} from '../../src/verticals/personal-loans/price-offer.ts';
+import { validateFields } from '../../src/verticals/pocket-fields.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
+
+/** Compact date on which all tests of offers take place. */
+export const today = 20260801;
+
+/** A borrower whom most lenders accept. */
+export const goodBorrower = {
+  loan_amount: 15_000,
+  loan_purpose: 'debt_consolidation',
+  credit_score_range: '700-749',
+  annual_income: 85_000,
+  employment_status: 'employed',
+  state: 'CA',
+  monthly_debt_payments: 1_500,
+} as const;
+
+/** Returns the vector of a borrower who submitted these fields. */
+export function borrowerOf(fields: Readonly<Record<string, unknown>>, vertical: Vertical = personalLoans): FieldVector {
+  const { invalid, unknown, changes } = validateFields(vertical, fields, today);
+  if (invalid.length > 0 || unknown.length > 0) throw new Error(JSON.stringify({ invalid, unknown }));
+  const vector = emptyFieldVector(vertical);
+  for (let at = 0; at < changes.length; at += 2) vector[changes[at]!] = changes[at + 1]!;
+  return vector;
+}
+
+/** Returns an offer for every borrower in the credit band 700-749. */
+export function plainOffer(changes: Partial<LoanOffer> = {}): LoanOffer {
+  return {
+    id: 'plain',
+    stars: 4,
+    features: [],
+    prequalification: true,
+    landing_url: 'https://plain.example/?c={click_id}',
+    amount: { min: 1_000, max: 50_000 },
+    term_months: [36],
+    criteria: [],
+    payout_usd: 100,
+    bands: { '700-749': plainBand() },
+    ...changes,
+  };
+}
+
+export function plainBand(changes: Partial<LoanOffer['bands'][string]> = {}): LoanOffer['bands'][string] {
+  return {
+    note_rate_percent: { min: 10, max: 12 },
+    origination_fee_percent: 0,
+    approval_likelihood: 0.8,
+    confirm_rate: 0.05,
+    max_amount: 50_000,
+    ...changes,
+  };
+}
+
+/** Returns a catalog of one lender with these offers. */
+export function catalogOf(offers: readonly LoanOffer[], changes: Partial<LoanCatalog> = {}): LoanCatalog {
+  return {
+    format: 1,
+    vertical: 'personal-loans',
+    disclosure: 'Made up for tests.',
+    max_apr_percent: 36,
+    state_rules: {},
+    lenders: [{ name: 'Plain Lender', logo: 'plain.svg', offers: [...offers] }],
+    ...changes,
+  };
+}
+
+export function compileLoans(
+  catalog: LoanCatalog,
+  mode: 'live' | 'test' = 'live',
+  vertical: Vertical = personalLoans,
+): CompiledCatalog {
+  return compileCatalog(catalog, vertical, { mode, cdnUrl: () => 'https://cdn.example' });
+}
+
+/** The members of an offer that depend on the borrower. */
+export type Quote = Pick<
+  OfferView,
+  'apr_range' | 'payment_term_months' | 'monthly_payment_estimate' | 'loan_amount_range' | 'term_months'
+>;
+
+/** Prices one offer for a borrower. Returns null if the borrower cannot get the offer. */
+export function quote({ tables }: CompiledCatalog, offerIndex: number, borrower: Readonly<FieldVector>): Quote | null {
+  const applicant = emptyApplicant();
+  const price = emptyOfferPrice();
+  if (!readApplicant(tables, borrower, applicant) || !priceOffer(tables, offerIndex, applicant, price)) return null;
+  return {
+    apr_range: { min: tables.aprMin[price.slot]! / 100, max: tables.aprMax[price.slot]! / 100 },
+    payment_term_months: tables.termMonths[price.termIndex]!,
+    monthly_payment_estimate: monthlyPaymentCents(tables, price, applicant.amount) / 100,
+    loan_amount_range: { min: price.amountMin, max: price.amountMax },
+    term_months: tables.termMonths.filter((_months, term) => (price.openTerms & (1 << term)) !== 0),
+  };
+}
+
+/** Returns a ranking as a matcher returns it, except the catalog version. */
+export function packed({ orders, ...ranked }: RankedOffers): Omit<Ranking, 'catalogVersion'> {
+  return { ...ranked, orders: packOrders(orders) };
+}
