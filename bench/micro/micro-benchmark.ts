@@ -39,6 +39,37 @@ export interface PreparedBenchmark {
   close?(): void | Promise<void>;
 }
 
+/** Defines a benchmark that calls a function for each item. Each call returns a positive number, or 0 if it failed. */
+export function itemBenchmark<Item>(
+  name: string,
+  call: string,
+  prepare: (place: MicroEnvironment) => ItemCalls<Item> | Promise<ItemCalls<Item>>,
+): RepeatedBenchmark {
+  return {
+    name,
+    call,
+    prepare: async (place) => {
+      const { items, run, close = () => {} } = await prepare(place);
+      const runAll = () => {
+        let total = 0;
+        for (const item of items) {
+          const result = run(item);
+          if (result === 0) throw new Error(`${name} failed for an item`);
+          total += result;
+        }
+        return total;
+      };
+      return { calls: items.length, run: runAll, close };
+    },
+  };
+}
+
+interface ItemCalls<Item> {
+  readonly items: readonly Item[];
+  readonly run: (item: Item) => number;
+  readonly close?: () => void | Promise<void>;
+}
+
 /** Result of a benchmark in nanoseconds per call. */
 interface CallTimes {
   readonly medianNs: number;

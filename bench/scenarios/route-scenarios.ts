@@ -170,3 +170,12 @@ export const analyticsScenario: Scenario = {
     });
   },
 };
+
+export const routeScenarios: readonly Scenario[] = [
+  sessionScenario,
+  inputsScenario,
+  marketplaceKnownScenario,
+  marketplaceUnknownScenario,
+  clickScenario,
+  analyticsScenario,
+];

@@ -9,10 +9,10 @@ import { spawnChild, stopChild } from './owned-resources.ts';
 import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
 
 const scripts: Readonly<Record<BaselineKind, string>> = {
-  bare: fileURLToPath(new URL('../baselines/bare-uws-server.ts', import.meta.url)),
-  synced: fileURLToPath(new URL('../baselines/synced-uws-server.ts', import.meta.url)),
-  'node-http': fileURLToPath(new URL('../baselines/node-http-server.ts', import.meta.url)),
-  fastify: fileURLToPath(new URL('../baselines/fastify-server.ts', import.meta.url)),
+  bare: 'uws-server.ts',
+  synced: 'uws-server.ts',
+  'node-http': 'node-http-server.ts',
+  fastify: 'fastify-server.ts',
 };
 
 /** Starts a baseline server. The response file is created in the folder and not deleted. */
@@ -23,7 +23,8 @@ export async function startBaselineTarget(
 ): Promise<LoadTarget> {
   const file = join(folder, `answers-${kind}.json`);
   await writeFile(file, JSON.stringify(answers));
-  const child = spawnChild(process.execPath, [scripts[kind], file], {
+  const script = fileURLToPath(new URL(`../baselines/${scripts[kind]}`, import.meta.url));
+  const child = spawnChild(process.execPath, [script, file, kind], {
     env: environmentWithProbe(process.env),
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });

@@ -63,7 +63,6 @@ export function route(
     perSecond: 20_000,
     latencyMs: { p50: 3, p99: 9, p999: 20 },
     clientCpuSeconds: 1,
-    clientThreads: 1,
     cpuMicros: allThreads,
     mainThreadCpuMicros: socketThread,
     process: null,

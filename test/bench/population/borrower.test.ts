@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Borrower, drawBorrower } from '../../../bench/population/borrower.ts';
-import { seededRandom, type WeightedTable } from '../../../bench/population/random.ts';
+import {
+  pickAtShare,
+  seededRandom,
+  standardNormal,
+  standardNormalCdf,
+  type WeightedTable,
+} from '../../../bench/population/random.ts';
 import * as tables from '../../../bench/population/tables.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import type { PocketField } from '../../../src/verticals/vertical.ts';
@@ -165,4 +171,42 @@ test('generates a monthly debt of 5 to 60 percent of income, with the mean of th
   for (const share of shares) assert.ok(share > 0.045 && share < 0.605, String(share));
   const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
   assert.ok(Math.abs(mean - (0.05 + 0.3 + 0.6) / 3) < 0.01, String(mean));
+});
+
+test('generates the numbers of mulberry32, so that a seed always generates the same borrowers', () => {
+  const random = seededRandom(1);
+  assert.deepEqual([random(), random(), random()], [0.6270739405881613, 0.002735721180215478, 0.5274470399599522]);
+});
+
+test('selects the values of a weighted table in order, in proportion to their weights', () => {
+  const table = [['a', 1] as const, ['b', 2] as const, ['c', 1] as const];
+  assert.deepEqual(
+    [0, 0.24, 0.25, 0.74, 0.75, 0.999].map((at) => pickAtShare(table, at)),
+    ['a', 'a', 'b', 'b', 'c', 'c'],
+  );
+});
+
+test('computes the normal distribution function as in the published tables', () => {
+  for (const [z, share] of [
+    [-1.959964, 0.025],
+    [-1, 0.1586553],
+    [0, 0.5],
+    [1.644854, 0.95],
+    [3, 0.9986501],
+  ] as const) {
+    assert.ok(Math.abs(standardNormalCdf(z) - share) < 1e-6, `${z}`);
+  }
+});
+
+test('generates normally distributed numbers with mean 0 and standard deviation 1', () => {
+  const random = seededRandom(5);
+  let sum = 0;
+  let squares = 0;
+  for (let i = 0; i < 100_000; i++) {
+    const z = standardNormal(random);
+    sum += z;
+    squares += z * z;
+  }
+  assert.ok(Math.abs(sum / 100_000) < 0.02);
+  assert.ok(Math.abs(squares / 100_000 - 1) < 0.02);
 });

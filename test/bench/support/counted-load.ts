@@ -3,7 +3,7 @@
  * rates. The result of a test with these clients does not depend on the speed of the machine.
  */
 import { HttpCaller } from '../../../bench/load/http-caller.ts';
-import type { LoadClient } from '../../../bench/load/load-client.ts';
+import type { LoadClient } from '../../../bench/load/load-clients.ts';
 import { readRequests } from '../../../bench/load/prepared-request.ts';
 import type { OpenLoopPlan, OpenLoopResult, OpenLoopRunner } from '../../../bench/open-loop/open-loop-plan.ts';
 
@@ -26,7 +26,6 @@ export const countedClient: LoadClient = {
       unexpected: sumOf(statuses, (status) => !expected(status)),
       latencyMs: countedLatencyMs,
       clientCpuSeconds: 0.1,
-      clientThreads: 1,
     };
   },
 };
