@@ -40,12 +40,13 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
     },
     (error) => (error ? ended.reject(error) : ended.resolve()),
   );
-  const limit = setTimeout(() => instance.stop(), plan.seconds * 1000);
+  let limit: NodeJS.Timeout | undefined;
   instance.on('start', () => {
     // All requests are built and the connections are opening. The load excludes both steps.
     cpuBefore = process.cpuUsage();
     startMs = performance.now();
     lastAnswerMs = startMs;
+    limit = setTimeout(() => instance.stop(), plan.seconds * 1000);
   });
   instance.on('response', (_client, status, _bytes, ms) => {
     answered += 1;

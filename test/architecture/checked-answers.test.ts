@@ -4,11 +4,9 @@ import { sourceFiles } from './source-tree.ts';
 
 /** Who asks over HTTP without the check of `HttpClient` and `ServiceConnection`, and whom. */
 const others: Readonly<Record<string, string>> = {
-  'test/bench/report/page.test.ts': 'a page of its own',
-  'test/bench/target/baseline-target.test.ts': 'servers to compare with',
-  'test/bench/target/owned-folder.test.ts': 'a server that has ended',
-  'test/bench/target/raw-answer.ts':
+  'test/bench/target/baseline-target.test.ts':
     'servers to compare with, and ours for the bytes of an answer that another test checks',
+  'test/bench/target/service-target.test.ts': 'a server that has ended',
   'test/cli/slow-readers.test.ts': 'a service whose answers it does not read',
   'test/config/resolve-urls.test.ts': 'none: the port is blocked, or the connection is replaced',
   'test/embedded/programs/lifecycle.ts': 'a service at no address, from a program on its own',

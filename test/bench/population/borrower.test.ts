@@ -58,19 +58,16 @@ test('generates the same borrowers for the same seed, and other borrowers for an
   assert.notDeepEqual(draw(50, 1), draw(50, 2));
 });
 
-test('generates only valid values of known pocket fields', () => {
+test('fills in every required field, and generates only valid values of known pocket fields', () => {
   const fields = new Map(personalLoans.fields.map((field) => [field.name, field]));
   for (const person of people) {
+    for (const name of personalLoans.required) assert.ok(name in person, name);
     for (const [name, value] of Object.entries(person)) {
       const field = fields.get(name);
       assert.ok(field, name);
       assert.ok(valid(field, value), `${name}: ${value}`);
     }
   }
-});
-
-test('fills in every required field', () => {
-  for (const person of people) for (const name of personalLoans.required) assert.ok(name in person, name);
 });
 
 test('fills in conditional fields for most borrowers whose condition is true, and omits the fields for some', () => {
@@ -81,37 +78,21 @@ test('fills in conditional fields for most borrowers whose condition is true, an
   }
 });
 
-test('uses only allowed values in every table', () => {
-  const words: Readonly<Record<string, WeightedTable<unknown>>> = {
-    credit_score_range: tables.creditBands,
-    loan_purpose: tables.loanPurposes,
-    housing_status: tables.housing,
-    citizenship_status: tables.citizenship,
-    education_level: tables.education,
-    loan_term_months: tables.loanTerms,
-  };
-  for (const [name, table] of Object.entries(words)) {
+for (const [name, table, tolerance] of [
+  ['credit_score_range', tables.creditBands, 0.01],
+  ['loan_purpose', tables.loanPurposes, 0.01],
+  ['loan_term_months', tables.loanTerms, 0.015],
+  ['housing_status', tables.housing, 0.015],
+  ['citizenship_status', tables.citizenship, 0.015],
+  ['education_level', tables.education, 0.02],
+  ['state', tables.places.map(([place, residents]) => [place.state, residents] as const), 0.01],
+] as const) {
+  test(`draws ${name} with the shares of its table, which has only allowed values`, () => {
     const field = personalLoans.fields.find((candidate) => candidate.name === name)!;
     for (const [value] of table) assert.ok(valid(field, value), `${name}: ${value}`);
-  }
-});
-
-test('generated borrowers match the tables for credit bands, purposes, terms, housing, citizenship and education', () => {
-  assertShares(tables.creditBands, filled('credit_score_range'), 0.01);
-  assertShares(tables.loanPurposes, filled('loan_purpose'), 0.01);
-  assertShares(tables.loanTerms, filled('loan_term_months'), 0.015);
-  assertShares(tables.housing, filled('housing_status'), 0.015);
-  assertShares(tables.citizenship, filled('citizenship_status'), 0.015);
-  assertShares(tables.education, filled('education_level'), 0.02);
-});
-
-test('distributes borrowers over states and towns in proportion to the residents', () => {
-  assertShares(
-    tables.places.map(([place, residents]) => [place.state, residents]),
-    filled('state'),
-    0.01,
-  );
-});
+    assertShares(table, filled(name), tolerance);
+  });
+}
 
 test('uses the residents of the 2020 Census for the fifty states and the District of Columbia', () => {
   const islands = ['PR', 'GU', 'VI', 'AS', 'MP'];

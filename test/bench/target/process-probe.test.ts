@@ -89,7 +89,8 @@ test('measures the CPU time of a busy process, most of it in the main thread', {
 }, () => {
   const before = readProcessUsage(process.pid)!;
   const cpuBefore = process.cpuUsage();
-  for (let cpu = process.cpuUsage(cpuBefore); cpu.user + cpu.system < 200_000; cpu = process.cpuUsage(cpuBefore)) Math.sqrt(2);
+  for (let cpu = process.cpuUsage(cpuBefore); cpu.user + cpu.system < 200_000; cpu = process.cpuUsage(cpuBefore))
+    Math.sqrt(2);
   const after = readProcessUsage(process.pid)!;
   assert.ok(after.allThreadsSeconds - before.allThreadsSeconds >= 0.1);
   assert.ok(after.mainThreadSeconds > before.mainThreadSeconds);
