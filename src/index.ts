@@ -41,9 +41,9 @@ export type { ConfirmationStatus, RejectionReason } from './confirmations/confir
 export type {
   AnalyticsPageQuery,
   AnalyticsQuery,
-  ApiError,
   MarketplaceQuery,
   PartnerApi,
+  PartnerApiError as ApiError,
   Result,
   WidgetQuery,
 } from './embedded/partner-api.ts';
@@ -53,7 +53,7 @@ export type { DailyView, DayView, RowsView, RowView, SummaryView } from './opera
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
 export type { SessionView } from './operations/create-session.ts';
 export type { WidgetEmbedView } from './operations/embed-widget.ts';
-export type { MarketplaceView } from './operations/marketplace-view.ts';
+export type { MarketplaceView } from './operations/get-marketplace.ts';
 export type { InputsView } from './operations/submit-inputs.ts';
 export { FolderMissingError } from './server/open-data-folder.ts';
 export { InvalidCertificateError } from './tls/certificate.ts';

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Aggregator } from '../src/analytics/aggregator.ts';
-import { parseWorkerData } from '../src/analytics/aggregator-protocol.ts';
+import type { AggregatorWorkerData } from '../src/analytics/aggregator-protocol.ts';
 
 if (parentPort === null) throw new Error('workers/aggregator.ts must run in a worker thread');
-new Aggregator(parseWorkerData(workerData), parentPort);
+new Aggregator(workerData as AggregatorWorkerData, parentPort);

@@ -1,7 +1,7 @@
 /** Runs one `CheckRequest` (JSON, the only argument) and prints its `CheckMeasurements`. Started by `marketplace capacity --check`. */
 import { mkdir } from 'node:fs/promises';
 import process from 'node:process';
-import type { CheckRequest } from '../../src/capacity/check.ts';
+import type { CheckRequest } from '../../src/capacity/plan.ts';
 import { Progress } from '../bench-part.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';
 import { resultsFolder, runMain } from '../run-main.ts';

@@ -1,5 +1,5 @@
 import { bounds } from '../../src/bounds.ts';
-import type { CheckRequest } from '../../src/capacity/check.ts';
+import type { CheckRequest } from '../../src/capacity/plan.ts';
 import { type RouteName, routeNames } from '../../src/capacity/traffic-mix.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CheckMeasurements, CheckRequest } from '../../src/capacity/check.ts';
+import type { CheckMeasurements, CheckRequest } from '../../src/capacity/plan.ts';
 import type { BenchContext } from '../bench-part.ts';
 import { firstLookRequests } from '../curves/curve-requests.ts';
 import { createLoadPlan, sendEachOnce } from '../curves/load-point.ts';

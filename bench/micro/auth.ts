@@ -1,11 +1,10 @@
+import type { ApiKey } from '../../src/auth/api-key.ts';
 import { generateApiKey, hashApiKey, parseBearerKey } from '../../src/auth/api-key.ts';
 import { Authenticator } from '../../src/auth/authenticator.ts';
-import type { ApiKey } from '../../src/auth/key-directory.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { DailyCounter } from '../../src/auth/key-usage.ts';
-import { defaultKeyLimits, type KeyLimits, noLimitOverrides } from '../../src/auth/rate-limits.ts';
-import { SlidingWindow } from '../../src/auth/sliding-window.ts';
+import { defaultKeyLimits, type KeyLimits, noLimitOverrides, SlidingWindow } from '../../src/auth/rate-limits.ts';
 import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
 import { bounds } from '../../src/bounds.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
@@ -117,7 +116,7 @@ export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
         items: headers,
         run: (header) => {
           const admission = admit(header);
-          return !admission.ok && admission.refusal.code === 'RATE_LIMIT_EXCEEDED' ? 1 : 0;
+          return !admission.ok && admission.error.code === 'RATE_LIMIT_EXCEEDED' ? 1 : 0;
         },
       };
     },

@@ -2,7 +2,7 @@ import { rateLimitHeaders } from '../../src/auth/rate-limits.ts';
 import { nextRequestId } from '../../src/http/engines/base-request-context.ts';
 import { responseHead } from '../../src/http/engines/response-head.ts';
 import { errorReply, jsonHeaders } from '../../src/http/routes/replies.ts';
-import { publicRouteNames } from '../../src/http/routes/route-names.ts';
+import { publicRouteNames } from '../../src/http/routes/routing.ts';
 import { RequestCounter } from '../../src/metrics/metrics.ts';
 import { randomLimitStatuses } from './fixtures.ts';
 import { itemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';

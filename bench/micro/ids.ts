@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ClickIds } from '../../src/ids/click-id.ts';
-import { ClickTokenCipher } from '../../src/ids/click-token-cipher.ts';
+import { ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds, subIdByteLength } from '../../src/ids/sub-id.ts';
 import { WidgetTokens } from '../../src/ids/widget-token.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';

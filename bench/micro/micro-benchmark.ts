@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 export type MicroBenchmark = RepeatedBenchmark | SteppedBenchmark;
 
 interface NamedBenchmark {
-  /** Name of the file under `src` and of the function. The name must be stable, because runs are compared by name. */
+  /** Folder under `src`, topic and function. The name must be stable, because runs are compared by name. */
   readonly name: string;
   /** Short description of one call. */
   readonly call: string;

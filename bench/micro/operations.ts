@@ -61,7 +61,7 @@ class SessionCreator {
 
   async create(): Promise<SessionView> {
     const outcome = await createSession(this.#deps, creatorTenant, 1, sessionBody, null, { release: () => {} });
-    if (!outcome.ok) throw new Error(`session not created: ${outcome.refusal.code}`);
+    if (!outcome.ok) throw new Error(`session not created: ${outcome.error.code}`);
     return outcome.value.session;
   }
 

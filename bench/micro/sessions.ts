@@ -9,7 +9,7 @@ import type { Session } from '../../src/sessions/session-store.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
-import { subIdsAt } from '../../test/support/sub-id-at.ts';
+import { subIdsAt } from '../../test/support/identities.ts';
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 import { fixedToday } from './fixtures.ts';

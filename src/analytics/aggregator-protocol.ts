@@ -1,11 +1,8 @@
-import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import type { DataFiles } from '../files/data-files.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
-import type { CohortQuery, DailyResult, RowsPage, RowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
-import type { RetentionOutcome } from './ledger-follower.ts';
-import type { ProjectionTotals } from './projection-state.ts';
-import type { ExperimentRow } from './session-reader.ts';
-import type { RetentionRequest } from './store-retention.ts';
+import type { CohortQuery } from './analytics.ts';
+import type { AnalyticsStore } from './analytics-store.ts';
+import type { LedgerFollower } from './ledger-follower.ts';
 
 export interface AggregatorWorkerData {
   readonly files: DataFiles;
@@ -13,36 +10,27 @@ export interface AggregatorWorkerData {
   readonly progress: SharedArrayBuffer;
 }
 
-/** Parameter of each query, by query name. All names except `applyRetention` are methods of `AnalyticsStore`. */
-export interface QueryParameters {
-  readonly getSummary: SummaryQuery;
-  readonly listDays: SummaryQuery;
-  readonly listRows: RowsQuery;
-  readonly findPayoutStates: readonly PayoutKey[];
-  readonly listExperiments: number;
-  readonly getTotals: undefined;
-  readonly applyRetention: RetentionRequest;
-}
-
-export interface QueryResults {
-  readonly getSummary: SummaryResult;
-  readonly listDays: DailyResult;
-  readonly listRows: RowsPage;
-  readonly findPayoutStates: readonly PayoutStateWithLender[];
-  readonly listExperiments: readonly ExperimentRow[];
-  readonly getTotals: ProjectionTotals;
-  readonly applyRetention: RetentionOutcome;
-}
-
-export type QueryName = keyof QueryParameters;
 /** Names of the queries that only read the store. */
-export type StoreQueryName = Exclude<QueryName, 'applyRetention'>;
+export type StoreQueryName =
+  | 'getSummary'
+  | 'listDays'
+  | 'listRows'
+  | 'findPayoutStates'
+  | 'listExperiments'
+  | 'getTotals';
+
+type QueryMethods = Pick<AnalyticsStore, StoreQueryName> & Pick<LedgerFollower, 'applyRetention'>;
+export type QueryName = keyof QueryMethods;
+
+/** Parameter and result of each query, by query name. */
+export type QueryParameters = { readonly [Name in QueryName]: Parameters<QueryMethods[Name]>[0] };
+export type QueryResults = { readonly [Name in QueryName]: ReturnType<QueryMethods[Name]> };
 
 export type Query<Name extends QueryName = QueryName> = {
   [Each in Name]: { readonly name: Each; readonly parameter: QueryParameters[Each] };
 }[Name];
 
-export type QueryMethods<Name extends QueryName> = {
+export type QueryExecutors<Name extends QueryName> = {
   readonly [Each in Name]: (parameter: QueryParameters[Each]) => QueryResults[Each];
 };
 
@@ -50,7 +38,7 @@ export type MessageToAggregator =
   /** Sent when the ledger grows while the aggregator thread sleeps. */
   | { readonly kind: 'wake' }
   /** A query whose result must include every record up to `position`, which is durable. */
-  | { readonly kind: 'query'; readonly id: number; readonly position: number; readonly query: PackedQuery }
+  | { readonly kind: 'query'; readonly id: number; readonly position: number; readonly query: Query }
   | { readonly kind: 'close' };
 
 export type MessageFromAggregator =
@@ -61,64 +49,17 @@ export type MessageFromAggregator =
   | { readonly kind: 'rebuilt' }
   | { readonly kind: 'result'; readonly id: number; readonly result: QueryResults[QueryName] };
 
-type WithPackedSubs<Parameter extends CohortQuery> = Omit<Parameter, 'subs'> & { readonly subs: Uint8Array | null };
-
-/** A query whose listed sub_ids are in one byte array, because transferring hundreds of small arrays between threads is slow. */
-export type PackedQuery =
-  | Exclude<Query, { readonly parameter: CohortQuery }>
-  | { readonly name: 'getSummary' | 'listDays'; readonly parameter: WithPackedSubs<SummaryQuery> }
-  | { readonly name: 'listRows'; readonly parameter: WithPackedSubs<RowsQuery> };
-
-export function packQuery(query: Query): PackedQuery {
-  switch (query.name) {
-    case 'getSummary':
-    case 'listDays':
-      return { name: query.name, parameter: { ...query.parameter, subs: packSubs(query.parameter.subs) } };
-    case 'listRows':
-      return { name: query.name, parameter: { ...query.parameter, subs: packSubs(query.parameter.subs) } };
-    default:
-      return query;
-  }
-}
-
-export function unpackQuery(query: PackedQuery): Query {
-  switch (query.name) {
-    case 'getSummary':
-    case 'listDays':
-      return { name: query.name, parameter: { ...query.parameter, subs: unpackSubs(query.parameter.subs) } };
-    case 'listRows':
-      return { name: query.name, parameter: { ...query.parameter, subs: unpackSubs(query.parameter.subs) } };
-    default:
-      return query;
-  }
-}
-
-function packSubs(subs: readonly Uint8Array[] | null): Uint8Array | null {
-  if (subs === null) return null;
+/**
+ * Checks the filter and copies the listed sub_ids to one array, which `SessionReader.findListed` accepts too. Measured for 500
+ * sub_ids: a message with one array takes 12 µs, with 500 arrays 300 µs.
+ */
+export function packQuery<Parameter extends CohortQuery>(query: Parameter): Parameter {
+  const { referrerTag, subs } = query;
+  if (referrerTag === null && subs === null) throw new TypeError('query needs referrerTag, subs or both');
+  if (subs === null) return query;
   const packed = new Uint8Array(subs.length * subIdByteLength);
   subs.forEach((sub, index) => {
     packed.set(sub, index * subIdByteLength);
   });
-  return packed;
-}
-
-function unpackSubs(packed: Uint8Array | null): Uint8Array[] | null {
-  if (packed === null) return null;
-  return Array.from({ length: packed.length / subIdByteLength }, (_, index) =>
-    packed.subarray(index * subIdByteLength, (index + 1) * subIdByteLength),
-  );
-}
-
-/** Validates the worker data. Throws a `TypeError` if a member is missing. */
-export function parseWorkerData(value: unknown): AggregatorWorkerData {
-  const { files, progress } = (value ?? {}) as Partial<AggregatorWorkerData>;
-  const paths = [files?.ledgerFolder, files?.archiveFolder, files?.analyticsStoreFile];
-  if (
-    files === undefined ||
-    !paths.every((path) => typeof path === 'string') ||
-    !(progress instanceof SharedArrayBuffer)
-  ) {
-    throw new TypeError('invalid workerData: expected files and progress');
-  }
-  return { files, progress };
+  return { ...query, subs: [packed] };
 }

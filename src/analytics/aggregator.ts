@@ -1,13 +1,12 @@
 import type { MessagePort } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
-import {
-  type AggregatorWorkerData,
-  type MessageFromAggregator,
-  type MessageToAggregator,
-  type Query,
-  type QueryName,
-  type QueryResults,
-  unpackQuery,
+import type {
+  AggregatorWorkerData,
+  MessageFromAggregator,
+  MessageToAggregator,
+  Query,
+  QueryName,
+  QueryResults,
 } from './aggregator-protocol.ts';
 import { LedgerFollower } from './ledger-follower.ts';
 import { SharedProgress } from './shared-progress.ts';
@@ -60,16 +59,14 @@ export class Aggregator {
       case 'wake':
         this.#scheduleBatch();
         break;
-      case 'query': {
-        const pending = { id: message.id, position: message.position, query: unpackQuery(message.query) };
-        if (pending.position <= this.#follower.projectedPosition) {
-          this.#sendResult(pending);
+      case 'query':
+        if (message.position <= this.#follower.projectedPosition) {
+          this.#sendResult(message);
         } else {
-          this.#pendingQueries.push(pending);
+          this.#pendingQueries.push(message);
           this.#scheduleBatch();
         }
         break;
-      }
       case 'close':
         this.#close();
         break;

@@ -36,9 +36,7 @@ const createTablesSql = `
     one INTEGER PRIMARY KEY CHECK (one = 1),
     position INTEGER NOT NULL, segment INTEGER NOT NULL, "offset" INTEGER NOT NULL, crc INTEGER NOT NULL,
     last_wall_ms INTEGER,
-    ${Object.values(totalsColumns)
-      .map((column) => `${column} INTEGER NOT NULL`)
-      .join(', ')}
+    ${totalsColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')}
   ) STRICT;
 
   CREATE TABLE retention (one INTEGER PRIMARY KEY CHECK (one = 1), kept_from_day INTEGER NOT NULL) STRICT;
@@ -110,8 +108,7 @@ export class StoreVersionMismatchError extends Error {
 /** Opens the file for writing and creates the tables in a new one. Throws `StoreVersionMismatchError`. */
 export function openAnalyticsDatabase(file: string): Database.Database {
   createPrivateFile(file);
-  const database = new Database(file);
-  try {
+  return closeOnError(new Database(file), (database) => {
     database.pragma('journal_mode = WAL');
     // A power cut may lose the last commits but does not corrupt the file. The follower then applies the lost records again.
     database.pragma('synchronous = NORMAL');
@@ -119,24 +116,22 @@ export function openAnalyticsDatabase(file: string): Database.Database {
     database.pragma(`wal_autocheckpoint = ${bounds.analyticsStoreCheckpointPages}`);
     database.pragma(`cache_size = -${bounds.analyticsStoreCacheKibibytes}`);
     const empty = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
-    if (empty) {
-      database.transaction(() => {
-        database.exec(createTablesSql);
-        database.pragma(`user_version = ${schemaVersion}`);
-      })();
-    } else assertSchemaVersion(database);
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+    if (!empty) return assertSchemaVersion(database);
+    database.transaction(() => {
+      database.exec(createTablesSql);
+      database.pragma(`user_version = ${schemaVersion}`);
+    })();
+  });
 }
 
 /** Opens an existing store read-only. Another process may be writing the store. Throws `StoreVersionMismatchError`. */
 export function openAnalyticsDatabaseReadOnly(file: string): Database.Database {
-  const database = new Database(file, { readonly: true, fileMustExist: true });
+  return closeOnError(new Database(file, { readonly: true, fileMustExist: true }), assertSchemaVersion);
+}
+
+function closeOnError(database: Database.Database, setUp: (database: Database.Database) => void): Database.Database {
   try {
-    assertSchemaVersion(database);
+    setUp(database);
     return database;
   } catch (error) {
     database.close();
@@ -205,6 +200,11 @@ export class RowWriter {
     this.#pendingValues = [];
     for (let start = 0; start < values.length; start += width) this.#insertOne.run(values.slice(start, start + width));
   }
+}
+
+/** Returns assignments for an `ON CONFLICT` clause that adds new values to stored ones. */
+export function addExcluded(columns: readonly string[]): string {
+  return columns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ');
 }
 
 /** Encodes numbers as LEB128 varints, in which small numbers take one or two bytes. Returns null for an empty list. */

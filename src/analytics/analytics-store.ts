@@ -1,20 +1,18 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import type { LogCursor } from '../event-log/log-reader.ts';
-import type { QueryMethods, StoreQueryName } from './aggregator-protocol.ts';
 import type { DailyResult, RowsPage, RowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
 import { openAnalyticsDatabase } from './analytics-database.ts';
 import { BatchWriter, LedgerSegmentIndex } from './batch-writer.ts';
+import { CohortReader } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import { DailyCounters } from './daily-counters.ts';
-import { DailyReader } from './daily-reader.ts';
 import { LedgerProjection } from './ledger-projection.ts';
-import { type ProjectionTotals, totalsColumns, zeroTotals } from './projection-state.ts';
+import { type ProjectionTotals, totalsColumns, totalsNames, zeroTotals } from './projection-state.ts';
 import { RowsReader } from './rows-reader.ts';
 import { type ExperimentRow, ExperimentsReader, SessionReader } from './session-reader.ts';
-import { SqliteProjectionState, SqliteRevenueState } from './sqlite-projection-state.ts';
+import { SqliteProjectionState } from './sqlite-projection-state.ts';
 import { RetainedSessions, type RetentionRequest, SessionPruner, StoreRetention } from './store-retention.ts';
-import { SummaryReader } from './summary-reader.ts';
 
 /**
  * Store of the analytics figures: a SQLite file that one thread uses. Counters, sessions and the ledger cursor are committed together. A
@@ -22,16 +20,14 @@ import { SummaryReader } from './summary-reader.ts';
  *
  * If a batch throws, the file is unchanged but the caches of this object are invalid: close the object and create another.
  */
-export class AnalyticsStore implements QueryMethods<StoreQueryName> {
+export class AnalyticsStore {
   readonly #database: Database;
   readonly #retainedSessions: RetainedSessions;
   readonly #pruner: SessionPruner;
   readonly #retention: StoreRetention;
   readonly #projectionState: SqliteProjectionState;
   readonly #batchWriter: BatchWriter;
-  readonly #summaryReader: SummaryReader;
-  readonly #revenueState: SqliteRevenueState;
-  readonly #dailyReader: DailyReader;
+  readonly #cohortReader: CohortReader;
   readonly #rowsReader: RowsReader;
   readonly #experimentsReader: ExperimentsReader;
   readonly #inTransaction: <Result>(read: () => Result) => Result;
@@ -47,18 +43,16 @@ export class AnalyticsStore implements QueryMethods<StoreQueryName> {
       const counters = new DailyCounters(this.#database);
       const segments = new LedgerSegmentIndex(this.#database);
       this.#retention = new StoreRetention(this.#database, this.#retainedSessions, counters, segments);
-      this.#revenueState = new SqliteRevenueState(this.#database, this.#retainedSessions);
-      this.#projectionState = new SqliteProjectionState(this.#database, this.#revenueState, this.#retainedSessions);
+      this.#projectionState = new SqliteProjectionState(this.#database, this.#retainedSessions);
       this.#batchWriter = new BatchWriter(this.#database, counters, segments);
       const sessions = new SessionReader(this.#database, this.#retainedSessions);
-      this.#summaryReader = new SummaryReader(this.#database, sessions);
-      this.#dailyReader = new DailyReader(this.#database, sessions);
+      this.#cohortReader = new CohortReader(this.#database, sessions);
       this.#rowsReader = new RowsReader(this.#database, sessions);
       this.#experimentsReader = new ExperimentsReader(this.#database);
       // A transaction locks the file only once. Without a transaction, SQLite would lock the file for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
-      const totals = Object.entries(totalsColumns).map(([name, column]) => `${column} AS ${name}`);
+      const totals = totalsColumns.map((column, index) => `${column} AS ${totalsNames[index]}`);
       this.#selectTotals = this.#database.prepare(`SELECT ${totals.join(', ')} FROM progress`);
       const selectCursor = this.#database.prepare<[], LogCursor>(
         'SELECT position, segment, "offset", crc FROM progress',
@@ -124,11 +118,11 @@ export class AnalyticsStore implements QueryMethods<StoreQueryName> {
   }
 
   getSummary(query: SummaryQuery): SummaryResult {
-    return this.#inTransaction(() => this.#summaryReader.getSummary(query));
+    return this.#inTransaction(() => this.#cohortReader.getSummary(query));
   }
 
   listDays(query: SummaryQuery): DailyResult {
-    return this.#inTransaction(() => this.#dailyReader.listDays(query));
+    return this.#inTransaction(() => this.#cohortReader.listDays(query));
   }
 
   listRows(query: RowsQuery): RowsPage {
@@ -140,7 +134,7 @@ export class AnalyticsStore implements QueryMethods<StoreQueryName> {
   }
 
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
-    return this.#inTransaction(() => this.#revenueState.findPayoutStates(keys));
+    return this.#inTransaction(() => this.#projectionState.revenue.findPayoutStates(keys));
   }
 
   getTotals(): ProjectionTotals {

@@ -30,7 +30,7 @@ export interface CohortFilter {
   readonly vertical: number;
   readonly mode: Mode;
   readonly referrerTag: string | null;
-  /** Verified sub_ids of the tenant, 32 bytes each, without repeats; null for no filter. */
+  /** Verified sub_ids of the tenant without repeats, 32 bytes each, one or more per array; null for no filter. */
   readonly subs: readonly Uint8Array[] | null;
 }
 

@@ -1,10 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-reader.ts';
-import { encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
+import { addExcluded, encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
-import { totalsColumns } from './projection-state.ts';
+import { totalsColumns, totalsNames } from './projection-state.ts';
 
 /**
  * Index of the ledger segments that contain session creations, with the latest cohort day of each segment. The creation is the first
@@ -63,20 +63,10 @@ export class BatchWriter {
       `ON CONFLICT DO UPDATE SET views = excluded.views, clicks = excluded.clicks, shown = excluded.shown,
         last_event_ms = excluded.last_event_ms, widget_events = excluded.widget_events`,
     );
-    this.#cohortPieceWriter = new RowWriter(database, 'cohort_piece', [
-      'experiment',
-      'day',
-      'last_position',
-      'first_position',
-      'subs',
-    ]);
-    this.#clickWriter = new RowWriter(database, 'click', [
-      'session',
-      'offer',
-      'lender',
-      'clicked_ms',
-      'attributed_micros',
-    ]);
+    const pieceColumns = ['experiment', 'day', 'last_position', 'first_position', 'subs'];
+    this.#cohortPieceWriter = new RowWriter(database, 'cohort_piece', pieceColumns);
+    const clickColumns = ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros'];
+    this.#clickWriter = new RowWriter(database, 'click', clickColumns);
     this.#payoutWriter = new RowWriter(
       database,
       'payout',
@@ -86,12 +76,11 @@ export class BatchWriter {
     this.#addClickRevenue = database.prepare(
       'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
     );
-    const totals = Object.values(totalsColumns);
     this.#updateProgress = database.prepare(`
-      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${totals.map(() => '?').join(', ')})
+      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${totalsColumns.map(() => '?').join(', ')})
       ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
         crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms),
-        ${totals.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`);
+        ${addExcluded(totalsColumns)}`);
   }
 
   write(projection: LedgerProjection, cursor: LogCursor): void {
@@ -109,8 +98,6 @@ export class BatchWriter {
   }
 }
 
-const totalsNames = Object.keys(totalsColumns) as (keyof typeof totalsColumns)[];
-
 type Rows = Generator<readonly SqlValue[], void>;
 
 /** Yields the rows of the changed sessions, sorted by key as in the table, so that neighbouring rows are written together. */
@@ -119,17 +106,8 @@ function* sessionRows({ changedSessions }: LedgerProjection): Rows {
     const { key, experiment, position, device, views, clickedOffers, shownOffers, lastEventMs, widgetEvents } = session;
     const sub = Buffer.from(key, 'latin1');
     const events = widgetEvents === null ? null : encodeVarints(widgetEvents);
-    yield [
-      sub,
-      experiment,
-      position,
-      device,
-      views,
-      clickedOffers.length,
-      encodeVarints(shownOffers),
-      lastEventMs,
-      events,
-    ];
+    const shown = encodeVarints(shownOffers);
+    yield [sub, experiment, position, device, views, clickedOffers.length, shown, lastEventMs, events];
   }
 }
 

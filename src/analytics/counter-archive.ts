@@ -17,7 +17,6 @@ export type ArchiveRecord = ArchiveHeader | ArchivedExperiment | ArchivedDay | A
 
 export const archiveRecordKind = { header: 11, experiment: 12, day: 13, lender: 14, footer: 15 } as const;
 
-/** `[11, wallMs, fromDay, untilDay, ledgerFromPosition]` */
 type ArchiveHeader = readonly [
   kind: 11,
   wallMs: number,
@@ -28,16 +27,12 @@ type ArchiveHeader = readonly [
   ledgerFromPosition: number,
 ];
 
-/** `[12, [account, vertical, test, tag]]`: the experiment that the following counters belong to. */
+/** The experiment of the counters that follow. */
 export type ArchivedExperiment = readonly [
   kind: 12,
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
 ];
 
-/**
- * `[13, [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared], widgetEvents]`; the
- * last member is absent if there were no widget events.
- */
 export type ArchivedDay = readonly [
   kind: 13,
   counter: readonly [
@@ -51,53 +46,39 @@ export type ArchivedDay = readonly [
     /** Sum of squares as decimal digits, because it may exceed the exact integers of a double. */
     confirmedCentsSquared: string,
   ],
-  /** Widget events as in `WidgetCounts`, with the event types of the release that wrote the record. */
+  /** Widget events as in `WidgetCounts`, with the event types of the release that wrote the record; absent for none. */
   widgetEvents?: readonly number[],
 ];
 
-/** `[14, [day, lenderName, clicks, confirmedMicros]]` */
 export type ArchivedLender = readonly [
   kind: 14,
   counter: readonly [day: number, lenderName: string, clicks: number, confirmedMicros: number],
 ];
 
-/** `[15]`: the segment is complete. */
+/** Shows that the segment is complete. */
 type ArchiveFooter = readonly [kind: 15];
 
-/** Validates a decoded value. Returns the record, or null if the value is not a valid record. */
-function parseArchiveRecord(value: readonly unknown[]): ArchiveRecord | null {
-  const [kind] = value;
+/** Whether a decoded value is a valid record. */
+function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
   const members: readonly unknown[] = Array.isArray(value[1]) ? value[1] : [];
-  switch (kind) {
+  switch (value[0]) {
     case archiveRecordKind.header:
-      return value.length >= 5 && value.slice(1, 5).every(isCount) ? (value as unknown as ArchiveRecord) : null;
+      return value.length >= 5 && value.slice(1, 5).every(isCount);
     case archiveRecordKind.experiment: {
       const [account, vertical, test, tag] = members;
-      return isCount(account) && isCount(vertical) && (test === 0 || test === 1) && typeof tag === 'string'
-        ? (value as unknown as ArchiveRecord)
-        : null;
+      return isCount(account) && isCount(vertical) && (test === 0 || test === 1) && typeof tag === 'string';
     }
     case archiveRecordKind.day: {
-      const squared = members[7];
-      const widgetEvents = value[2];
-      return members.length >= 8 &&
-        members.slice(0, 7).every(isCount) &&
-        typeof squared === 'string' &&
-        isInt64(squared) &&
-        (widgetEvents === undefined || (Array.isArray(widgetEvents) && widgetEvents.every(isCount)))
-        ? (value as unknown as ArchiveRecord)
-        : null;
+      const [squared, widgetEvents] = [members[7], value[2]];
+      const hasValidEvents = widgetEvents === undefined || (Array.isArray(widgetEvents) && widgetEvents.every(isCount));
+      return members.slice(0, 7).every(isCount) && typeof squared === 'string' && isInt64(squared) && hasValidEvents;
     }
     case archiveRecordKind.lender: {
       const [day, name, clicks, confirmedMicros] = members;
-      return isCount(day) && typeof name === 'string' && isCount(clicks) && isCount(confirmedMicros)
-        ? (value as unknown as ArchiveRecord)
-        : null;
+      return isCount(day) && typeof name === 'string' && isCount(clicks) && isCount(confirmedMicros);
     }
-    case archiveRecordKind.footer:
-      return value as unknown as ArchiveRecord;
     default:
-      return null;
+      return value[0] === archiveRecordKind.footer;
   }
 }
 
@@ -159,11 +140,8 @@ export class CounterArchive {
       if (record[0] === archiveRecordKind.header) {
         const [, , fromDay, untilDay] = record;
         if (fromDay !== nextDay) {
-          throw new LogDamagedError(
-            this.#folder,
-            0,
-            `archive segment starts at day ${fromDay}; expected day ${nextDay}`,
-          );
+          const reason = `archive segment starts at day ${fromDay}; expected day ${nextDay}`;
+          throw new LogDamagedError(this.#folder, 0, reason);
         }
         nextDay = untilDay;
       }
@@ -177,13 +155,8 @@ export class CounterArchive {
    * find the segment.
    */
   append({ wallMs, untilDay, ledgerFromPosition }: ArchiveRange, counters: ArchivedCounters): void {
-    const firstRecord: ArchiveHeader = [
-      archiveRecordKind.header,
-      wallMs,
-      this.#retainedFromDay,
-      untilDay,
-      ledgerFromPosition,
-    ];
+    const fromDay = this.#retainedFromDay;
+    const firstRecord: ArchiveHeader = [archiveRecordKind.header, wallMs, fromDay, untilDay, ledgerFromPosition];
     const header = { firstSequence: this.#position + 1, previousCrc: this.#crc };
     try {
       nodeLogFiles.createFolder(this.#folder);
@@ -221,8 +194,8 @@ export class CounterArchive {
     try {
       for (; scanner.nextRecord(); isEmpty = false) {
         if (isEmpty && scanner.position !== segment) throw damaged(`record ${segment} is missing`);
-        const record = parseArchiveRecord(scanner.record);
-        if (record === null || !order.accepts(record)) {
+        const { record } = scanner;
+        if (!isArchiveRecord(record) || !order.accepts(record)) {
           throw damaged(`unexpected archive record at position ${scanner.position}`);
         }
         yield record;

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { WidgetCounts } from './analytics.ts';
-import { RowWriter } from './analytics-database.ts';
+import { addExcluded, RowWriter } from './analytics-database.ts';
 import {
   type ArchivedCounters,
   type ArchivedDay,
@@ -11,12 +11,14 @@ import {
   archiveRecordKind,
 } from './counter-archive.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
-import type { ProjectionState } from './projection-state.ts';
+import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 type ExperimentRow = [number: number, ...experiment: ArchivedExperiment[1]];
 /** Row of one day: the archived members, then the widget counts, which are null if there were no widget events. */
 type DayRow = [...counter: ArchivedDay[1], ...widgetEvents: (number | null)[]];
 type LenderRow = ArchivedLender[1];
+
+const dayCounters = ['sessions', 'views', 'clicks', 'attributed_micros', 'confirmed_micros', 'confirmed_cents_squared'];
 
 /** Daily counters of the store. Adds the increments of a batch, exports days to the archive, and restores archived days. */
 export class DailyCounters {
@@ -31,37 +33,14 @@ export class DailyCounters {
   readonly #deleteLenders: Statement<[number]>;
 
   constructor(database: Database) {
-    this.#dayWriter = new RowWriter(
-      database,
-      'day_counter',
-      [
-        'experiment',
-        'day',
-        'device',
-        'sessions',
-        'views',
-        'clicks',
-        'attributed_micros',
-        'confirmed_micros',
-        'confirmed_cents_squared',
-      ],
-      `ON CONFLICT DO UPDATE SET sessions = sessions + excluded.sessions, views = views + excluded.views,
-        clicks = clicks + excluded.clicks, attributed_micros = attributed_micros + excluded.attributed_micros,
-        confirmed_micros = confirmed_micros + excluded.confirmed_micros,
-        confirmed_cents_squared = confirmed_cents_squared + excluded.confirmed_cents_squared`,
-    );
-    this.#widgetWriter = new RowWriter(
-      database,
-      'widget_counter',
-      ['experiment', 'day', 'device', ...widgetEventTypes],
-      `ON CONFLICT DO UPDATE SET ${widgetEventTypes.map((type) => `${type} = ${type} + excluded.${type}`).join(', ')}`,
-    );
-    this.#lenderWriter = new RowWriter(
-      database,
+    const createWriter = (table: string, keys: readonly string[], counters: readonly string[]) =>
+      new RowWriter(database, table, [...keys, ...counters], `ON CONFLICT DO UPDATE SET ${addExcluded(counters)}`);
+    this.#dayWriter = createWriter('day_counter', ['experiment', 'day', 'device'], dayCounters);
+    this.#widgetWriter = createWriter('widget_counter', ['experiment', 'day', 'device'], widgetEventTypes);
+    this.#lenderWriter = createWriter(
       'lender_counter',
-      ['experiment', 'day', 'lender', 'clicks', 'confirmed_micros'],
-      `ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks,
-        confirmed_micros = confirmed_micros + excluded.confirmed_micros`,
+      ['experiment', 'day', 'lender'],
+      ['clicks', 'confirmed_micros'],
     );
     this.#selectExperiments = database
       .prepare<[], ExperimentRow>('SELECT number, account, vertical, test, tag FROM experiment ORDER BY number')
@@ -113,7 +92,7 @@ export class DailyCounters {
   replaceBefore(
     untilDay: number,
     archived: Iterable<ArchiveRecord>,
-    numbers: Pick<ProjectionState, 'assignExperimentNumber' | 'assignLenderNumber'>,
+    numbers: Pick<SqliteProjectionState, 'assignExperimentNumber' | 'lenders'>,
   ): void {
     this.#deleteDays.run(untilDay);
     this.#deleteWidgets.run(untilDay);
@@ -137,7 +116,7 @@ export class DailyCounters {
         }
         case archiveRecordKind.lender: {
           const [day, name, clicks, confirmedMicros] = record[1];
-          this.#lenderWriter.add([experiment, day, numbers.assignLenderNumber(name), clicks, confirmedMicros]);
+          this.#lenderWriter.add([experiment, day, numbers.lenders.assign(name), clicks, confirmedMicros]);
           break;
         }
       }

@@ -5,7 +5,7 @@ import { nodeLogFiles } from '../event-log/log-files.ts';
 import { segmentFirstSequences } from '../event-log/log-format.ts';
 import { CursorBeyondLogError, LogReader } from '../event-log/log-reader.ts';
 import type { DataFiles } from '../files/data-files.ts';
-import type { Query, QueryMethods, QueryResults, StoreQueryName } from './aggregator-protocol.ts';
+import type { Query, QueryExecutors, QueryResults, StoreQueryName } from './aggregator-protocol.ts';
 import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatchError } from './analytics-database.ts';
 import { AnalyticsStore } from './analytics-store.ts';
 import { ArchiveWriteError, CounterArchive } from './counter-archive.ts';
@@ -127,7 +127,7 @@ export class LedgerFollower {
   }
 
   execute<Name extends StoreQueryName>({ name, parameter }: Query<Name>): QueryResults[Name] {
-    const store: QueryMethods<StoreQueryName> = this.#store;
+    const store: QueryExecutors<StoreQueryName> = this.#store;
     return this.#closeOnError(() => store[name](parameter));
   }
 

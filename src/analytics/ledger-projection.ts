@@ -1,6 +1,6 @@
 import { classifyClick } from '../clicks/click-rules.ts';
 import type { Confirmation } from '../confirmations/confirmation.ts';
-import { checkConfirmation } from '../confirmations/confirmation-rules.ts';
+import { checkConfirmation } from '../confirmations/confirmation.ts';
 import { dayOf } from '../domain/calendar.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type {
@@ -20,12 +20,12 @@ import {
   type DayCounterDelta,
   type LenderCounterDelta,
   type ProjectedSession,
-  type ProjectionState,
   type ProjectionTotals,
   type SubIdKey,
   zeroTotals,
 } from './projection-state.ts';
 import { RevenueProjection } from './revenue-projection.ts';
+import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
  * Applies ledger records in ledger order by the rules of docs/contract.md#counting-clicks and docs/contract.md#cohorts. Collects the
@@ -34,7 +34,7 @@ import { RevenueProjection } from './revenue-projection.ts';
  * Every figure belongs to the session's cohort: the UTC day of the creation time in its sub_id.
  */
 export class LedgerProjection {
-  readonly #state: ProjectionState;
+  readonly #state: SqliteProjectionState;
   /** Sessions that this batch changes or creates, by key. */
   readonly changedSessions = new Map<SubIdKey, ProjectedSession>();
   /** New sessions by experiment and day, in ledger order. */
@@ -52,9 +52,9 @@ export class LedgerProjection {
   /** Wall time of the last record with a time, in Unix milliseconds. */
   lastWallMs: number | null = null;
 
-  constructor(state: ProjectionState) {
+  constructor(state: SqliteProjectionState) {
     this.#state = state;
-    this.revenue = new RevenueProjection(state);
+    this.revenue = new RevenueProjection(state.revenue);
   }
 
   /**
@@ -75,22 +75,29 @@ export class LedgerProjection {
       this.totals.sealedSession++;
       return;
     }
+    const session = this.#findSession(key);
+    if (record[0] === ledgerRecordKind.sessionCreated) {
+      if (session === null) this.#applySessionCreated(position, segment, key, record);
+      else this.totals.repeatedSession++;
+      return;
+    }
+    if (session === null) {
+      this.totals.unknownSession++;
+      return;
+    }
     switch (record[0]) {
-      case ledgerRecordKind.sessionCreated:
-        this.#applySessionCreated(position, segment, key, record);
-        break;
       case ledgerRecordKind.offersViewed:
-        this.#applyOffersViewed(key, record);
+        this.#applyOffersViewed(session, record);
         break;
       case ledgerRecordKind.offerClicked:
-        this.#applyOfferClicked(key, record);
+        this.#applyOfferClicked(session, record);
         break;
       case ledgerRecordKind.revenueConfirmed:
       case ledgerRecordKind.revenueReversed:
-        this.#applyConfirmation(key, record);
+        this.#applyConfirmation(session, record);
         break;
       case ledgerRecordKind.widgetEventsReported:
-        this.#applyWidgetEvents(key, record);
+        this.#applyWidgetEvents(session, record);
         break;
     }
   }
@@ -101,10 +108,6 @@ export class LedgerProjection {
     key: SubIdKey,
     [, wallMs, sub, tag, , device, metadata]: SessionCreated,
   ): void {
-    if (this.#findSession(key) !== null) {
-      this.totals.repeatedSession++;
-      return;
-    }
     const { account, vertical, mode, createdMs } = decodeSubId(sub);
     const experiment = this.#state.assignExperimentNumber(account, vertical, mode === 'test', tag);
     const session: ProjectedSession = {
@@ -127,15 +130,10 @@ export class LedgerProjection {
     this.#createdSessionsOf(delta).push(session);
   }
 
-  #applyOffersViewed(key: SubIdKey, [, wallMs, sub, , offerIds, , isRefresh]: OffersViewed): void {
-    const session = this.#findSession(key);
-    if (session === null) {
-      this.totals.unknownSession++;
-      return;
-    }
+  #applyOffersViewed(session: ProjectedSession, [, wallMs, sub, , offerIds, , isRefresh]: OffersViewed): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     for (const offerId of offerIds) {
-      const offer = this.#state.assignOfferNumber(offerId);
+      const offer = this.#state.offers.assign(offerId);
       if (!session.shownOffers.includes(offer)) session.shownOffers.push(offer);
     }
     this.changedSessions.set(session.key, session);
@@ -146,12 +144,7 @@ export class LedgerProjection {
   }
 
   /** Counts widget events. Repeats need not be detected, because the front end drops repeated events before it appends the record. */
-  #applyWidgetEvents(key: SubIdKey, [, wallMs, sub, , , types]: WidgetEventsReported): void {
-    const session = this.#findSession(key);
-    if (session === null) {
-      this.totals.unknownSession++;
-      return;
-    }
+  #applyWidgetEvents(session: ProjectedSession, [, wallMs, sub, , , types]: WidgetEventsReported): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);
     const delta = this.#dayDelta(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device);
@@ -162,15 +155,13 @@ export class LedgerProjection {
     }
   }
 
-  #applyOfferClicked(key: SubIdKey, [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClicked): void {
-    const session = this.#findSession(key);
-    if (session === null) {
-      this.totals.unknownSession++;
-      return;
-    }
+  #applyOfferClicked(
+    session: ProjectedSession,
+    [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClicked,
+  ): void {
     const { createdMs } = decodeSubId(sub);
     // The number -1 stands for an unknown offer.
-    const offer = this.#state.findOfferNumber(offerId) ?? -1;
+    const offer = this.#state.offers.find(offerId) ?? -1;
     const wasShown = session.shownOffers.includes(offer);
     const wasClicked = session.clickedOffers.includes(offer);
     const clickClass = classifyClick({ wasShown, wasClicked, createdMs }, wallMs);
@@ -183,15 +174,10 @@ export class LedgerProjection {
   }
 
   /** Applies a confirmation or a reversal (docs/contract.md#confirmation-rules). A confirmation may restore a click without a record. */
-  #applyConfirmation(key: SubIdKey, record: RevenueConfirmed | RevenueReversed): void {
+  #applyConfirmation(session: ProjectedSession, record: RevenueConfirmed | RevenueReversed): void {
     const confirmation = toConfirmation(record);
     const { sub, offerId, txid } = confirmation;
-    const session = this.#findSession(key);
-    if (session === null) {
-      this.totals.unknownSession++;
-      return;
-    }
-    const offer = this.#state.findOfferNumber(offerId);
+    const offer = this.#state.offers.find(offerId);
     if (offer === null) {
       this.totals.unsoundConfirmations++;
       return;
@@ -239,7 +225,7 @@ export class LedgerProjection {
     const { createdMs, mode } = decodeSubId(sub);
     // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox), even if its record has a value.
     const attributedMicros = mode === 'test' ? 0 : valueMicros;
-    const lender = this.#state.assignLenderNumber(lenderName);
+    const lender = this.#state.lenders.assign(lenderName);
     const day = dayOf(createdMs);
     session.clickedOffers.push(offer);
     this.newClicks.push({ session: session.position, offer, lender, clickedMs, attributedMicros });
@@ -256,7 +242,7 @@ export class LedgerProjection {
       const click = this.newClicks[this.#indexedClicks]!;
       this.#clickIndex.set(`${click.session} ${click.offer}`, click);
     }
-    return this.#clickIndex.get(`${session} ${offer}`) ?? this.#state.findClick(session, offer);
+    return this.#clickIndex.get(`${session} ${offer}`) ?? this.#state.revenue.findClick(session, offer);
   }
 
   #findSession(key: SubIdKey): ProjectedSession | null {

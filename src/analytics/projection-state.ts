@@ -1,31 +1,6 @@
 import type { Payout } from '../confirmations/confirmation.ts';
 import { dayMs } from '../domain/calendar.ts';
 
-/** Confirmed revenue before a batch. Sessions and offers are identified by the numbers that the store assigns. */
-export interface RevenueState {
-  /** Returns the confirmed revenue of all clicks of a session in micro-dollars. */
-  sessionRevenueMicros(session: number): number;
-  findPayout(session: number, offer: number, txid: string): Payout | null;
-}
-
-/** Port of the state before a batch that `LedgerProjection` needs. The adapter is `SqliteProjectionState`. */
-export interface ProjectionState extends RevenueState {
-  /** Smallest key of a retained session; empty if every session is retained. */
-  readonly retainedFromKey: SubIdKey;
-  /** Returns the session, or null if the ledger has no creation record of it so far. */
-  findSession(key: SubIdKey): ProjectedSession | null;
-  /** Returns the number of an experiment: one tag of one account, vertical and mode (docs/contract.md#tenants). Creates a missing one. */
-  assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number;
-  assignOfferNumber(offerId: string): number;
-  /** Returns the number of an offer, or null if the offer was never shown. */
-  findOfferNumber(offerId: string): number | null;
-  assignLenderNumber(lenderName: string): number;
-  /** Returns a counted click, or null if there is none. */
-  findClick(session: number, offer: number): { readonly lender: number; readonly clickedMs: number } | null;
-  /** Writes the metadata of a session immediately, because a batch of the largest metadata would not fit in memory. */
-  addMetadata(session: number, json: string): void;
-}
-
 /** The 32 bytes of a sub_id as a latin1 string: a map key whose order is that of the bytes, and therefore of the creation times. */
 export type SubIdKey = string;
 
@@ -131,20 +106,6 @@ export interface ProjectionTotals {
   unsoundConfirmations: number;
 }
 
-/** Columns of the table `progress` that contain the totals. */
-export const totalsColumns: Readonly<Record<keyof ProjectionTotals, string>> = {
-  records: 'records',
-  sealedSession: 'sealed_session',
-  malformed: 'malformed',
-  unknownSession: 'unknown_session',
-  repeatedSession: 'repeated_session',
-  unshownClicks: 'unshown_clicks',
-  duplicateClicks: 'duplicate_clicks',
-  lateClicks: 'late_clicks',
-  repeatedConfirmations: 'repeated_confirmations',
-  unsoundConfirmations: 'unsound_confirmations',
-};
-
 export const zeroTotals: Readonly<ProjectionTotals> = {
   records: 0,
   sealedSession: 0,
@@ -157,3 +118,7 @@ export const zeroTotals: Readonly<ProjectionTotals> = {
   repeatedConfirmations: 0,
   unsoundConfirmations: 0,
 };
+
+/** Names of the totals, and the columns of the table `progress` that contain them, in the same order. */
+export const totalsNames = Object.keys(zeroTotals) as (keyof ProjectionTotals)[];
+export const totalsColumns = totalsNames.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));

@@ -1,11 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { Analytics, DailyResult, RowsPage, RowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
 import { openAnalyticsDatabaseReadOnly } from './analytics-database.ts';
-import { DailyReader } from './daily-reader.ts';
+import { CohortReader } from './cohort-reader.ts';
 import { RowsReader } from './rows-reader.ts';
 import { ExperimentsReader, SessionReader, type TagCount } from './session-reader.ts';
 import { RetainedSessions } from './store-retention.ts';
-import { SummaryReader } from './summary-reader.ts';
 
 /**
  * Reads analytics from the file of a store, which another process may be writing. A result includes the records that were projected when
@@ -29,11 +28,11 @@ export class ReadOnlyAnalytics implements Analytics {
   }
 
   async getSummary(query: SummaryQuery): Promise<SummaryResult> {
-    return this.#inTransaction((sessions) => new SummaryReader(this.#database, sessions).getSummary(query));
+    return this.#inTransaction((sessions) => new CohortReader(this.#database, sessions).getSummary(query));
   }
 
   async listDays(query: SummaryQuery): Promise<DailyResult> {
-    return this.#inTransaction((sessions) => new DailyReader(this.#database, sessions).listDays(query));
+    return this.#inTransaction((sessions) => new CohortReader(this.#database, sessions).listDays(query));
   }
 
   async listRows(query: RowsQuery): Promise<RowsPage> {

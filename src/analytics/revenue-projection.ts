@@ -1,7 +1,8 @@
 import type { Confirmation, Payout } from '../confirmations/confirmation.ts';
-import { applyToPayout, revenueDeltaMicros } from '../confirmations/confirmation-rules.ts';
+import { applyToPayout, revenueDeltaMicros } from '../confirmations/confirmation.ts';
 import { centsSquared } from './counting-rules.ts';
-import type { ChangedPayout, ClickRevenueDelta, RevenueState } from './projection-state.ts';
+import type { ChangedPayout, ClickRevenueDelta } from './projection-state.ts';
+import type { SqliteRevenueState } from './sqlite-projection-state.ts';
 
 /** Increments of the counters of the session's cohort. A reversal has negative increments. */
 interface RevenueDelta {
@@ -11,12 +12,12 @@ interface RevenueDelta {
 
 /** Changes of the confirmed revenue in one batch. */
 export class RevenueProjection {
-  readonly #state: RevenueState;
+  readonly #state: SqliteRevenueState;
   readonly changedPayouts = new Map<string, ChangedPayout>();
   readonly clickDeltas = new Map<string, ClickRevenueDelta>();
   readonly #revenueBySession = new Map<number, number>();
 
-  constructor(state: RevenueState) {
+  constructor(state: SqliteRevenueState) {
     this.#state = state;
   }
 

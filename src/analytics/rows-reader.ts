@@ -67,9 +67,9 @@ export class RowsReader {
    * is read.
    */
   #findByTag(query: RowsQuery): StoredSession[] {
-    const { referrerTag, toDay, afterPosition: after, limit } = query;
+    const { toDay, afterPosition: after, limit } = query;
     const fromDay = Math.max(query.fromDay, this.#sessions.retainedFromDay);
-    const experiment = referrerTag === null ? undefined : this.#sessions.findExperiment(query, referrerTag);
+    const experiment = this.#sessions.findExperiment(query);
     if (experiment === undefined) return [];
     let found: StoredSession[] = [];
     for (const [day, firstPosition] of this.#selectDayHeads.all({ experiment, fromDay, toDay, after })) {

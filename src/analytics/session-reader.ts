@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { dayOf } from '../domain/calendar.ts';
-import { decodeSubId } from '../ids/sub-id.ts';
+import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type { CohortMetrics, CohortQuery, LenderMetrics, WidgetCounts } from './analytics.ts';
 import { decodeVarints } from './analytics-database.ts';
 import { zeroWidgetCounts } from './counting-rules.ts';
@@ -126,8 +126,9 @@ export class SessionReader {
     this.#selectLenderName = database.prepare<[number], string>('SELECT name FROM lender WHERE number = ?').pluck();
   }
 
-  /** Returns the number of the tag's experiment; undefined for a tag without sessions. */
-  findExperiment({ account, vertical, mode }: CohortQuery, referrerTag: string): number | undefined {
+  /** Returns the number of the experiment of the query's tag; undefined without a tag and for a tag without sessions. */
+  findExperiment({ account, vertical, mode, referrerTag }: CohortQuery): number | undefined {
+    if (referrerTag === null) return undefined;
     return this.#selectExperimentNumber.get(account, vertical, mode === 'test' ? 1 : 0, referrerTag);
   }
 
@@ -154,7 +155,7 @@ export class SessionReader {
   /** Yields the listed sessions that belong to the query's tenant and tag, whatever their day. */
   *findListed(query: CohortQuery, subs: readonly Uint8Array[]): Generator<StoredSession, void> {
     const matches = new Map<number, boolean>();
-    for (const sub of subs) {
+    for (const sub of splitSubs(subs)) {
       const session = this.findSession(sub);
       if (session === undefined) continue;
       let isMatch = matches.get(session.experiment);
@@ -193,4 +194,12 @@ export class SessionReader {
 
 export function isInWindow(day: number, { fromDay, toDay }: Pick<CohortQuery, 'fromDay' | 'toDay'>): boolean {
   return day >= fromDay && day <= toDay;
+}
+
+function* splitSubs(subs: readonly Uint8Array[]): Generator<Uint8Array, void> {
+  for (const bytes of subs) {
+    for (let start = 0; start < bytes.length; start += subIdByteLength) {
+      yield bytes.subarray(start, start + subIdByteLength);
+    }
+  }
 }

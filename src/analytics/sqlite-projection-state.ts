@@ -5,7 +5,7 @@ import type { Payout } from '../confirmations/confirmation.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import { decodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
-import type { ProjectedSession, ProjectionState, RevenueState, SubIdKey } from './projection-state.ts';
+import type { ProjectedSession, SubIdKey } from './projection-state.ts';
 import type { RetainedSessions } from './store-retention.ts';
 
 interface StoredClick {
@@ -17,7 +17,7 @@ type ShownOffersRow = [position: number, shown: Uint8Array | null];
 type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number | null, reversedMs: number | null];
 
 /** Reads clicks and payouts from the store. Has no caches, because confirmations are rare. */
-export class SqliteRevenueState implements RevenueState {
+export class SqliteRevenueState {
   readonly #retainedSessions: RetainedSessions;
   readonly #selectSession: Statement<[Uint8Array], ShownOffersRow>;
   readonly #selectOffer: Statement<[string], number>;
@@ -49,11 +49,13 @@ export class SqliteRevenueState implements RevenueState {
       .raw();
   }
 
+  /** Returns a counted click, or null if there is none. Sessions and offers are identified by the numbers that the store assigns. */
   findClick(session: number, offer: number): StoredClick | null {
     const row = this.#selectClick.get(session, offer);
     return row === undefined ? null : { lender: row[0], clickedMs: row[1] };
   }
 
+  /** Returns the confirmed revenue of all clicks of a session in micro-dollars. */
   sessionRevenueMicros(session: number): number {
     return this.#selectSessionRevenue.get(session)!;
   }
@@ -122,7 +124,11 @@ class NumberTable {
     this.#insert = database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`);
   }
 
-  /** @param key identifies `values` in the cache */
+  /**
+   * Returns the number of the row with these values, or null.
+   *
+   * @param key identifies `values` in the cache
+   */
   find(key: string, values: readonly SqlValue[] = [key]): number | null {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
@@ -142,23 +148,23 @@ class NumberTable {
   }
 }
 
-/** Projection state in the store's file, with caches of fixed size, so that memory use does not grow with the ledger. */
-export class SqliteProjectionState implements ProjectionState {
+/** State before a batch that `LedgerProjection` needs, in the store's file. Has caches of fixed size, so that memory use does not grow with the ledger. */
+export class SqliteProjectionState {
   readonly #retainedSessions: RetainedSessions;
-  readonly #revenueState: SqliteRevenueState;
+  readonly revenue: SqliteRevenueState;
   readonly #sessionCache = new LRUCache<SubIdKey, ProjectedSession>({ max: bounds.projectionSessionCacheEntriesMax });
   readonly #experiments: NumberTable;
-  readonly #offers: NumberTable;
-  readonly #lenders: NumberTable;
+  readonly offers: NumberTable;
+  readonly lenders: NumberTable;
   readonly #findSession: Statement<[Buffer], ProjectedSessionRow>;
   readonly #findClicks: Statement<[number], number>;
   readonly #metadataWriter: RowWriter;
   /** Greatest key in the store. A greater key, which most new sessions have, needs no lookup. */
   #newestKey: SubIdKey;
 
-  constructor(database: Database, revenueState: SqliteRevenueState, retainedSessions: RetainedSessions) {
+  constructor(database: Database, retainedSessions: RetainedSessions) {
     this.#retainedSessions = retainedSessions;
-    this.#revenueState = revenueState;
+    this.revenue = new SqliteRevenueState(database, retainedSessions);
     this.#findSession = database
       .prepare<[Buffer], ProjectedSessionRow>(
         `SELECT experiment, position, device, views, clicks, shown, last_event_ms, widget_events
@@ -167,17 +173,19 @@ export class SqliteProjectionState implements ProjectionState {
       .raw();
     this.#findClicks = database.prepare<[number], number>('SELECT offer FROM click WHERE session = ?').pluck();
     this.#experiments = new NumberTable(database, 'experiment', ['account', 'vertical', 'test', 'tag']);
-    this.#offers = new NumberTable(database, 'offer', ['id']);
-    this.#lenders = new NumberTable(database, 'lender', ['name']);
+    this.offers = new NumberTable(database, 'offer', ['id']);
+    this.lenders = new NumberTable(database, 'lender', ['name']);
     this.#metadataWriter = new RowWriter(database, 'session_metadata', ['session', 'json']);
     const last = database.prepare<[], Buffer | null>('SELECT max(sub) FROM session').pluck().get();
     this.#newestKey = last?.toString('latin1') ?? '';
   }
 
+  /** Smallest key of a retained session; empty if every session is retained. */
   get retainedFromKey(): SubIdKey {
     return this.#retainedSessions.fromKey;
   }
 
+  /** Returns the session, or null if the ledger has no creation record of it so far. */
   findSession(key: SubIdKey): ProjectedSession | null {
     if (key > this.#newestKey) return null;
     const cached = this.#sessionCache.get(key);
@@ -198,34 +206,12 @@ export class SqliteProjectionState implements ProjectionState {
     };
   }
 
+  /** Returns the number of an experiment: one tag of one account, vertical and mode (docs/contract.md#tenants). Creates a missing one. */
   assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
     return this.#experiments.assign(`${account} ${vertical} ${test} ${tag}`, [account, vertical, test ? 1 : 0, tag]);
   }
 
-  assignOfferNumber(offerId: string): number {
-    return this.#offers.assign(offerId);
-  }
-
-  findOfferNumber(offerId: string): number | null {
-    return this.#offers.find(offerId);
-  }
-
-  assignLenderNumber(lenderName: string): number {
-    return this.#lenders.assign(lenderName);
-  }
-
-  findClick(session: number, offer: number): StoredClick | null {
-    return this.#revenueState.findClick(session, offer);
-  }
-
-  sessionRevenueMicros(session: number): number {
-    return this.#revenueState.sessionRevenueMicros(session);
-  }
-
-  findPayout(session: number, offer: number, txid: string): Payout | null {
-    return this.#revenueState.findPayout(session, offer, txid);
-  }
-
+  /** Writes the metadata of a session immediately, because a batch of the largest metadata would not fit in memory. */
   addMetadata(session: number, json: string): void {
     this.#metadataWriter.add([session, json]);
   }

@@ -6,7 +6,8 @@ import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSegmentIndex } from './batch-writer.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import type { DailyCounters } from './daily-counters.ts';
-import { firstKeyOfDay, type ProjectionState, type SubIdKey } from './projection-state.ts';
+import { firstKeyOfDay, type SubIdKey } from './projection-state.ts';
+import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
  * First day whose sessions are retained. The counters of earlier sessions are archived. Projection and queries ignore these sessions once
@@ -28,7 +29,7 @@ export class RetainedSessions {
     return this.#fromDay;
   }
 
-  /** Smallest key of a retained session, see `ProjectionState.retainedFromKey`. */
+  /** Smallest key of a retained session, see `SqliteProjectionState.retainedFromKey`. */
   get fromKey(): SubIdKey {
     return this.#fromKey;
   }
@@ -159,10 +160,7 @@ export class StoreRetention {
   }
 
   /** Copies archived counters into a store that is new, or that is older than the last archive segment. */
-  restoreArchive(
-    archive: CounterArchive,
-    numbers: Pick<ProjectionState, 'assignExperimentNumber' | 'assignLenderNumber'>,
-  ): void {
+  restoreArchive(archive: CounterArchive, numbers: SqliteProjectionState): void {
     const { retainedFromDay } = archive;
     if (retainedFromDay <= this.#retainedSessions.fromDay) return;
     this.#database

@@ -16,7 +16,6 @@ import {
 import {
   type Analytics,
   AnalyticsUnavailableError,
-  type CohortQuery,
   type DailyResult,
   type RowsPage,
   type RowsQuery,
@@ -49,10 +48,8 @@ export interface ThreadAnalytics extends Analytics, PayoutStateReader {
   onLedgerDurable(position: number): void;
   /** Time in milliseconds since the oldest record that is not projected became durable; 0 if all records are projected. */
   readonly lagMs: number;
-  /** Returns the totals of the projection. Rejects as `getSummary` does. */
+  /** Returns the totals of the projection without waiting for records that are not projected yet. Rejects as `getSummary` does. */
   getTotals(): Promise<ProjectionTotals>;
-  /** Returns the totals without waiting for records that are not projected yet. */
-  getCurrentTotals(): Promise<ProjectionTotals>;
   /** Returns a page of experiments, see `ExperimentsReader.listAfter`. Rejects as `getSummary` does. */
   listExperiments(afterNumber: number): Promise<readonly ExperimentRow[]>;
   /**
@@ -134,18 +131,15 @@ class AggregatorThread implements ThreadAnalytics {
   }
 
   async getSummary(query: SummaryQuery, signal: CancelSignal | null = null): Promise<SummaryResult> {
-    assertFilter(query);
-    return this.#query({ name: 'getSummary', parameter: query }, { signal });
+    return this.#query({ name: 'getSummary', parameter: packQuery(query) }, { signal });
   }
 
   async listDays(query: SummaryQuery, signal: CancelSignal | null = null): Promise<DailyResult> {
-    assertFilter(query);
-    return this.#query({ name: 'listDays', parameter: query }, { signal });
+    return this.#query({ name: 'listDays', parameter: packQuery(query) }, { signal });
   }
 
   async listRows(query: RowsQuery, signal: CancelSignal | null = null): Promise<RowsPage> {
-    assertFilter(query);
-    return this.#query({ name: 'listRows', parameter: query }, { signal });
+    return this.#query({ name: 'listRows', parameter: packQuery(query) }, { signal });
   }
 
   findPayoutStates(
@@ -162,10 +156,6 @@ class AggregatorThread implements ThreadAnalytics {
   }
 
   getTotals(): Promise<ProjectionTotals> {
-    return this.#query({ name: 'getTotals', parameter: undefined });
-  }
-
-  getCurrentTotals(): Promise<ProjectionTotals> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
@@ -236,7 +226,7 @@ class AggregatorThread implements ThreadAnalytics {
 
   #send(id: number, pending: PendingQuery): void {
     this.#sentQueries.set(id, pending);
-    this.#post({ kind: 'query', id, position: pending.position, query: packQuery(pending.query) });
+    this.#post({ kind: 'query', id, position: pending.position, query: pending.query });
   }
 
   #post(message: MessageToAggregator): void {
@@ -324,8 +314,4 @@ class AggregatorThread implements ThreadAnalytics {
     await this.#exited;
     clearTimeout(closeTimer);
   }
-}
-
-function assertFilter({ referrerTag, subs }: CohortQuery): void {
-  if (referrerTag === null && subs === null) throw new TypeError('query needs referrerTag, subs or both');
 }

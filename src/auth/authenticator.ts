@@ -1,10 +1,10 @@
 import { bounds } from '../bounds.ts';
 import { dayOf } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Refusal, Refused } from '../domain/outcome.ts';
+import type { ApiError, Failure } from '../domain/outcome.ts';
 import type { Vertical } from '../verticals/vertical.ts';
+import type { ApiKey, KeyDirectory } from './api-key.ts';
 import { hashApiKey, parseBearerKey } from './api-key.ts';
-import type { ApiKey, KeyDirectory } from './key-directory.ts';
 import type { Caller } from './key-usage.ts';
 import { DailyCounter, KeyUsage, type Operation, type QuotaReservation } from './key-usage.ts';
 import {
@@ -25,9 +25,9 @@ export interface Admission {
   readonly quotaReservation: QuotaReservation | null;
 }
 
-export interface Rejection extends Refused {
+export interface Rejection extends Failure {
   /** Error of the rejected request: UNAUTHORIZED, VERTICAL_MISMATCH, or RATE_LIMIT_EXCEEDED with `retryAfterSeconds`. */
-  readonly refusal: Refusal;
+  readonly error: ApiError;
   /** Status of the limits; null if the key is unknown. */
   readonly limitStatus: LimitStatus | null;
   /** Account and number of the key; null if the key is unknown. */
@@ -45,11 +45,11 @@ interface AuthenticatorOptions {
 
 const unauthorizedRejection: Rejection = {
   ok: false,
-  refusal: { code: 'UNAUTHORIZED' },
+  error: { code: 'UNAUTHORIZED' },
   limitStatus: null,
   caller: null,
 };
-const verticalMismatchRefusal: Refusal = { code: 'VERTICAL_MISMATCH' };
+const verticalMismatchError: ApiError = { code: 'VERTICAL_MISMATCH' };
 
 /**
  * Checks key, vertical and limits of a request, in this order (docs/contract.md#order-of-checks). The check is synchronous, so that two
@@ -109,7 +109,7 @@ export class Authenticator {
       this.#onRejected('vertical_mismatch');
       return {
         ok: false,
-        refusal: verticalMismatchRefusal,
+        error: verticalMismatchError,
         limitStatus: usage.status(operation, nowMs, wallMs),
         caller: { account: key.account, keyNumber: key.number },
       };
@@ -122,7 +122,7 @@ export class Authenticator {
       const retryAfterSeconds = Math.max(1, limitStatus.resetSeconds);
       return {
         ok: false,
-        refusal: { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds },
+        error: { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds },
         limitStatus,
         caller: usage.caller,
       };

@@ -1,6 +1,5 @@
-import type Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import { openWritableKeyFile } from './key-file.ts';
+import { KeyFileWriter } from './key-file.ts';
 import { validateWebOrigin } from './web-origin.ts';
 
 export interface AllowedOrigin {
@@ -24,38 +23,18 @@ export class EmbedOriginError extends RangeError {
 }
 
 /** Registry of the web origins that may embed an account's widgets. The origins are stored in the key file. */
-export class EmbedOriginRegistry {
-  readonly #database: Database.Database;
-
-  private constructor(database: Database.Database) {
-    this.#database = database;
-  }
-
-  /**
-   * Opens the key file and creates it if it does not exist. Throws `KeyFileError`.
-   *
-   * @param waitMs maximum time for which a change blocks the thread while another process writes. The change then throws (`isKeyFileBusy`).
-   */
-  static open(path: string, waitMs?: number): EmbedOriginRegistry {
-    return new EmbedOriginRegistry(openWritableKeyFile(path, false, waitMs));
-  }
-
-  /** Opens an existing key file. Throws `KeyFileError`, also if the file does not exist. */
-  static openExisting(path: string): EmbedOriginRegistry {
-    return new EmbedOriginRegistry(openWritableKeyFile(path, true));
-  }
-
+export class EmbedOriginRegistry extends KeyFileWriter {
   /** Allows origins and returns a result for each origin, in order. If it throws an `EmbedOriginError`, no origin was added. */
   allow(accountName: string, origins: readonly string[]): AllowResult[] {
     assertOrigins(origins);
     return this.#inTransaction(accountName, (account) => {
-      const insert = this.#database.prepare<[number, string]>(
+      const insert = this.database.prepare<[number, string]>(
         'INSERT INTO embed_origins (account, origin) VALUES (?, ?) ON CONFLICT DO NOTHING',
       );
       const outcomes = origins.map((origin) =>
         insert.run(account, origin).changes === 1 ? 'allowed' : 'already_allowed',
       );
-      const count = this.#database.prepare<[number], number>('SELECT count(*) FROM embed_origins WHERE account = ?');
+      const count = this.database.prepare<[number], number>('SELECT count(*) FROM embed_origins WHERE account = ?');
       if (count.pluck().get(account)! > bounds.embedOriginsPerAccountMax) {
         throw new EmbedOriginError(
           'origins',
@@ -70,7 +49,7 @@ export class EmbedOriginRegistry {
   remove(accountName: string, origins: readonly string[]): RemoveResult[] {
     assertOrigins(origins);
     return this.#inTransaction(accountName, (account) => {
-      const remove = this.#database.prepare<[number, string]>(
+      const remove = this.database.prepare<[number, string]>(
         'DELETE FROM embed_origins WHERE account = ? AND origin = ?',
       );
       return origins.map((origin) => (remove.run(account, origin).changes === 1 ? 'removed' : 'not_allowed'));
@@ -83,23 +62,17 @@ export class EmbedOriginRegistry {
       SELECT accounts.number AS account, accounts.name AS accountName, origin
       FROM embed_origins JOIN accounts ON accounts.number = embed_origins.account`;
     const order = 'ORDER BY accounts.number, origin';
-    if (accountName === undefined) return this.#database.prepare<[], AllowedOrigin>(`${select} ${order}`).all();
+    if (accountName === undefined) return this.database.prepare<[], AllowedOrigin>(`${select} ${order}`).all();
     const account = this.#accountNumber(accountName);
-    return this.#database.prepare<[number], AllowedOrigin>(`${select} WHERE account = ? ${order}`).all(account);
-  }
-
-  /** Closes the key file. Repeated calls have no effect. */
-  close(): void {
-    this.#database.close();
+    return this.database.prepare<[number], AllowedOrigin>(`${select} WHERE account = ? ${order}`).all(account);
   }
 
   #inTransaction<Result>(accountName: string, change: (account: number) => Result): Result {
-    return this.#database.transaction(() => change(this.#accountNumber(accountName))).immediate();
+    return this.database.transaction(() => change(this.#accountNumber(accountName))).immediate();
   }
 
   #accountNumber(name: unknown): number {
-    const find = this.#database.prepare<[string], number>('SELECT number FROM accounts WHERE name = ?').pluck();
-    const account = typeof name === 'string' ? find.get(name) : undefined;
+    const account = typeof name === 'string' ? this.findAccountNumber(name) : undefined;
     if (account === undefined) {
       throw new EmbedOriginError('account', 'unknown account; an account is created with its first API key');
     }

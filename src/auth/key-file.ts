@@ -5,6 +5,7 @@ import { bounds } from '../bounds.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 import { diskFullMessage, isDiskFull } from '../files/durable-files.ts';
 import { createPrivateFile, createPrivateFolder } from '../files/private-files.ts';
+import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /**
  * Schema of the key file (docs/contract.md#api-keys), a SQLite database that the command line writes and a running server polls.
@@ -115,17 +116,51 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
   }
 }
 
-/** Opens the key file for writing. Completed changes survive a power failure. Throws `KeyFileError`. */
-export function openWritableKeyFile(
-  path: string,
-  mustExist: boolean,
-  waitMs: number = bounds.apiKeyCommandLockTimeoutMs,
-): Database.Database {
-  const database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs, mustExist);
-  database.pragma(`busy_timeout = ${waitMs}`);
-  database.pragma('synchronous = FULL');
-  database.pragma('foreign_keys = ON');
-  return database;
+/** A connection that changes the key file. Completed changes survive a power failure. */
+export class KeyFileWriter {
+  protected readonly database: Database.Database;
+
+  constructor(path: string, mustExist: boolean, waitMs: number = bounds.apiKeyCommandLockTimeoutMs) {
+    this.database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs, mustExist);
+    this.database.pragma(`busy_timeout = ${waitMs}`);
+    this.database.pragma('synchronous = FULL');
+    this.database.pragma('foreign_keys = ON');
+  }
+
+  /**
+   * Opens the key file and creates it if it does not exist. Throws `KeyFileError`.
+   *
+   * @param waitMs maximum time for which a change blocks the thread while another process writes. The change then throws (`isKeyFileBusy`).
+   */
+  static open<Writer extends KeyFileWriter>(this: WriterClass<Writer>, path: string, waitMs?: number): Writer {
+    return new this(path, false, waitMs);
+  }
+
+  /** Opens an existing key file. Throws `KeyFileError`, also if the file does not exist. */
+  static openExisting<Writer extends KeyFileWriter>(this: WriterClass<Writer>, path: string): Writer {
+    return new this(path, true);
+  }
+
+  /** Closes the key file. Repeated calls have no effect. */
+  close(): void {
+    this.database.close();
+  }
+
+  protected findAccountNumber(name: string): number | undefined {
+    return this.database.prepare<[string], number>('SELECT number FROM accounts WHERE name = ?').pluck().get(name);
+  }
+}
+
+type WriterClass<Writer> = new (path: string, mustExist: boolean, waitMs?: number) => Writer;
+
+/** Limits of a key, as columns of a row that has the members of `KeyLimitOverrides`. */
+export const limitColumnsSql = `requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
+  sessions_per_day AS sessionsPerDay`;
+
+/** Separates the limits of a row from its other columns. */
+export function splitLimits<Row extends KeyLimitOverrides>(row: Row) {
+  const { requestsPerMinute, analyticsPerMinute, sessionsPerDay, ...others } = row;
+  return { limits: { requestsPerMinute, analyticsPerMinute, sessionsPerDay }, ...others };
 }
 
 /** Whether a change failed because another process wrote for too long. The file is then unchanged. */

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type Database from 'better-sqlite3';
+import { isJsonObject } from '../domain/assert-options.ts';
+import { isoTimestampOrNull } from '../domain/calendar.ts';
 import { requestRules } from '../domain/errors.ts';
 import type { Mode } from '../domain/mode.ts';
-import { findInvalidMember, generateApiKey, hashApiKey, type NewKey } from './api-key.ts';
-import { openWritableKeyFile } from './key-file.ts';
+import { invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
+import { findInvalidMember, generateApiKey, hashApiKey, type NewKey, parseKeyExpiry } from './api-key.ts';
+import { KeyFileWriter, limitColumnsSql, splitLimits } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /** An issued API key. The text of the key is not stored, so it is not included. */
@@ -25,36 +27,16 @@ export interface IssuedKey {
 export type RevokeResult = 'revoked' | 'already_revoked' | 'unknown';
 
 /** Issues, lists and revokes API keys in the key file (docs/contract.md#api-keys). */
-export class KeyRegistry {
-  readonly #database: Database.Database;
-
-  private constructor(database: Database.Database) {
-    this.#database = database;
-  }
-
-  /**
-   * Opens the key file and creates it if it does not exist. Throws `KeyFileError`.
-   *
-   * @param waitMs maximum time for which a change blocks the thread while another process writes. The change then throws (`isKeyFileBusy`).
-   */
-  static open(path: string, waitMs?: number): KeyRegistry {
-    return new KeyRegistry(openWritableKeyFile(path, false, waitMs));
-  }
-
-  /** Opens an existing key file. Throws `KeyFileError`, also if the file does not exist. */
-  static openExisting(path: string): KeyRegistry {
-    return new KeyRegistry(openWritableKeyFile(path, true));
-  }
-
+export class KeyRegistry extends KeyFileWriter {
   /** Issues a key. The text of the key cannot be read again later. Throws a RangeError for an invalid member. */
   create(newKey: NewKey, nowMs: number): { readonly key: string; readonly issued: IssuedKey } {
     const invalid = findInvalidMember(newKey, nowMs);
     if (invalid !== null) throw new RangeError(`${invalid} ${requestRules[invalid]}`);
     const key = generateApiKey(newKey.vertical.keyPrefix, newKey.mode);
     const id = `key_${randomBytes(6).toString('hex')}`;
-    this.#database
+    this.database
       .transaction(() => {
-        this.#database
+        this.database
           .prepare(
             `INSERT INTO keys (id, account, vertical, mode, hash, created, expires,
                requests_per_minute, analytics_per_minute, sessions_per_day)
@@ -81,58 +63,43 @@ export class KeyRegistry {
 
   /** Lists all keys, including expired and revoked keys, oldest first. */
   list(): IssuedKey[] {
-    return this.#database.prepare<[], KeyRow>(`${selectKeysSql} ORDER BY keys.number`).all().map(toIssuedKey);
+    return this.database.prepare<[], KeyRow>(`${selectKeysSql} ORDER BY keys.number`).all().map(toIssuedKey);
   }
 
   /** Finds a key, even if it has expired or was revoked. */
   find(id: string): IssuedKey | undefined {
-    const row = this.#database.prepare<[string], KeyRow>(`${selectKeysSql} WHERE id = ?`).get(id);
+    const row = this.database.prepare<[string], KeyRow>(`${selectKeysSql} WHERE id = ?`).get(id);
     return row && toIssuedKey(row);
   }
 
   /** Revokes a key permanently. A repeated call does not change the time of revocation. */
   revoke(id: string, nowMs: number): RevokeResult {
-    const revoke = this.#database.prepare<[number, string]>(
+    const revoke = this.database.prepare<[number, string]>(
       'UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL',
     );
     if (revoke.run(nowMs, id).changes === 1) return 'revoked';
     return this.find(id) === undefined ? 'unknown' : 'already_revoked';
   }
 
-  /** Closes the key file. Repeated calls have no effect. */
-  close(): void {
-    this.#database.close();
-  }
-
   #accountNumber(name: string): number {
-    const find = this.#database.prepare<[string], number>('SELECT number FROM accounts WHERE name = ?').pluck();
     return (
-      find.get(name) ??
-      Number(this.#database.prepare('INSERT INTO accounts (name) VALUES (?)').run(name).lastInsertRowid)
+      this.findAccountNumber(name) ??
+      Number(this.database.prepare('INSERT INTO accounts (name) VALUES (?)').run(name).lastInsertRowid)
     );
   }
 }
 
 const selectKeysSql = `
   SELECT keys.number, id, account, accounts.name AS accountName, vertical, mode, created, expires, revoked,
-    requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
-    sessions_per_day AS sessionsPerDay
+    ${limitColumnsSql}
   FROM keys JOIN accounts ON accounts.number = keys.account`;
 
-function toIssuedKey({
-  created,
-  expires,
-  revoked,
-  requestsPerMinute,
-  analyticsPerMinute,
-  sessionsPerDay,
-  ...same
-}: KeyRow) {
-  const limits = { requestsPerMinute, analyticsPerMinute, sessionsPerDay };
-  return { ...same, createdAtMs: created, expiresAtMs: expires, revokedAtMs: revoked, limits };
+function toIssuedKey(row: KeyRow): IssuedKey {
+  const { created, expires, revoked, ...same } = splitLimits(row);
+  return { ...same, createdAtMs: created, expiresAtMs: expires, revokedAtMs: revoked };
 }
 
-interface KeyRow {
+interface KeyRow extends KeyLimitOverrides {
   readonly number: number;
   readonly id: string;
   readonly account: number;
@@ -142,7 +109,68 @@ interface KeyRow {
   readonly created: number;
   readonly expires: number | null;
   readonly revoked: number | null;
-  readonly requestsPerMinute: number | null;
-  readonly analyticsPerMinute: number | null;
-  readonly sessionsPerDay: number | null;
+}
+
+export type KeyVertical = NewKey['vertical'];
+
+/**
+ * Parses the body of a request for a new key: `account`, `vertical`, `mode` and the optional members of a listed key. Rejects
+ * unknown members, so that a misspelt limit or expiry is not ignored.
+ */
+export function parseKeyRequest(body: unknown, verticals: readonly KeyVertical[], nowMs: number): Outcome<NewKey> {
+  if (!isJsonObject(body)) return invalidRequest('body');
+  if (Object.keys(body).some((name) => !memberNames.includes(name))) {
+    return invalidRequest('body', `must be an object with no other members than ${memberNames.join(', ')}`);
+  }
+  const newKey = {
+    accountName: body.account,
+    vertical: verticals.find(({ segment }) => segment === body.vertical),
+    mode: body.mode,
+    expiresAtMs: parseExpiryMember(body.expires),
+    limits: {
+      requestsPerMinute: body.requests_per_minute ?? null,
+      analyticsPerMinute: body.analytics_per_minute ?? null,
+      sessionsPerDay: body.sessions_per_day ?? null,
+    },
+  };
+  const invalid = findInvalidMember(newKey, nowMs);
+  return invalid === null ? succeeded(newKey as NewKey) : invalidRequest(invalid);
+}
+
+const memberNames = [
+  'account',
+  'vertical',
+  'mode',
+  'expires',
+  'requests_per_minute',
+  'analytics_per_minute',
+  'sessions_per_day',
+];
+
+/** Parses the member `expires`. Returns null if the key never expires, and NaN for an invalid value. */
+function parseExpiryMember(expires: unknown): number | null {
+  if (expires === undefined || expires === null) return null;
+  return (typeof expires === 'string' ? parseKeyExpiry(expires) : null) ?? Number.NaN;
+}
+
+/** Converts a key to the JSON of the command line and the operations API. A limit is null if the service's default applies. */
+export function toIssuedKeyJson(issued: IssuedKey, nowMs: number) {
+  return {
+    id: issued.id,
+    account: issued.accountName,
+    vertical: issued.vertical,
+    mode: issued.mode,
+    state: keyState(issued, nowMs),
+    created_at: isoTimestampOrNull(issued.createdAtMs),
+    expires_at: isoTimestampOrNull(issued.expiresAtMs),
+    revoked_at: isoTimestampOrNull(issued.revokedAtMs),
+    requests_per_minute: issued.limits.requestsPerMinute,
+    analytics_per_minute: issued.limits.analyticsPerMinute,
+    sessions_per_day: issued.limits.sessionsPerDay,
+  };
+}
+
+export function keyState(issued: IssuedKey, nowMs: number): 'active' | 'expired' | 'revoked' {
+  if (issued.revokedAtMs !== null) return 'revoked';
+  return issued.expiresAtMs !== null && nowMs >= issued.expiresAtMs ? 'expired' : 'active';
 }

@@ -6,8 +6,8 @@ import {
   type KeyPolicies,
   type LimitPolicy,
   type LimitStatus,
+  SlidingWindow,
 } from './rate-limits.ts';
-import { SlidingWindow } from './sliding-window.ts';
 
 /** The tenant and key of an authenticated request. */
 export interface Caller extends Tenant {
@@ -131,12 +131,12 @@ export class KeyUsage {
       }
     }
     const resetInMs = this.#requestWindow.resetMs(nowMs);
-    return createLimitStatus(this.#requestsPolicy(operation), requestsLeft, resetInMs, wallMs);
+    return createLimitStatus(this.#policyOfRequests(operation), requestsLeft, resetInMs, wallMs);
   }
 
   /** Returns the status of the exceeded limit with the longest wait, and the time at which the operation is admitted again. */
   exceededStatus(operation: ChargedOperation, nowMs: number, wallMs: number): LimitStatus {
-    let policy = this.#requestsPolicy(operation);
+    let policy = this.#policyOfRequests(operation);
     let waitMs = this.#requestWindow.retryAfterMs(nowMs);
     if (operation === 'query_analytics' && this.#analyticsWindow.retryAfterMs(nowMs) > waitMs) {
       policy = this.#policies.forAnalytics.analytics;
@@ -170,10 +170,10 @@ export class KeyUsage {
     return Math.max(0, this.#sessionsPerDay - this.#sessionCounter.count(dayOf(wallMs)));
   }
 
-  #requestsPolicy(operation: ChargedOperation): LimitPolicy {
+  #policyOfRequests(operation: ChargedOperation): LimitPolicy {
     if (operation === 'query_analytics') return this.#policies.forAnalytics.requests;
-    const isOfSessions = operation === 'create_session' || operation === 'repeat_session';
-    return isOfSessions ? this.#policies.forSessions.requests : this.#policies.requests;
+    const createsSession = operation === 'create_session' || operation === 'repeat_session';
+    return createsSession ? this.#policies.forSessions.requests : this.#policies.requests;
   }
 }
 

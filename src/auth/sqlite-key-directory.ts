@@ -2,8 +2,9 @@ import type Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
-import type { ApiKey, EmbedOrigins, KeyDirectory } from './key-directory.ts';
-import { openKeyFile } from './key-file.ts';
+import type { ApiKey, EmbedOrigins, KeyDirectory } from './api-key.ts';
+import { limitColumnsSql, openKeyFile, splitLimits } from './key-file.ts';
+import type { KeyLimitOverrides } from './rate-limits.ts';
 
 interface SqliteKeyDirectoryOptions {
   readonly path: string;
@@ -57,9 +58,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
       this.#selectDataVersion = this.#database.prepare<[], number>('PRAGMA data_version').pluck();
       this.#selectChanges = this.#database.prepare<[number], ChangeRow>(
         `SELECT changes.number AS change, changes.hash, changes.account AS originsAccount,
-           keys.number, keys.account, vertical, mode, expires,
-           requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
-           sessions_per_day AS sessionsPerDay
+           keys.number, keys.account, vertical, mode, expires, ${limitColumnsSql}
          FROM changes LEFT JOIN keys ON keys.hash = changes.hash AND revoked IS NULL
          WHERE changes.number > ? ORDER BY changes.number LIMIT ${bounds.apiKeyChangesPerTurn}`,
       );
@@ -188,9 +187,8 @@ function cachedName(
 
 const noOrigins: readonly string[] = Object.freeze([]);
 
-function toApiKey({ number, account, vertical, mode, expires, ...own }: KeyRow): ApiKey {
-  const { requestsPerMinute, analyticsPerMinute, sessionsPerDay } = own;
-  const limits = { requestsPerMinute, analyticsPerMinute, sessionsPerDay };
+function toApiKey(row: KeyRow): ApiKey {
+  const { number, account, vertical, mode, expires, limits } = splitLimits(row);
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
 }
 
@@ -201,15 +199,12 @@ export interface CallerNames {
 }
 
 /** A changed key that is not revoked. */
-interface KeyRow {
+interface KeyRow extends KeyLimitOverrides {
   readonly number: number;
   readonly account: number;
   readonly vertical: string;
   readonly mode: Mode;
   readonly expires: number | null;
-  readonly requestsPerMinute: number | null;
-  readonly analyticsPerMinute: number | null;
-  readonly sessionsPerDay: number | null;
 }
 
 /** A change that concerns no key, or a key that was revoked or deleted. */

@@ -1,9 +1,15 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { escapeInvisible } from '../domain/text.ts';
-import { CapacityError, firstSchemaError, parseJsonText } from './capacity-error.ts';
 import type { LoadCurve, Measurements, RouteCost, SessionMemory } from './measurements.ts';
-import { type RouteName, routeNames, type TrafficMix } from './traffic-mix.ts';
+import {
+  CapacityError,
+  firstSchemaError,
+  parseJsonText,
+  type RouteName,
+  routeNames,
+  type TrafficMix,
+} from './traffic-mix.ts';
 
 /** Supported format number of result files. Must equal the number in bench/result/bench-result.ts. */
 const supportedFormat = 2;

@@ -58,7 +58,7 @@ export interface SessionMemory {
 }
 
 /** Minimum share of the offered rate. Below this share, requests were refused, failed, or still waited at the end of the load. */
-const achievedShareMin = 0.98;
+export const achievedShareMin = 0.98;
 
 /** Highest rate at which p99 stays within a target. */
 export interface SustainedRate {

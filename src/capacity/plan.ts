@@ -1,13 +1,22 @@
-import { CapacityError } from './capacity-error.ts';
-import type { MeasuredBox, Measurements } from './measurements.ts';
 import {
+  achievedShareMin,
   costAtFullLoad,
   findSustainedRate,
   interpolateAt,
+  type MeasuredBox,
+  type Measurements,
   type SustainedRate,
   wasClientSaturated,
 } from './measurements.ts';
-import { computeKeyLoad, type KeyLoad, type RouteName, routeNames, type TrafficMix } from './traffic-mix.ts';
+import {
+  CapacityError,
+  calculateLoadPerKey,
+  type KeyLoad,
+  mapRoutes,
+  type RouteName,
+  routeNames,
+  type TrafficMix,
+} from './traffic-mix.ts';
 
 /** Maximum load average, in cores, of an idle machine before the run. */
 const idleLoadAverageMax = 0.5;
@@ -73,7 +82,7 @@ interface Prediction {
 
 /** Computes how many servers the requested API keys need, and the bottleneck. Throws `CapacityError` if no number is sufficient. */
 export function planCapacity(measurements: Measurements, mix: TrafficMix, request: PlanRequest): CapacityPlan {
-  const key = computeKeyLoad(mix);
+  const key = calculateLoadPerKey(mix);
   const cost = computeMixCost(measurements, key);
   const sustained = findSustainedRate(measurements.curve, request.sloP99Ms);
   assertSustainable(measurements, request, sustained);
@@ -157,10 +166,7 @@ function computeBoxLoad(key: KeyLoad, keys: number): BoxLoad {
   return {
     keys,
     requestsPerSecond: keys * key.requestsPerSecond,
-    ratesPerSecond: Object.fromEntries(routeNames.map((name) => [name, keys * key.ratesPerSecond[name]])) as Record<
-      RouteName,
-      number
-    >,
+    ratesPerSecond: mapRoutes((name) => keys * key.ratesPerSecond[name]),
     sessionsPerDay: keys * key.sessionsPerDay,
     liveSessions: keys * key.liveSessions,
   };
@@ -230,7 +236,89 @@ function listCaveats(
 
 /** Returns the number of API keys per server if all sessions of a day are live at the same time. */
 function keysIfAllSessionsOverlap(mix: TrafficMix, resources: readonly Resource[], { headroom }: PlanRequest): number {
-  const { liveSessions } = computeKeyLoad({ ...mix, livePeakFactor: 24 / mix.sessionHours });
+  const { liveSessions } = calculateLoadPerKey({ ...mix, livePeakFactor: 24 / mix.sessionHours });
   const sessionCapacities = resources.filter(({ unit }) => unit === 'live sessions').map(({ capacity }) => capacity);
   return Math.floor((Math.min(...sessionCapacities) * (1 - headroom)) / liveSessions);
+}
+
+/** Load of a capacity check for one server, passed as JSON to bench/capacity-check/main.ts. */
+export interface CheckRequest {
+  readonly ratesPerSecond: CapacityPlan['load']['ratesPerSecond'];
+  readonly seconds: number;
+  /** Number of sessions to create before the load starts. */
+  readonly initialSessions: number;
+}
+
+/** Measurements of a capacity check. CPU and memory are null if the system does not report them. */
+export interface CheckMeasurements {
+  readonly seconds: number;
+  readonly offeredPerSecond: number;
+  /** Number of expected responses per second. */
+  readonly achievedPerSecond: number;
+  /** Number of responses with status 429 or 503. */
+  readonly refused: number;
+  /** Number of other unexpected responses and of errors. */
+  readonly failed: number;
+  /** 99th percentile of the latency in milliseconds, measured from the scheduled time of each request. */
+  readonly p99Ms: number;
+  readonly socketThreadCores: number | null;
+  readonly allThreadsCores: number | null;
+  /** Resident memory at the end of the load, and after garbage collection. The plan predicts the second value. */
+  readonly residentMiB: number | null;
+  readonly memoryMiB: number | null;
+  /** Number of live sessions at the end of the load. */
+  readonly liveSessions: number;
+  readonly keys: number;
+  /** Whether the client was saturated, so that the latency includes delays of the client. */
+  readonly clientSaturated: boolean;
+}
+
+export interface CheckRow {
+  readonly figure: 'rate' | 'p99' | 'socket-thread' | 'all-threads' | 'memory';
+  readonly unit: 'requests/s' | 'ms' | 'cores' | 'MiB';
+  readonly predicted: number;
+  readonly measured: number | null;
+  /** Difference between prediction and measurement, in percent of the measurement. */
+  readonly errorPercent: number | null;
+}
+
+export interface CheckResult {
+  readonly rows: readonly CheckRow[];
+  readonly measurements: CheckMeasurements;
+  /** Whether the server met the target: no request was refused or failed, and p99 was within the target. */
+  readonly carried: boolean;
+}
+
+/** Compares a plan with measurements. The memory prediction uses the measured number of live sessions. */
+export function compareWithPlan(
+  { request, load, predicted }: CapacityPlan,
+  measurements: CheckMeasurements,
+): CheckResult {
+  const { p99Ms, achievedPerSecond, offeredPerSecond, refused, failed } = measurements;
+  const memoryMiB = predicted.baseMemoryMiB + (measurements.liveSessions * predicted.memoryBytesPerSession) / 2 ** 20;
+  return {
+    rows: [
+      toCheckRow('rate', 'requests/s', load.requestsPerSecond, achievedPerSecond),
+      toCheckRow('p99', 'ms', predicted.p99Ms, p99Ms),
+      toCheckRow('socket-thread', 'cores', predicted.socketThreadCores, measurements.socketThreadCores),
+      toCheckRow('all-threads', 'cores', predicted.allThreadsCores, measurements.allThreadsCores),
+      toCheckRow('memory', 'MiB', memoryMiB, measurements.memoryMiB),
+    ],
+    measurements,
+    carried:
+      refused === 0 &&
+      failed === 0 &&
+      p99Ms <= request.sloP99Ms &&
+      achievedPerSecond >= achievedShareMin * offeredPerSecond,
+  };
+}
+
+function toCheckRow(
+  figure: CheckRow['figure'],
+  unit: CheckRow['unit'],
+  predicted: number,
+  measured: number | null,
+): CheckRow {
+  const isMeasured = measured !== null && measured > 0;
+  return { figure, unit, predicted, measured, errorPercent: isMeasured ? (predicted / measured - 1) * 100 : null };
 }

@@ -1,9 +1,9 @@
+import type { TSchema } from 'typebox';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile, type Validator } from 'typebox/compile';
 import { bounds } from '../bounds.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
 import { nearestWord } from '../domain/text.ts';
-import { CapacityError, firstSchemaError, parseJsonText } from './capacity-error.ts';
 
 /** Routes of a traffic mix, with their names in benchmark results. */
 export const routeNames = [
@@ -15,6 +15,11 @@ export const routeNames = [
   'analytics',
 ] as const;
 export type RouteName = (typeof routeNames)[number];
+
+/** Returns a number for each route. */
+export function mapRoutes(numberOf: (name: RouteName) => number): Record<RouteName, number> {
+  return Object.fromEntries(routeNames.map((name) => [name, numberOf(name)])) as Record<RouteName, number>;
+}
 
 /** All routes except `session`. A mix states the number of their requests per 100 sessions. */
 type RouteAfterSession = Exclude<RouteName, 'session'>;
@@ -97,7 +102,7 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   const shares = file.per_100_sessions;
   const perSession = (name: RouteName) => (name === 'session' ? 1 : (shares[name] ?? 0) / 100);
   return {
-    perSession: Object.fromEntries(routeNames.map((name) => [name, perSession(name)])) as Record<RouteName, number>,
+    perSession: mapRoutes(perSession),
     busyShare: file.busy_share ?? 1,
     minutePeakFactor: file.minute_peak ?? null,
     livePeakFactor: file.live_peak ?? 1,
@@ -121,7 +126,7 @@ function assertKnownMembers(value: unknown): void {
     assertMemberNames(shares, routesAfterSession, 'per_100_sessions');
   }
   if (isJsonObject(limits)) {
-    assertMemberNames(limits, ['requests_per_minute', 'analytics_per_minute', 'sessions_per_day'], 'limits');
+    assertMemberNames(limits, Object.keys(TrafficMixSchema.properties.limits.properties), 'limits');
   }
 }
 
@@ -151,7 +156,7 @@ export interface KeyLoad {
 }
 
 /** Computes the load at which an API key reaches the first of its three limits. */
-export function computeKeyLoad(mix: TrafficMix): KeyLoad {
+export function calculateLoadPerKey(mix: TrafficMix): KeyLoad {
   const { perSession, limits, busyShare } = mix;
   const total = routeNames.reduce((sum, name) => sum + perSession[name], 0);
   const limited = total - perSession.click;
@@ -173,12 +178,31 @@ export function computeKeyLoad(mix: TrafficMix): KeyLoad {
   const busy = sessionsPerSecond * busyShare;
   return {
     boundBy,
-    ratesPerSecond: Object.fromEntries(routeNames.map((name) => [name, busy * perSession[name]])) as Record<
-      RouteName,
-      number
-    >,
+    ratesPerSecond: mapRoutes((name) => busy * perSession[name]),
     requestsPerSecond: busy * total,
     sessionsPerDay: perDay * busyShare,
     liveSessions: live * busyShare,
   };
+}
+
+/** No plan is possible, because a file is invalid or the server is too small. The error message is one line. */
+export class CapacityError extends Error {
+  override readonly name = 'CapacityError';
+}
+
+/** Parses JSON that may start with a byte order mark. Throws `CapacityError` with a message that does not quote the file. */
+export function parseJsonText(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    throw new CapacityError('is not JSON');
+  }
+}
+
+/** Returns the first validation error of a value, such as `limits.sessions_per_day must be integer`. */
+export function firstSchemaError(validator: Validator<Record<never, never>, TSchema>, value: unknown): string {
+  const error = validator.Errors(value)[0];
+  if (error === undefined) throw new Error('the value is valid');
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  return `${path === '' ? 'the file' : path} ${error.message}`;
 }

@@ -54,13 +54,13 @@ class SessionClickSketch {
 
   #sketchOf(sub: Uint8Array): Uint8Array {
     const day = dayOf(decodeSubId(sub).createdMs);
-    const slot = day & 1;
+    const index = day & 1;
     // A day before the sketch's day uses the same sketch, so that counts do not restart when the clock is set back.
-    if (day > this.#days[slot]!) {
-      this.#days[slot] = day;
-      this.#sketches[slot] = new Uint8Array(rowOffsets.length * (this.#mask + 1));
+    if (day > this.#days[index]!) {
+      this.#days[index] = day;
+      this.#sketches[index] = new Uint8Array(rowOffsets.length * (this.#mask + 1));
     }
-    return this.#sketches[slot]!;
+    return this.#sketches[index]!;
   }
 }
 
@@ -105,10 +105,6 @@ export class ClickRecordLimiter implements LedgerSubscriber {
   }
 }
 
-type ClickLimits = {
-  readonly [Bound in
-    | 'clicksRecordedPerLinkMax'
-    | 'clickCountersMax'
-    | 'clicksRecordedPerSessionMax'
-    | 'sessionClickCells']: number;
-};
+type ClickLimits = Readonly<
+  Record<'clicksRecordedPerLinkMax' | 'clickCountersMax' | 'clicksRecordedPerSessionMax' | 'sessionClickCells', number>
+>;

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import { parseIsoTimestamp } from '../domain/calendar.ts';
 import { microsPerUsd, usdToExactMicros } from '../domain/money.ts';
 import { isVisibleAscii } from '../domain/text.ts';
-import type { ClickIds } from '../ids/click-id.ts';
+import type { ClickIds } from '../ids/click-tokens.ts';
 import { formatSubId, type SubIds } from '../ids/sub-id.ts';
 import {
   type ClickEvidence,

@@ -1,6 +1,6 @@
 import type { CancelSignal } from '../domain/async.ts';
 import type { Confirmation, Payout } from './confirmation.ts';
-import { applyToPayout, type PayoutState, revenueDeltaMicros } from './confirmation-rules.ts';
+import { applyToPayout, type PayoutState, revenueDeltaMicros } from './confirmation.ts';
 
 /** Key of a payout: the session, the offer and the txid of a confirmation. */
 export interface PayoutKey {
@@ -23,11 +23,7 @@ export interface PayoutStateReader {
   findPayoutStates(keys: readonly PayoutKey[], signal?: CancelSignal | null): Promise<readonly PayoutStateWithLender[]>;
 }
 
-interface PendingClick {
-  readonly offerShown: boolean;
-  readonly clickedMs: number | null;
-  readonly lenderName: string | null;
-}
+type PendingClick = Pick<PayoutStateWithLender, 'offerShown' | 'clickedMs' | 'lenderName'>;
 
 /** Payout states of the rows of one batch. They include the effect of rows of the same batch that were already accepted. */
 export class PendingPayoutStates {

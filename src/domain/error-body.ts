@@ -1,5 +1,5 @@
 import { type ErrorCode, errorTable } from './errors.ts';
-import type { InvalidField, Refusal } from './outcome.ts';
+import type { ApiError, InvalidField } from './outcome.ts';
 
 /** Members of the JSON body of an error. */
 export interface ErrorBody {
@@ -12,8 +12,8 @@ export interface ErrorBody {
 }
 
 /** Creates the JSON body of an error (docs/contract.md#error-body): `error`, `message`, and at most one more member. */
-export function errorBody(refusal: Refusal, requestId?: string): ErrorBody {
-  const { code, param, rule, missingRequired, fieldsInvalid } = refusal;
+export function errorBody(error: ApiError, requestId?: string): ErrorBody {
+  const { code, param, rule, missingRequired, fieldsInvalid } = error;
   const subject = param === 'body' ? 'The request body' : param;
   return {
     error: code,

@@ -12,7 +12,7 @@ export interface InvalidField {
 }
 
 /** The error of a rejected request. `errorTable` has the status and message of each code. */
-export interface Refusal {
+export interface ApiError {
   readonly code: ErrorCode;
   /** Name of the invalid member, parameter or header (INVALID_REQUEST): always a documented name, never text of the request. */
   readonly param?: string;
@@ -27,35 +27,35 @@ export interface Refusal {
   readonly outcomeUnknown?: boolean;
 }
 
-export interface Refused {
+export interface Failure {
   readonly ok: false;
-  readonly refusal: Refusal;
+  readonly error: ApiError;
 }
 
 /** Result of an operation. Exceptions are for bugs and system errors only. */
-export type Outcome<Value> = { readonly ok: true; readonly value: Value } | Refused;
+export type Outcome<Value> = { readonly ok: true; readonly value: Value } | Failure;
 
 export function succeeded<Value>(value: Value): Outcome<Value> {
   return { ok: true, value };
 }
 
-export function refused(refusal: Refusal): Refused {
-  return { ok: false, refusal };
+export function failed(error: ApiError): Failure {
+  return { ok: false, error };
 }
 
-export function refusedWith(code: ErrorCode): Refused {
-  return refused({ code });
+export function failedWith(code: ErrorCode): Failure {
+  return failed({ code });
 }
 
-export function invalidRequest(param: RequestParam, rule: string = requestRules[param]): Refused {
-  return refused({ code: 'INVALID_REQUEST', param, rule });
+export function invalidRequest(param: RequestParam, rule: string = requestRules[param]): Failure {
+  return failed({ code: 'INVALID_REQUEST', param, rule });
 }
 
 /** Creates the error for a record that is not durable. `taken` means that the log has accepted the record and may still write it. */
-export function notDurable(retryAfterSeconds: number, taken: boolean): Refused {
-  return refused({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
+export function notDurable(retryAfterSeconds: number, taken: boolean): Failure {
+  return failed({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
 }
 
-export function unavailable(retryAfterSeconds: number): Refused {
-  return refused({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds });
+export function unavailable(retryAfterSeconds: number): Failure {
+  return failed({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds });
 }

@@ -1,10 +1,10 @@
 import { queryEncodingRule } from './errors.ts';
-import { type Refusal, refused } from './outcome.ts';
+import { type ApiError, failed } from './outcome.ts';
 
 /** Values of the parameters, undefined if absent; or the error of a parameter that is repeated or badly encoded. */
 type QueryParameters<Name extends string> =
   | { readonly ok: true; readonly values: Partial<Record<Name, string>> }
-  | { readonly ok: false; readonly refusal: Refusal };
+  | { readonly ok: false; readonly error: ApiError };
 
 /**
  * Parses the named parameters of a raw query string and ignores all other parameters. Names and values are form-encoded: `+` is a space,
@@ -34,7 +34,7 @@ export function parseQueryParameters<Name extends string>(
       const text = query.slice(nameEnd + 1, end);
       const value = encoded ? decodeComponent(text) : text;
       if (value === null || values[name] !== undefined)
-        return refused({ code: 'INVALID_REQUEST', param: name, rule: queryEncodingRule });
+        return failed({ code: 'INVALID_REQUEST', param: name, rule: queryEncodingRule });
       values[name] = value;
     } else if (unknownNames !== undefined && nameEnd > start) {
       const text = query.slice(start, nameEnd);

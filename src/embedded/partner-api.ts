@@ -4,23 +4,28 @@ import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
 import { assertKnownNames } from '../domain/assert-options.ts';
 import { type ErrorBody, errorBody } from '../domain/error-body.ts';
-import { errorTable } from '../domain/errors.ts';
-import { invalidRequest, type Outcome, type Refusal, refusedWith, succeeded, unavailable } from '../domain/outcome.ts';
+import { errorTable, type RequestParam } from '../domain/errors.ts';
+import { type ApiError, failedWith, invalidRequest, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
 import type { SortOrder } from '../matching/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';
 import { clickUrlPrefix } from '../operations/click-url.ts';
-import type { SessionView } from '../operations/create-session.ts';
+import type { SessionBody, SessionMetadata, SessionView } from '../operations/create-session.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
-import { collectIgnoredNames, knownRequestNames, withIgnoredNames } from '../operations/ignored-names.ts';
-import { type MarketplaceView, toMarketplaceView } from '../operations/marketplace-view.ts';
+import { type MarketplaceView, toMarketplaceView } from '../operations/get-marketplace.ts';
+import {
+  collectIgnoredNames,
+  type IgnoredNames,
+  knownRequestNames,
+  withIgnoredNames,
+} from '../operations/ignored-names.ts';
 import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analytics.ts';
 import type { InputsView } from '../operations/submit-inputs.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 
 /** An error of the API, with its HTTP status and the members of its JSON body. */
-export interface ApiError extends ErrorBody {
+export interface PartnerApiError extends ErrorBody {
   readonly status: number;
   /** Seconds to wait before a retry; present for status 429 and 503. */
   readonly retry_after?: number;
@@ -29,7 +34,7 @@ export interface ApiError extends ErrorBody {
 /** The result of an operation: a value or an error. */
 export type Result<Value> =
   | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly error: ApiError };
+  | { readonly ok: false; readonly error: PartnerApiError };
 
 interface OffersQuery {
   readonly sub_id: string;
@@ -99,11 +104,7 @@ export class PartnerApi {
    * would create a second session.
    */
   async createSession(
-    body: {
-      readonly referrer_tag: string;
-      readonly user_agent?: string;
-      readonly metadata?: Readonly<Record<string, string | number | boolean | null>>;
-    },
+    body: SessionBody & { readonly metadata?: SessionMetadata },
     options?: { readonly idempotencyKey?: string | null },
   ): Promise<Result<SessionView>> {
     assertKnownNames('', options ?? {}, ['idempotencyKey']);
@@ -111,68 +112,69 @@ export class PartnerApi {
     const keyOption: unknown = options?.idempotencyKey ?? '';
     const idempotencyKey = typeof keyOption === 'string' && keyOption !== '' ? keyOption : null;
     const admission = this.#admit('create_session', operations.repeatCheckFor(idempotencyKey));
-    if (!admission.ok) return toErrorResult(admission.refusal);
+    if (!admission.ok) return toErrorResult(admission.error);
     if (typeof keyOption !== 'string') {
-      return toErrorResult(operations.refuseAdmitted(admission, invalidRequest('Idempotency-Key').refusal).refusal);
+      return toErrorResult(operations.rejectAdmitted(admission, invalidRequest('Idempotency-Key').error).error);
     }
     const outcome = await operations.createSession(admission, pickKnownSessionMembers(body), idempotencyKey);
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
-    return {
-      ok: true,
-      value: withIgnoredNames(outcome.value.session, ignoredMembers(admission, 'create_session', body)),
-    };
+    if (!outcome.ok) return toErrorResult(outcome.error);
+    const ignored = ignoredMembers(admission, 'create_session', body);
+    return { ok: true, value: withIgnoredNames(outcome.value.session, ignored) };
   }
 
   /** POST /inputs (docs/contract.md#submitting-fields). */
-  async submitInputs(body: {
+  submitInputs(body: {
     readonly sub_id: string;
     readonly fields: Readonly<Record<string, unknown>>;
   }): Promise<Result<InputsView>> {
-    const admission = this.#admit('submit_inputs');
-    if (!admission.ok) return toErrorResult(admission.refusal);
-    const outcome = await this.#deps.operations.submitInputs(admission, body);
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
-    return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, 'submit_inputs', body)) };
+    return this.#run('submit_inputs', body, (admission) => this.#deps.operations.submitInputs(admission, body));
   }
 
   /** GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Each response counts as a view. */
-  async getMarketplace(query: MarketplaceQuery): Promise<Result<MarketplaceView>> {
-    const admission = this.#admit('get_marketplace');
-    if (!admission.ok) return toErrorResult(admission.refusal);
-    const request = toMarketplaceRequest(query, 'json');
-    if (!request.ok) return toErrorResult(request.refusal);
-    const outcome = await this.#deps.operations.getMarketplace(admission, request.value, true, null);
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
-    const view = toMarketplaceView(outcome.value, clickUrlPrefix(this.#deps.urls.click));
-    return { ok: true, value: withIgnoredNames(view, ignoredMembers(admission, 'get_marketplace', query)) };
+  getMarketplace(query: MarketplaceQuery): Promise<Result<MarketplaceView>> {
+    const { operations, urls } = this.#deps;
+    return this.#run('get_marketplace', query, async (admission) => {
+      const request = toMarketplaceRequest(query, 'json');
+      if (!request.ok) return request;
+      const outcome = await operations.getMarketplace(admission, request.value, true, null);
+      return outcome.ok ? succeeded(toMarketplaceView(outcome.value, clickUrlPrefix(urls.click))) : outcome;
+    });
   }
 
   /**
    * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code). Returns the HTML that shows the offers of this
    * session on a page. The widget loads its offers from the public listener at `urls.widget`. That request counts the view.
    */
-  async getWidget(query: WidgetQuery): Promise<Result<WidgetEmbedView>> {
-    const admission = this.#admit('get_marketplace');
-    if (!admission.ok) return toErrorResult(admission.refusal);
-    const { format } = (query ?? {}) as { readonly format?: unknown };
-    const request = toMarketplaceRequest(query, typeof format === 'string' ? format : undefined);
-    const outcome = request.ok ? this.#deps.operations.embedWidget(admission, request.value) : request;
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
-    return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, 'get_marketplace', query)) };
+  getWidget(query: WidgetQuery): Promise<Result<WidgetEmbedView>> {
+    return this.#run('get_marketplace', query, (admission) => {
+      const { format } = (query ?? {}) as { readonly format?: unknown };
+      const request = toMarketplaceRequest(query, typeof format === 'string' ? format : undefined);
+      return request.ok ? this.#deps.operations.embedWidget(admission, request.value) : request;
+    });
   }
 
   /** GET /analytics (docs/contract.md#analytics). The granularity determines the type of the result. Default: `summary`. */
-  async queryAnalytics(query: AnalyticsQuery): Promise<Result<SummaryView>>;
-  async queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<Result<DailyView>>;
-  async queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<Result<RowsView>>;
-  async queryAnalytics(query: AnalyticsQuery | AnalyticsPageQuery<'daily' | 'row'>): Promise<Result<AnalyticsView>> {
-    const admission = this.#admit('query_analytics');
-    if (!admission.ok) return toErrorResult(admission.refusal);
-    const request = toAnalyticsRequest(query);
-    if (!request.ok) return toErrorResult(request.refusal);
-    const outcome = await this.#deps.operations.queryAnalytics(admission, request.value, null);
-    if (!outcome.ok) return toErrorResult(outcome.refusal);
-    return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, 'query_analytics', query)) };
+  queryAnalytics(query: AnalyticsQuery): Promise<Result<SummaryView>>;
+  queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<Result<DailyView>>;
+  queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<Result<RowsView>>;
+  queryAnalytics(query: AnalyticsQuery | AnalyticsPageQuery<'daily' | 'row'>): Promise<Result<AnalyticsView>> {
+    return this.#run('query_analytics', query, (admission) => {
+      const request = toAnalyticsRequest(query);
+      return request.ok ? this.#deps.operations.queryAnalytics(admission, request.value, null) : request;
+    });
+  }
+
+  /** Admits the caller and runs an operation. `argument` is the object whose unknown members the result lists for a test key. */
+  async #run<View extends object>(
+    operation: Operation,
+    argument: object,
+    run: (admission: Admission) => Outcome<View> | Promise<Outcome<View>>,
+  ): Promise<Result<View & IgnoredNames>> {
+    const admission = this.#admit(operation);
+    if (!admission.ok) return toErrorResult(admission.error);
+    const outcome = await run(admission);
+    if (!outcome.ok) return toErrorResult(outcome.error);
+    return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, operation, argument)) };
   }
 
   #admit(operation: Operation, isRepeat?: (caller: Caller) => boolean) {
@@ -182,16 +184,16 @@ export class PartnerApi {
 }
 
 export function toResult<Value>(outcome: Outcome<Value>): Result<Value> {
-  return outcome.ok ? outcome : toErrorResult(outcome.refusal);
+  return outcome.ok ? outcome : toErrorResult(outcome.error);
 }
 
-function toErrorResult(refusal: Refusal): { readonly ok: false; readonly error: ApiError } {
-  const { retryAfterSeconds } = refusal;
+function toErrorResult(error: ApiError): { readonly ok: false; readonly error: PartnerApiError } {
+  const { retryAfterSeconds } = error;
   return {
     ok: false,
     error: {
-      status: errorTable[refusal.code].status,
-      ...errorBody(refusal),
+      status: errorTable[error.code].status,
+      ...errorBody(error),
       ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
     },
   };
@@ -212,47 +214,43 @@ function pickKnownSessionMembers(body: unknown): unknown {
   );
 }
 
-/** Checks the types of the arguments and converts their values to text, as in a query string. */
 function toMarketplaceRequest(query: unknown, format: string | undefined): Outcome<MarketplaceRequest> {
-  const { sub_id, max_offers, sort, explain } = (query ?? {}) as Record<keyof MarketplaceQuery, unknown>;
-  if (typeof sub_id !== 'string') return invalidRequest('sub_id');
-  if (max_offers !== undefined && typeof max_offers !== 'number') return invalidRequest('max_offers');
-  if (!isOptionalString(sort)) return invalidRequest('sort');
-  if (explain !== undefined && typeof explain !== 'boolean') return invalidRequest('explain');
-  return succeeded({
-    sub_id,
-    format,
-    max_offers: max_offers === undefined ? undefined : String(max_offers),
-    sort,
-    explain: explain === undefined ? undefined : String(explain),
-  });
+  const subId: unknown = (query as Partial<MarketplaceQuery> | null | undefined)?.sub_id;
+  if (typeof subId !== 'string') return invalidRequest('sub_id');
+  const request = toQueryText(query, { sub_id: 'string', max_offers: 'number', sort: 'string', explain: 'boolean' });
+  return request.ok ? succeeded({ ...request.value, format }) : request;
 }
 
 function toAnalyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
-  const parameters = (query ?? {}) as Record<keyof AnalyticsRequest, unknown>;
-  const { referrer_tag, sub_id_list, date_from, date_to, granularity, limit, cursor } = parameters;
-  if (!isOptionalString(referrer_tag)) return refusedWith('INVALID_REFERRER_TAG');
-  if (!isOptionalStringArray(sub_id_list)) return invalidRequest('sub_id_list');
-  if (!isOptionalString(granularity)) return invalidRequest('granularity');
-  if (!isOptionalString(date_to)) return invalidRequest('date_to');
-  if (!isOptionalString(date_from)) return invalidRequest('date_from');
-  if (limit !== undefined && typeof limit !== 'number') return invalidRequest('limit');
-  if (!isOptionalString(cursor)) return invalidRequest('cursor');
-  return succeeded({
-    referrer_tag,
-    sub_id_list: sub_id_list?.join(','),
-    date_from,
-    date_to,
-    granularity,
-    limit: limit === undefined ? undefined : String(limit),
-    cursor,
+  const tag: unknown = (query as Partial<AnalyticsQuery> | null | undefined)?.referrer_tag;
+  if (tag !== undefined && typeof tag !== 'string') return failedWith('INVALID_REFERRER_TAG');
+  return toQueryText(query, {
+    referrer_tag: 'string',
+    sub_id_list: 'strings',
+    granularity: 'string',
+    date_to: 'string',
+    date_from: 'string',
+    limit: 'number',
+    cursor: 'string',
   });
 }
 
-function isOptionalString(value: unknown): value is string | undefined {
-  return value === undefined || typeof value === 'string';
+/** Checks the types of the members and converts their values to text, as in a query string. Absent members stay undefined. */
+function toQueryText<Name extends RequestParam>(
+  query: unknown,
+  types: Readonly<Record<Name, 'string' | 'number' | 'boolean' | 'strings'>>,
+): Outcome<Readonly<Record<Name, string | undefined>>> {
+  const text: Partial<Record<Name, string>> = {};
+  for (const name of Object.keys(types) as Name[]) {
+    const value: unknown = (query as Partial<Record<Name, unknown>> | null | undefined)?.[name];
+    if (value === undefined) continue;
+    const isTyped = types[name] === 'strings' ? isStringArray(value) : typeof value === types[name];
+    if (!isTyped) return invalidRequest(name);
+    text[name] = String(value);
+  }
+  return succeeded(text as Record<Name, string | undefined>);
 }
 
-function isOptionalStringArray(value: unknown): value is readonly string[] | undefined {
-  return value === undefined || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
+function isStringArray(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }

@@ -2,7 +2,7 @@ import type { Level, Logger } from 'pino';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type ErrorCode, errorTable } from '../domain/errors.ts';
-import type { Refusal } from '../domain/outcome.ts';
+import type { ApiError } from '../domain/outcome.ts';
 import type { CallerIds, LoggedRequest, Reply } from '../http/engines/listener.ts';
 import { describeError } from './describe-error.ts';
 
@@ -72,14 +72,14 @@ export class RequestLogger {
   }
 
   /** Logs a reply with a status of 400 or above. Exceptions are logged by `logError` instead. */
-  readonly logRefusal = (request: LoggedRequest, { status, refusal }: Reply): void => {
-    const code = refusal?.code;
+  readonly logErrorReply = (request: LoggedRequest, { status, error }: Reply): void => {
+    const code = error?.code;
     if (code === 'INTERNAL_ERROR') return;
     const level = refusalLevel(code, status);
     // The kind of an error is its code, or the status of a page without a code. Both have few different values.
     if (this.#mayLog(level, code ?? `status ${status}`)) {
       const reason = code === undefined ? `status ${status}` : errorTable[code].phrase;
-      this.#options.logger[level](this.#fields(request, status, refusal), `request rejected: ${reason}`);
+      this.#options.logger[level](this.#fields(request, status, error), `request rejected: ${reason}`);
     }
   };
 
@@ -112,7 +112,7 @@ export class RequestLogger {
     return false;
   }
 
-  #fields({ requestId, method, routeIndex, caller, elapsedMs }: LoggedRequest, status: number, refusal?: Refusal) {
+  #fields({ requestId, method, routeIndex, caller, elapsedMs }: LoggedRequest, status: number, error?: ApiError) {
     const { routeNames, callerNames } = this.#options;
     const names = caller && callerNames(caller);
     return {
@@ -120,8 +120,8 @@ export class RequestLogger {
       route: routeNames[routeIndex],
       method: knownMethods.has(method) ? method : 'other',
       status,
-      code: refusal?.code,
-      param: refusal?.param,
+      code: error?.code,
+      param: error?.param,
       keyId: names?.key,
       account: names?.account,
       durationMs: Math.round(elapsedMs),
@@ -147,7 +147,7 @@ export class RequestLogger {
   }
 }
 
-/** Returns the log level of a refusal. Replies without an error code are HTML pages, health checks and replies to prefetch requests. */
+/** Returns the log level of an error. Replies without an error code are HTML pages, health checks and replies to prefetch requests. */
 function refusalLevel(code: ErrorCode | undefined, status: number): Level {
   if (code === undefined) return status < 500 ? 'info' : 'debug';
   return levelsByCode[code] ?? 'info';

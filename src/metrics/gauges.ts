@@ -1,7 +1,8 @@
 import { statfs } from 'node:fs/promises';
+import { performance } from 'node:perf_hooks';
 import process from 'node:process';
+import type { BucketHistogram } from './histogram.ts';
 import { type MetricRegistry, withinScrapeTimeout } from './metric-registry.ts';
-import type { EventLoopMonitor } from './process-metrics.ts';
 
 export const logNames = ['ledger', 'journal'] as const;
 export type LogName = (typeof logNames)[number];
@@ -36,7 +37,7 @@ export interface CatalogStatus {
 export interface GaugeSources {
   readonly build: { readonly version: string; readonly engine: string };
   readonly dataDir: string;
-  readonly eventLoop: Pick<EventLoopMonitor, 'delays' | 'utilization'>;
+  readonly eventLoopDelays: BucketHistogram;
   readonly ready: () => boolean;
   readonly liveSessions: () => number;
   readonly liveSessionsMax: number;
@@ -60,6 +61,7 @@ export interface GaugeSources {
   readonly analyticsSkippedRecords: () => Promise<Readonly<Record<string, number>>>;
 }
 
+/** Registers the metrics that are read at each scrape. Call this function once for each registry. */
 export function registerGauges(registry: MetricRegistry, sources: GaugeSources): void {
   const { build, ledgerDurablePosition, analyticsAppliedPosition, logHealthy } = sources;
   registry.labeledGaugeFrom(
@@ -125,7 +127,7 @@ export function registerGauges(registry: MetricRegistry, sources: GaugeSources):
   if (sources.certificateStatus !== null) registerCertificateGauges(registry, sources.certificateStatus);
   registry.gaugeFrom('marketplace_aggregator_up', '1 while the aggregator runs.', () => Number(sources.aggregatorUp()));
   registerSkippedRecords(registry, sources.analyticsSkippedRecords);
-  registerEventLoopMetrics(registry, sources.eventLoop);
+  registerEventLoopMetrics(registry, sources.eventLoopDelays);
   registerDiskGauges(registry, sources.dataDir);
 }
 
@@ -197,20 +199,15 @@ function registerSkippedRecords(registry: MetricRegistry, read: GaugeSources['an
   );
 }
 
-function registerEventLoopMetrics(registry: MetricRegistry, { delays, utilization }: GaugeSources['eventLoop']): void {
+function registerEventLoopMetrics(registry: MetricRegistry, delays: BucketHistogram): void {
   registry.histogramFrom('marketplace_event_loop_delay_seconds', 'Timer delay of the main thread.', delays);
-  registry.counterFrom(
-    'marketplace_event_loop_active_seconds_total',
-    'Time in which the main thread was active.',
-    [],
-    () => [{ labels: {}, value: utilization().active / 1000 }],
-  );
-  registry.counterFrom(
-    'marketplace_event_loop_idle_seconds_total',
-    'Time in which the main thread was idle.',
-    [],
-    () => [{ labels: {}, value: utilization().idle / 1000 }],
-  );
+  for (const [name, help, state] of [
+    ['marketplace_event_loop_active_seconds_total', 'Time in which the main thread was active.', 'active'],
+    ['marketplace_event_loop_idle_seconds_total', 'Time in which the main thread was idle.', 'idle'],
+  ] as const) {
+    const read = () => [{ labels: {}, value: performance.eventLoopUtilization()[state] / 1000 }];
+    registry.counterFrom(name, help, [], read);
+  }
 }
 
 function registerDiskGauges(registry: MetricRegistry, dataDir: string): void {

@@ -21,45 +21,21 @@ interface SeriesLabel {
   readonly values: readonly string[];
 }
 
-/** Publishes a `BucketHistogram` as a Prometheus histogram. */
-class PublishedHistogram extends Histogram {
-  readonly #name: string;
-  readonly #help: string;
-  readonly #histogram: BucketHistogram;
-  readonly #series: SeriesLabel | null;
-
-  constructor(
-    registry: Registry,
-    name: string,
-    help: string,
-    histogram: BucketHistogram,
-    series: SeriesLabel | null = null,
-  ) {
-    super({ name, help, labelNames: series === null ? [] : [series.label], registers: [registry] });
-    this.#name = name;
-    this.#help = help;
-    this.#histogram = histogram;
-    this.#series = series;
-  }
-
-  /** Returns the values for the Prometheus text. Overrides the method that the registry calls. */
-  async getForPromString() {
-    const values = (this.#series?.values ?? [null]).flatMap((value, index) => {
-      const labels = value === null ? {} : { [this.#series!.label]: value };
-      const { count, sum, buckets } = this.#histogram.snapshot(index);
-      return [
-        ...buckets.map(({ end, count: cumulative }) => ({
-          metricName: `${this.#name}_bucket`,
-          labels: { ...labels, le: end },
-          value: cumulative,
-        })),
-        { metricName: `${this.#name}_bucket`, labels: { ...labels, le: '+Inf' }, value: count },
-        { metricName: `${this.#name}_sum`, labels, value: sum },
-        { metricName: `${this.#name}_count`, labels, value: count },
-      ];
-    });
-    return { name: this.#name, help: this.#help, type: 'histogram', values, aggregator: 'sum' };
-  }
+/** Returns the samples of a histogram for the Prometheus text. */
+function histogramSamples(name: string, histogram: BucketHistogram, series: SeriesLabel | null) {
+  return (series?.values ?? [null]).flatMap((value, index) => {
+    const labels = value === null ? {} : { [series!.label]: value };
+    const { count, sum, buckets } = histogram.snapshot(index);
+    return [
+      ...[...buckets, { end: '+Inf', count }].map((bucket) => ({
+        metricName: `${name}_bucket`,
+        labels: { ...labels, le: bucket.end },
+        value: bucket.count,
+      })),
+      { metricName: `${name}_sum`, labels, value: sum },
+      { metricName: `${name}_count`, labels, value: count },
+    ];
+  });
 }
 
 export interface Sample {
@@ -124,8 +100,17 @@ export class MetricRegistry {
     });
   }
 
+  /** Publishes a `BucketHistogram` as a Prometheus histogram. */
   histogramFrom(name: string, help: string, histogram: BucketHistogram, series: SeriesLabel | null = null): void {
-    new PublishedHistogram(this.#registry, name, help, histogram, series);
+    const labelNames = series === null ? [] : [series.label];
+    const published = new Histogram({ name, help, labelNames, registers: [this.#registry] });
+    // The registry calls this method for the Prometheus text.
+    Object.assign(published, {
+      getForPromString: async () => {
+        const values = histogramSamples(name, histogram, series);
+        return { name, help, type: 'histogram', values, aggregator: 'sum' };
+      },
+    });
   }
 }
 

@@ -1,11 +1,4 @@
-import {
-  type GaugeSources,
-  type LogIncidentKind,
-  type LogName,
-  logIncidentKinds,
-  logNames,
-  registerGauges,
-} from './gauges.ts';
+import { type LogIncidentKind, type LogName, logIncidentKinds, logNames } from './gauges.ts';
 import {
   BucketHistogram,
   batchRequestsBuckets,
@@ -64,7 +57,7 @@ type AuthRefusal = (typeof rateLimitKinds)[number] | (typeof unauthorizedKinds)[
  */
 export class Metrics {
   readonly requests: RequestCounter;
-  readonly #registry = new MetricRegistry();
+  readonly registry = new MetricRegistry();
   readonly #authRefusals: Record<AuthRefusal, number> = {
     minute: 0,
     analytics: 0,
@@ -76,41 +69,41 @@ export class Metrics {
   readonly #groupBytes = new BucketHistogram(groupBytesBuckets, logNames.length);
   readonly #logWriteDurations = new BucketHistogram(logWriteDurationBuckets, logNames.length);
   readonly #batchRequests = new BucketHistogram(batchRequestsBuckets);
-  readonly #unrecordedClicks = this.#registry.counter(
-    'marketplace_unrecorded_clicks_total',
-    'Clicks redirected without a durable record.',
-  );
-  readonly #lostViews = this.#registry.counter('marketplace_lost_views_total', 'Views that the ledger did not record.');
-  readonly #missingSessions = this.#registry.counter(
-    'marketplace_missing_sessions_total',
-    'Requests for a session that should be live and is in no store. Should be zero.',
-  );
-  readonly #widgetEvents = this.#registry.counter(
+  readonly #widgetEvents = this.registry.counter(
     'marketplace_widget_events_total',
     'Recorded widget events, by type.',
     ['type'],
   );
-  readonly #requestTimeouts = this.#registry.counter(
-    'marketplace_request_timeouts_total',
-    'Requests past the deadline, on both listeners. They get 503.',
-  );
-  readonly #requestErrors = this.#registry.counter(
-    'marketplace_request_errors_total',
-    'Exceptions while handling requests, on both listeners. Unanswered requests get 500.',
-  );
-  readonly #logIncidents = this.#registry.counter('marketplace_log_incidents_total', 'Log incidents by log and kind.', [
+  readonly #logIncidents = this.registry.counter('marketplace_log_incidents_total', 'Log incidents by log and kind.', [
     'log',
     'kind',
   ]);
-  readonly #matchWorkerFailures = this.#registry.counter(
+  readonly countUnrecordedClick = this.#eventCounter(
+    'marketplace_unrecorded_clicks_total',
+    'Clicks redirected without a durable record.',
+  );
+  readonly countLostView = this.#eventCounter('marketplace_lost_views_total', 'Views that the ledger did not record.');
+  readonly countMissingSession = this.#eventCounter(
+    'marketplace_missing_sessions_total',
+    'Requests for a session that should be live and is in no store. Should be zero.',
+  );
+  readonly countRequestTimeout = this.#eventCounter(
+    'marketplace_request_timeouts_total',
+    'Requests past the deadline, on both listeners. They get 503.',
+  );
+  readonly countRequestError = this.#eventCounter(
+    'marketplace_request_errors_total',
+    'Exceptions while handling requests, on both listeners. Unanswered requests get 500.',
+  );
+  readonly countMatchWorkerFailure = this.#eventCounter(
     'marketplace_match_worker_failures_total',
     'Matching threads that exited or could not start. They are restarted.',
   );
-  readonly #aggregatorRestarts = this.#registry.counter(
+  readonly countAggregatorRestart = this.#eventCounter(
     'marketplace_aggregator_restarts_total',
     'Restarts of the aggregator after an exit.',
   );
-  readonly #analyticsRebuilds = this.#registry.counter(
+  readonly countAnalyticsRebuild = this.#eventCounter(
     'marketplace_analytics_rebuilds_total',
     'Rebuilds of the analytics store from the ledger.',
   );
@@ -120,34 +113,21 @@ export class Metrics {
     this.requests = new RequestCounter(routes);
     this.#registerRequestMetrics(routes);
     this.#registerLogMetrics();
-    this.#registry.histogramFrom(
+    this.registry.histogramFrom(
       'marketplace_match_batch_requests',
       'Requests sent to a matching thread in one batch.',
       this.#batchRequests,
     );
-    registerProcessMetrics(this.#registry);
+    registerProcessMetrics(this.registry);
   }
 
-  /** Registers the metrics that are read at each scrape. Call this method once. */
-  registerGauges(sources: GaugeSources): void {
-    registerGauges(this.#registry, sources);
-  }
-
-  readonly countUnrecordedClick = (): void => this.#unrecordedClicks.inc();
-  readonly countLostView = (): void => this.#lostViews.inc();
   readonly countWidgetEvents = (types: readonly string[]): void => {
     for (const type of types) this.#widgetEvents.inc({ type });
   };
-  readonly countMissingSession = (): void => this.#missingSessions.inc();
-  readonly countRequestTimeout = (): void => this.#requestTimeouts.inc();
-  readonly countRequestError = (): void => this.#requestErrors.inc();
   readonly countAuthRefusal = (reason: AuthRefusal): void => {
     this.#authRefusals[reason] += 1;
   };
   readonly observeMatchBatch = (requests: number): void => this.#batchRequests.observe(requests);
-  readonly countMatchWorkerFailure = (): void => this.#matchWorkerFailures.inc();
-  readonly countAggregatorRestart = (): void => this.#aggregatorRestarts.inc();
-  readonly countAnalyticsRebuild = (): void => this.#analyticsRebuilds.inc();
 
   countLogIncident(log: LogName, kind: LogIncidentKind): void {
     this.#logIncidents.inc({ log, kind });
@@ -163,34 +143,39 @@ export class Metrics {
     };
   }
 
-  readonly contentType = this.#registry.contentType;
+  readonly contentType = this.registry.contentType;
 
   /** Returns all metrics in the Prometheus text format. */
   render(): Promise<string> {
-    return this.#registry.render();
+    return this.registry.render();
+  }
+
+  #eventCounter(name: string, help: string): () => void {
+    const counter = this.registry.counter(name, help);
+    return () => counter.inc();
   }
 
   #registerRequestMetrics(routes: readonly string[]): void {
     const { requests } = this;
-    this.#registry.counterFrom(
+    this.registry.counterFrom(
       'marketplace_requests_total',
       'Requests answered on the public listener, by route and status.',
       ['route', 'status'],
       () => [...requests.counts()].map(({ route, status, count }) => ({ labels: { route, status }, value: count })),
     );
-    this.#registry.histogramFrom(
+    this.registry.histogramFrom(
       'marketplace_request_duration_seconds',
       'Time from the request head to the reply on the public listener, by route.',
       requests.durations,
       { label: 'route', values: routes },
     );
-    this.#registry.counterFrom(
+    this.registry.counterFrom(
       'marketplace_rate_limited_requests_total',
       'Requests rejected by a rate limit: per minute, analytics queries per minute, or sessions per day.',
       ['limit'],
       () => rateLimitKinds.map((limit) => ({ labels: { limit }, value: this.#authRefusals[limit] })),
     );
-    this.#registry.counterFrom(
+    this.registry.counterFrom(
       'marketplace_unauthorized_requests_total',
       "Requests rejected for a missing, invalid or other vertical's API key.",
       ['reason'],
@@ -200,24 +185,13 @@ export class Metrics {
 
   #registerLogMetrics(): void {
     const series = { label: 'log', values: logNames };
-    this.#registry.histogramFrom(
-      'marketplace_log_group_records',
-      'Records written together, by log.',
-      this.#groupRecords,
-      series,
-    );
-    this.#registry.histogramFrom(
-      'marketplace_log_group_bytes',
-      'Bytes written together, by log.',
-      this.#groupBytes,
-      series,
-    );
-    this.#registry.histogramFrom(
-      'marketplace_log_write_duration_seconds',
-      'Time to write and sync one group, by log.',
-      this.#logWriteDurations,
-      series,
-    );
+    for (const [name, help, histogram] of [
+      ['marketplace_log_group_records', 'Records written together, by log.', this.#groupRecords],
+      ['marketplace_log_group_bytes', 'Bytes written together, by log.', this.#groupBytes],
+      ['marketplace_log_write_duration_seconds', 'Time to write and sync one group, by log.', this.#logWriteDurations],
+    ] as const) {
+      this.registry.histogramFrom(name, help, histogram, series);
+    }
     // Every counter starts at 0, because Prometheus detects no increase if a counter first appears with its first event.
     for (const log of logNames) for (const kind of logIncidentKinds) this.#logIncidents.inc({ log, kind }, 0);
   }

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { type EventLoopUtilization, performance } from 'node:perf_hooks';
+import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 import { bounds } from '../bounds.ts';
@@ -18,11 +18,6 @@ export class EventLoopMonitor {
 
   constructor() {
     this.#timer = this.#scheduleSample();
-  }
-
-  /** Returns the active and idle time of the event loop since the process started, in milliseconds. */
-  utilization(): EventLoopUtilization {
-    return performance.eventLoopUtilization();
   }
 
   /** Stops the measurement. Idempotent. */

@@ -15,7 +15,7 @@ import {
   usdSchema,
 } from './schema-parts.ts';
 
-const attributedUsd = usdSchema('Expected revenue of the clicks: preliminary, available on the same day');
+const attributedUsd = usdSchema('Expected revenue of the clicks, preliminary');
 const confirmedUsd = usdSchema('Revenue confirmed by lenders, 14 to 45 days after the click');
 
 const metricProperties = {
@@ -26,7 +26,7 @@ const metricProperties = {
   rev_attributed: attributedUsd,
   rev_confirmed: confirmedUsd,
   rev_per_session: usdSchema(
-    '`rev_confirmed` per session, 0 without sessions. Sessions of the last 45 days lower it, since most of their confirmations are still to come: compare experiments by `rev_per_session_matured`',
+    '`rev_confirmed` per session, which recent sessions lower; compare by `rev_per_session_matured`',
   ),
 };
 
@@ -48,16 +48,14 @@ const widgetEventsSchema = schemaFor<Readonly<Record<WidgetEventType, number>>>(
     {
       title: 'WidgetEvents',
       description:
-        "What widgets told of themselves and of the person before them. It comes from the visitor's browser and nothing is booked by it, so `offer_click` need not be `offer_clicks`.",
+        'Events that widgets reported. They book no revenue, and `offer_click` may differ from `offer_clicks`.',
     },
   ),
 );
 
 const requestedTagSchema = nullable(Type.String({ description: 'The requested tag; `null` for a list of ids alone.' }));
 const retainedFromSchema = nullable(
-  isoDateSchema(
-    'The first date with data of single sessions; `null` if there is no such limit. Figures by tag are complete for all dates; rows, and figures of listed ids, start at this date.',
-  ),
+  isoDateSchema('First date of rows and of figures of listed ids; `null` without a limit.'),
 );
 const dateRangeProperties = {
   date_from: isoDateSchema('The first day, inclusive.'),
@@ -72,28 +70,22 @@ export const summarySchema = schemaFor<SummaryView>()(
       ...metricProperties,
       top_lenders: Type.Array(lenderSchema, {
         maxItems: bounds.topLendersMax,
-        description: 'Lenders with at least one click, sorted by clicks, then by name.',
+        description: 'Lenders with clicks, sorted by clicks, then by name.',
       }),
       granularity: Type.Unsafe<'summary'>({ type: 'string', const: 'summary' }),
       ...dateRangeProperties,
       ids_outside_dates: countSchema('Your ids of `sub_id_list` whose sessions were created on other days.'),
-      matured_from: nullable(
-        isoDateSchema(
-          `The first day of \`sessions_matured\`, \`rev_per_session_matured\` and \`rev_per_session_ci95\`: \`date_from\`, or ${bounds.maturedDefaultDays} days before today when neither date was sent. \`null\` when no day of the dates is matured.`,
-        ),
-      ),
-      matured_to: nullable(isoDateSchema('The last day of that range; `null` with `matured_from`.')),
+      matured_from: nullable(isoDateSchema('First day of the matured figures; `null` if no day is matured.')),
+      matured_to: nullable(isoDateSchema('Last day of the matured figures; `null` with `matured_from`.')),
       sessions_matured: countSchema(`Sessions ${maturedPhrase}, whose confirmations are in.`),
       rev_per_session_matured: nullable(
-        usdSchema(
-          '`rev_confirmed` per session of these, `null` without any: the figure to compare experiments by, once the intervals do not overlap',
-        ),
+        usdSchema('`rev_confirmed` per matured session, to compare experiments by; `null` without any'),
       ),
       rev_per_session_ci95: nullable(
         Type.Object(
           { low: Type.Number(), high: Type.Number() },
           {
-            description: `The interval that the mean of matured sessions lies in with 95 % confidence; \`null\` for fewer than ${bounds.confidenceSessionsMin}.`,
+            description: `95 % confidence interval of the mean; \`null\` below ${bounds.confidenceSessionsMin} matured sessions.`,
           },
         ),
       ),
@@ -134,9 +126,7 @@ const rowSchema = Type.Object(
     offer_clicks: countSchema('Counted clicks.'),
     rev_attributed: attributedUsd,
     rev_confirmed: confirmedUsd,
-    last_event_at: timestampSchema(
-      'Time of the last event: creation, view, counted click, confirmation or widget event',
-    ),
+    last_event_at: timestampSchema('Time of the last event of any kind'),
     lenders: Type.Array(lenderSchema),
   },
   { title: 'Row' },
@@ -156,9 +146,7 @@ function pageSchema<const Granularity extends 'daily' | 'row', Item extends TSch
       sessions_kept_from: retainedFromSchema,
       data: Type.Array(item, { maxItems: bounds.analyticsPageItemsMax, description }),
       has_more: Type.Boolean({ description: 'Whether there is a next page.' }),
-      next_cursor: nullable(
-        Type.String({ description: 'The `cursor` of the next page, with the same filters; `null` at the end.' }),
-      ),
+      next_cursor: nullable(Type.String({ description: 'The `cursor` of the next page; `null` at the end.' })),
       ...ignoredProperty,
     },
     { title },

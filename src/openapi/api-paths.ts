@@ -2,13 +2,26 @@ import Type, { type TSchema } from 'typebox';
 import type { Vertical } from '../verticals/vertical.ts';
 import { dailySchema, rowsSchema, summarySchema } from './analytics-schemas.ts';
 import { marketplaceSchema, widgetEmbedSchema } from './marketplace-schemas.ts';
-import type { Content, Examples, Headers, MediaType, PathItem, Response } from './openapi-types.ts';
 import { analyticsParameters, idempotencyKeyParameter, marketplaceParameters } from './parameters.ts';
 import type { RecordedExamples } from './recorded-examples.ts';
 import { errorResponses, limitHeaders, noStoreHeader, replayedHeader, requestIdHeader } from './responses.ts';
+import type { Content, Examples, Headers, MediaType, PathItem, Response } from './schema-parts.ts';
 import { inputsRequestSchema, inputsSchema, sessionRequestSchema, sessionSchema } from './session-schemas.ts';
 
 type Samples = RecordedExamples | null;
+
+/** Errors of every operation that needs a key. */
+const keyErrors = [
+  'INVALID_REQUEST',
+  'UNAUTHORIZED',
+  'VERTICAL_MISMATCH',
+  'METHOD_NOT_ALLOWED',
+  'RATE_LIMIT_EXCEEDED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const;
+/** Errors of every operation that has a request body. */
+const bodyErrors = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
 /** Returns the operations of the API by their path below `/v1/<vertical>`. */
 export function apiPaths(vertical: Vertical, samples: Samples): Readonly<Record<string, PathItem>> {
@@ -26,8 +39,7 @@ function createSession(samples: Samples): PathItem {
       operationId: 'createSession',
       tags: ['API'],
       summary: 'Create a session',
-      description:
-        'Create one for each page load. All views, clicks and revenue of the session count for the experiment of its tag.',
+      description: 'Create one for each page load. Its views, clicks and revenue count for the experiment of its tag.',
       parameters: [idempotencyKeyParameter],
       requestBody: jsonRequestBody(sessionRequestSchema, samples && { session: { value: samples.sessionRequest } }),
       responses: {
@@ -37,20 +49,7 @@ function createSession(samples: Samples): PathItem {
           replayedHeader,
         ),
         ...errorResponses(
-          [
-            'INVALID_REFERRER_TAG',
-            'INVALID_REQUEST',
-            'UNAUTHORIZED',
-            'VERTICAL_MISMATCH',
-            'TAG_LIMIT_EXCEEDED',
-            'METHOD_NOT_ALLOWED',
-            'PAYLOAD_TOO_LARGE',
-            'UNSUPPORTED_MEDIA_TYPE',
-            'IDEMPOTENCY_MISMATCH',
-            'RATE_LIMIT_EXCEEDED',
-            'INTERNAL_ERROR',
-            'SERVICE_UNAVAILABLE',
-          ],
+          ['INVALID_REFERRER_TAG', ...keyErrors, 'TAG_LIMIT_EXCEEDED', ...bodyErrors, 'IDEMPOTENCY_MISMATCH'],
           { invalidParam: 'user_agent' },
         ),
       },
@@ -64,8 +63,7 @@ function submitInputs(vertical: Vertical, samples: Samples): PathItem {
       operationId: 'submitInputs',
       tags: ['API'],
       summary: 'Submit pocket fields',
-      description:
-        'The answers of the visitor, in one or several calls, which are merged. The response lists missing fields and says whether there are enough for offers.',
+      description: 'The answers of the visitor, in one or several calls, which are merged.',
       requestBody: jsonRequestBody(
         inputsRequestSchema(vertical),
         samples && { inputs: { value: samples.inputsRequest } },
@@ -75,23 +73,10 @@ function submitInputs(vertical: Vertical, samples: Samples): PathItem {
           'Accepted and missing fields.',
           jsonContent(inputsSchema, samples && { inputs: { value: samples.inputs } }),
         ),
-        ...errorResponses(
-          [
-            'INVALID_REQUEST',
-            'INVALID_FIELD_VALUE',
-            'SUB_ID_EXPIRED',
-            'UNAUTHORIZED',
-            'VERTICAL_MISMATCH',
-            'SUB_ID_NOT_FOUND',
-            'METHOD_NOT_ALLOWED',
-            'PAYLOAD_TOO_LARGE',
-            'UNSUPPORTED_MEDIA_TYPE',
-            'RATE_LIMIT_EXCEEDED',
-            'INTERNAL_ERROR',
-            'SERVICE_UNAVAILABLE',
-          ],
-          { invalidParam: 'fields', invalidFields: samples?.invalidFields },
-        ),
+        ...errorResponses([...keyErrors, ...bodyErrors, 'INVALID_FIELD_VALUE', 'SUB_ID_EXPIRED', 'SUB_ID_NOT_FOUND'], {
+          invalidParam: 'fields',
+          invalidFields: samples?.invalidFields,
+        }),
       },
     },
   };
@@ -104,7 +89,7 @@ function getMarketplace({ required }: Vertical, samples: Samples): PathItem {
       tags: ['API'],
       summary: 'Get offers',
       description:
-        'The offers that match the fields of the session, ranked: as JSON for your own offer cards, or as the embed code of a widget. With `json` each response counts as a view; a widget counts a view when it loads. `HEAD` counts none.',
+        'The ranked offers, or the embed code of a widget. With `json` each response counts as a view; `HEAD` does not.',
       parameters: marketplaceParameters,
       responses: {
         200: successResponse('The offers, or the embed code.', {
@@ -120,27 +105,14 @@ function getMarketplace({ required }: Vertical, samples: Samples): PathItem {
             }),
           },
           'text/html': {
-            schema: Type.String({
-              description: 'With `iframe` and `js`, unless the client prefers JSON: the embed code alone.',
-            }),
+            schema: Type.String({ description: 'The embed code alone, unless the client prefers JSON.' }),
             ...(samples && { examples: { iframe: { summary: 'format=iframe', value: samples.iframeHtml } } }),
           },
         }),
-        ...errorResponses(
-          [
-            'INVALID_REQUEST',
-            'SUB_ID_EXPIRED',
-            'INSUFFICIENT_INPUTS',
-            'UNAUTHORIZED',
-            'VERTICAL_MISMATCH',
-            'SUB_ID_NOT_FOUND',
-            'METHOD_NOT_ALLOWED',
-            'RATE_LIMIT_EXCEEDED',
-            'INTERNAL_ERROR',
-            'SERVICE_UNAVAILABLE',
-          ],
-          { invalidParam: 'format', missingRequired: required.slice(-1) },
-        ),
+        ...errorResponses([...keyErrors, 'SUB_ID_EXPIRED', 'INSUFFICIENT_INPUTS', 'SUB_ID_NOT_FOUND'], {
+          invalidParam: 'format',
+          missingRequired: required.slice(-1),
+        }),
       },
     },
   };
@@ -153,7 +125,7 @@ function queryAnalytics(samples: Samples): PathItem {
       tags: ['API'],
       summary: 'Query analytics',
       description:
-        'Sessions, views, clicks and revenue of an experiment or of a list of sessions. Includes everything that was answered before the query was received. Days and sessions are paginated.',
+        'Sessions, views, clicks and revenue of an experiment or of a list of sessions, including every earlier response.',
       parameters: analyticsParameters,
       responses: {
         200: successResponse(
@@ -167,19 +139,7 @@ function queryAnalytics(samples: Samples): PathItem {
             },
           ),
         ),
-        ...errorResponses(
-          [
-            'INVALID_REFERRER_TAG',
-            'INVALID_REQUEST',
-            'UNAUTHORIZED',
-            'VERTICAL_MISMATCH',
-            'METHOD_NOT_ALLOWED',
-            'RATE_LIMIT_EXCEEDED',
-            'INTERNAL_ERROR',
-            'SERVICE_UNAVAILABLE',
-          ],
-          { invalidParam: 'date_from' },
-        ),
+        ...errorResponses(['INVALID_REFERRER_TAG', ...keyErrors], { invalidParam: 'date_from' }),
       },
     },
   };

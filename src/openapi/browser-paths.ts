@@ -4,7 +4,6 @@ import type { PublicUrls } from '../config/config.ts';
 import type { RequestParam } from '../domain/errors.ts';
 import { clickPath } from '../operations/click-url.ts';
 import { widgetBeaconSchema, widgetOffersSchema } from './marketplace-schemas.ts';
-import type { Content, Headers, MediaType, PathItem, Response, Responses, Server } from './openapi-types.ts';
 import {
   clickParameters,
   contentVersionParameter,
@@ -24,6 +23,7 @@ import {
   retryAfterHeader,
   type StatusDescriptions,
 } from './responses.ts';
+import type { Content, Headers, MediaType, PathItem, Response, Responses, Server } from './schema-parts.ts';
 import { urlSchema } from './schema-parts.ts';
 
 /** Returns the host of the widget URL as a server of the OpenAPI document, and the path of the widget URL. */
@@ -64,12 +64,12 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
         tags: ['Browser'],
         summary: 'Follow an offer',
         description:
-          'A `click_url`. Counts the first click of a session on each shown offer, up to 24 hours after the creation of the session. Redirects repeated clicks, crawlers and `HEAD` without counting them.',
+          'A `click_url`. Counts the first click of a session on each shown offer, for 24 hours; redirects every click.',
         security: [],
         parameters: clickParameters,
         responses: {
           302: browserResponse(
-            'Redirects to the lender with a click id; for sandbox sessions, to a page of this service.',
+            'Redirects to the lender; for sandbox sessions, to a page of this service.',
             {
               ...noStoreHeader,
               Location: { description: 'The target.', required: true, schema: urlSchema('The target.') },
@@ -81,12 +81,8 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
             },
             { 'text/plain': { schema: Type.String() } },
           ),
-          404: browserResponse(
-            'The link is invalid, or its catalog is no longer available. An HTML page.',
-            noStoreHeader,
-            htmlContent,
-          ),
-          503: browserResponse('For a prefetch. The browser sends the request again when the visitor clicks.', {
+          404: browserResponse('The link is invalid. An HTML page.', noStoreHeader, htmlContent),
+          503: browserResponse('For a prefetch.', {
             ...noStoreHeader,
             ...retryAfterHeader,
           }),
@@ -101,8 +97,7 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
         operationId: 'openWidget',
         tags: ['Browser'],
         summary: 'Page of the iframe',
-        description:
-          'The `src` of `format=iframe`. Can be embedded on pages whose origins the account allows; if it allows none, sandbox sessions on any page.',
+        description: 'The `src` of `format=iframe`, for pages of origins that the account allows.',
         security: [],
         parameters: widgetPageParameters,
         responses: {
@@ -140,7 +135,7 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
 const widgetTags = ['Widget script'];
 
 const linkCheckDescription =
-  'An invalid link gets 404, and a page whose origin the account does not allow gets 403, also for `OPTIONS`. No key is charged.';
+  'Invalid links get 404, and pages of other origins 403, also for `OPTIONS`. No key is charged.';
 
 /** Error statuses of the widget routes. The widget sends no API key, so these responses have no rate limit headers of a key. */
 const widgetStatuses: StatusDescriptions = {
@@ -180,7 +175,7 @@ function getWidgetOffers(samples: RecordedExamples | null): PathItem {
       operationId: 'getWidgetOffers',
       tags: widgetTags,
       summary: 'The offers of a widget',
-      description: `The offers of a widget load. The first response counts as the view; \`HEAD\` does not. ${linkCheckDescription}`,
+      description: `The first response of a widget load counts as its view. ${linkCheckDescription}`,
       security: [],
       parameters: widgetOffersParameters,
       responses: {
@@ -189,18 +184,7 @@ function getWidgetOffers(samples: RecordedExamples | null): PathItem {
           headers: { ...requestIdHeader, ...noStoreHeader, ...allowOriginHeader },
           content: { 'application/json': jsonMediaType(widgetOffersSchema, samples?.widgetOffers) },
         },
-        ...widgetErrorResponses(
-          [
-            'INVALID_REQUEST',
-            'SUB_ID_EXPIRED',
-            'INSUFFICIENT_INPUTS',
-            'ORIGIN_NOT_ALLOWED',
-            'SUB_ID_NOT_FOUND',
-            'RATE_LIMIT_EXCEEDED',
-            'INTERNAL_ERROR',
-          ],
-          'load',
-        ),
+        ...widgetErrorResponses(['INVALID_REQUEST', 'SUB_ID_EXPIRED', 'INSUFFICIENT_INPUTS'], 'load'),
         503: unavailableResponse,
       },
     },
@@ -209,7 +193,7 @@ function getWidgetOffers(samples: RecordedExamples | null): PathItem {
 
 /** The 503 response of the widget routes. A prefetch gets this status without a body. */
 const unavailableResponse: Response = {
-  description: '`SERVICE_UNAVAILABLE`: the service cannot answer now. A prefetch gets this status without a body.',
+  description: '`SERVICE_UNAVAILABLE`. A prefetch gets this status without a body.',
   headers: { ...requestIdHeader, ...noStoreHeader, ...widgetStatuses[503]!.headers },
   content: { 'application/json': { schema: errorSchema } },
 };
@@ -219,14 +203,14 @@ function reportWidgetEvents(samples: RecordedExamples | null): PathItem {
     type: 'string',
     contentMediaType: 'application/json',
     contentSchema: widgetBeaconSchema,
-    description: 'The same JSON as text, because JSON would need a preflight request.',
+    description: 'The same JSON as text, which needs no preflight request.',
   });
   return {
     post: {
       operationId: 'reportWidgetEvents',
       tags: widgetTags,
       summary: 'Report events of a widget',
-      description: `Events of one widget load. The response means that they are stored. Events with known ids are not counted again, and no event books revenue. ${linkCheckDescription} A page with \`Origin: null\` may report events too.`,
+      description: `Stores events of one widget load, each id once. ${linkCheckDescription} Pages with \`Origin: null\` may report events.`,
       security: [],
       parameters: widgetEventsParameters,
       requestBody: {
@@ -239,16 +223,7 @@ function reportWidgetEvents(samples: RecordedExamples | null): PathItem {
       responses: {
         204: { description: 'The events are stored.', headers: { ...requestIdHeader, ...allowOriginHeader } },
         ...widgetErrorResponses(
-          [
-            'INVALID_REQUEST',
-            'SUB_ID_EXPIRED',
-            'ORIGIN_NOT_ALLOWED',
-            'SUB_ID_NOT_FOUND',
-            'PAYLOAD_TOO_LARGE',
-            'RATE_LIMIT_EXCEEDED',
-            'INTERNAL_ERROR',
-            'SERVICE_UNAVAILABLE',
-          ],
+          ['INVALID_REQUEST', 'SUB_ID_EXPIRED', 'PAYLOAD_TOO_LARGE', 'SERVICE_UNAVAILABLE'],
           'events',
         ),
       },
@@ -260,8 +235,9 @@ function widgetErrorResponses(
   codes: Parameters<typeof customErrorResponses>[1],
   invalidParam: RequestParam,
 ): Responses {
+  const commonErrors = ['ORIGIN_NOT_ALLOWED', 'SUB_ID_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'INTERNAL_ERROR'] as const;
   return {
-    ...customErrorResponses(widgetStatuses, codes, { invalidParam }),
+    ...customErrorResponses(widgetStatuses, [...codes, ...commonErrors], { invalidParam }),
     ...errorResponses(['METHOD_NOT_ALLOWED']),
   };
 }

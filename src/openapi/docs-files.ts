@@ -5,7 +5,7 @@ import type { PublicUrls } from '../config/config.ts';
 import { memoizeAsync } from '../domain/async.ts';
 import type { CompressedFile } from '../domain/compressed-file.ts';
 import { contentHash } from '../domain/content-hash.ts';
-import type { DocsFile } from '../http/routes/docs-routes.ts';
+import type { DocsFile } from '../http/routes/static-routes.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { openApiPath, openApiText, verticalTitle } from './openapi-document.ts';
 

@@ -5,7 +5,7 @@ import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import { type Explanation, mismatchReasons } from '../matching/explain-offers.ts';
 import { sortOrders } from '../matching/matcher.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
-import type { MarketplaceView } from '../operations/marketplace-view.ts';
+import type { MarketplaceView } from '../operations/get-marketplace.ts';
 import type { WidgetOffersView } from '../operations/show-widget-offers.ts';
 import type { OfferView } from '../verticals/personal-loans/offer-view.ts';
 import { type WidgetBeaconBody, widgetEventIdPattern } from '../widgets/widget-beacon.ts';
@@ -27,35 +27,23 @@ const offerSchema = schemaFor<OfferView>()(
     {
       svc_offer_id: Type.String({ pattern: offerIdPattern, description: 'The id of the offer.' }),
       lender_name: Type.String({ description: 'Name of the lender.' }),
-      logo_url: urlSchema(
-        'An SVG image. Pages of any origin may show it, and it may be cached forever, because a changed logo gets another URL.',
-      ),
+      logo_url: urlSchema('An SVG image, which may be cached forever: a changed logo gets another URL.'),
       apr_range: Type.Object(
         { min: Type.Number(), max: Type.Number() },
-        { description: 'Annual percentage rates for this borrower, in percent.' },
+        { description: 'Annual percentage rates for this borrower.' },
       ),
-      payment_term_months: Type.Integer({
-        description: 'The term in months that the monthly payment is for. Show both together.',
-      }),
+      payment_term_months: Type.Integer({ description: 'Term in months of the monthly payment. Show both together.' }),
       monthly_payment_estimate: usdSchema('Estimated monthly payment for the requested amount over that term'),
       svc_star_rating: Type.Number({ description: 'Editorial rating in stars.' }),
       features: Type.Array(Type.String(), { description: 'Features of the offer, as tags.' }),
-      prequalification: Type.Boolean({
-        description: 'Whether the lender quotes a rate without a hard credit inquiry.',
-      }),
-      click_url: urlSchema(
-        'Redirects the borrower to the lender, see `followClick`. Use it unchanged, because it attributes the click and its revenue.',
-      ),
+      prequalification: Type.Boolean({ description: 'Whether a rate needs no hard credit inquiry.' }),
+      click_url: urlSchema('Redirects to the lender and attributes the click, see `followClick`. Use it unchanged.'),
       loan_amount_range: Type.Object(
         { min: Type.Integer(), max: Type.Integer() },
         { description: 'The amounts that this borrower can get, in USD.' },
       ),
       term_months: Type.Array(Type.Integer(), { description: 'The terms available to this borrower, in months.' }),
-      position: Type.Integer({
-        minimum: 1,
-        maximum: bounds.offersShownMax,
-        description: 'Position in this response, from 1.',
-      }),
+      position: Type.Integer({ minimum: 1, maximum: bounds.offersShownMax, description: 'Position in this response.' }),
     },
     { title: 'Offer' },
   ),
@@ -70,11 +58,9 @@ const explanationSchema = schemaFor<Explanation>()(
       reasons: Type.Array(
         Type.Object({
           reason: stringEnum(mismatchReasons),
-          field: nullable(
-            Type.String({ description: 'The pocket field of the reason; `null` if no field would change it.' }),
-          ),
+          field: nullable(Type.String({ description: 'Pocket field of the reason, or `null`.' })),
           offers: countSchema('Offers with this reason, alone or with others.'),
-          alone: countSchema('Offers with this reason only, which would match without it.'),
+          alone: countSchema('Offers with this reason only.'),
         }),
         { description: 'Sorted by `offers`, descending.' },
       ),
@@ -87,20 +73,14 @@ const explanationSchema = schemaFor<Explanation>()(
 const offersProperties = {
   sub_id: subIdSchema,
   match_quality: stringEnum(['high', 'partial', 'none'], {
-    description:
-      '`high` with at least three offers for a session whose `match_readiness` is `high`, `none` without offers, `partial` otherwise.',
+    description: '`high` with three offers and `match_readiness` `high`, `none` without offers, or `partial`.',
   }),
-  offers: Type.Array(offerSchema, {
-    maxItems: bounds.offersShownMax,
-    description: 'The best offers in the requested order; empty if none matches.',
-  }),
+  offers: Type.Array(offerSchema, { maxItems: bounds.offersShownMax, description: 'The best offers, in order.' }),
   total_offers: countSchema('All matching offers, including those not shown.'),
   generated_at: timestampSchema('When this response was created'),
   sort: stringEnum(sortOrders, { description: 'The order of the offers.' }),
   catalog_version: Type.String({ description: 'Version of the offer catalog.' }),
-  disclosure: Type.String({
-    description: 'The advertiser disclosure. Show it next to the offers.',
-  }),
+  disclosure: Type.String({ description: 'Show it next to the offers.' }),
 };
 
 export const marketplaceSchema = schemaFor<MarketplaceView>()(
@@ -113,7 +93,7 @@ export const marketplaceSchema = schemaFor<MarketplaceView>()(
 export const widgetOffersSchema = schemaFor<WidgetOffersView>()(
   Type.Object(
     {
-      loan_amount: Type.Integer({ description: 'The requested amount in USD, which every payment is for.' }),
+      loan_amount: Type.Integer({ description: 'The requested amount in USD.' }),
       expires_at: timestampSchema('When session and token expire'),
       ...offersProperties,
     },
@@ -128,7 +108,7 @@ export const widgetEmbedSchema = schemaFor<WidgetEmbedView>()(
       format: stringEnum(['iframe', 'js']),
       html: Type.String({ description: 'Embed code for your page. Use it unchanged.' }),
       src: urlSchema('URL of the iframe page, or of the script.'),
-      token: Type.String({ description: 'Gives access to the widget of this session only, so it may be in a page.' }),
+      token: Type.String({ description: 'Gives access to the widget of this session only.' }),
       expires_at: timestampSchema('When session and token expire'),
       ...ignoredProperty,
     },
@@ -142,18 +122,10 @@ export const widgetBeaconSchema = schemaFor<WidgetBeaconBody>()(
       load: widgetLoadIdSchema,
       events: Type.Array(
         Type.Object({
-          event_id: Type.String({
-            pattern: widgetEventIdPattern,
-            description: 'An id that the session has reported before is not counted again.',
-          }),
+          event_id: Type.String({ pattern: widgetEventIdPattern, description: 'A known id is not counted again.' }),
           type: stringEnum(widgetEventTypes, { description: 'Type of the event.' }),
           svc_offer_id: Type.Optional(
-            nullable(
-              Type.String({
-                pattern: offerIdPattern,
-                description: 'The offer; only for types that start with `offer_`.',
-              }),
-            ),
+            nullable(Type.String({ pattern: offerIdPattern, description: 'The offer, for types `offer_*`.' })),
           ),
         }),
         { minItems: 1, maxItems: bounds.widgetEventsPerBatchMax },

@@ -4,7 +4,7 @@ import type { WidgetLinkParameters } from '../http/routes/widget-routes.ts';
 import { sortOrders } from '../matching/matcher.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import type { AnalyticsRequest } from '../operations/query-analytics.ts';
-import type { Parameter } from './openapi-types.ts';
+import type { Parameter } from './schema-parts.ts';
 import { isoDateSchema, referrerTagSchema, stringEnum, subIdSchema, widgetLoadIdSchema } from './schema-parts.ts';
 
 type ParameterDescription = Omit<Parameter, 'name' | 'in'>;
@@ -19,8 +19,7 @@ const selectionParameters = {
     schema: Type.Integer({ minimum: 1, maximum: bounds.offersShownMax, default: bounds.offersShownDefault }),
   },
   sort: {
-    description:
-      'Sort order: best fit for the borrower, lowest APR, highest amount, or highest expected revenue. Ties are always broken in the same way.',
+    description: 'Best fit, lowest APR, highest amount, or highest expected revenue.',
     schema: stringEnum(sortOrders, { default: 'recommended' }),
   },
 };
@@ -34,19 +33,18 @@ export const marketplaceParameters = queryParameters({
   },
   ...selectionParameters,
   explain: {
-    description: 'Whether to explain why other offers do not match. Needs a test key and `format=json`.',
+    description: 'Explains why other offers do not match. Needs a test key and `format=json`.',
     schema: stringEnum(['true', 'false'], { default: 'false' }),
   },
 } satisfies Record<keyof MarketplaceRequest, ParameterDescription>);
 
 export const analyticsParameters = queryParameters({
   referrer_tag: {
-    description:
-      'The experiment. `referrer_tag`, `sub_id_list` or both are required; with both, only sessions that match both are counted.',
+    description: 'The experiment. Required without `sub_id_list`; with it, both filters apply.',
     schema: referrerTagSchema,
   },
   sub_id_list: {
-    description: 'Ids of sessions, also of expired ones. Ids of other accounts are ignored.',
+    description: 'Ids of sessions, also of expired ones. Other ids are ignored.',
     // The service ignores invalid IDs, so the items can be any string. An empty parameter is a list with one empty string.
     schema: Type.Array(Type.String(), { maxItems: bounds.subIdListMax }),
     style: 'form',
@@ -62,11 +60,11 @@ export const analyticsParameters = queryParameters({
     schema: stringEnum(['summary', 'daily', 'row'], { default: 'summary' }),
   },
   limit: {
-    description: 'Maximum number of days or sessions in the response; not with `summary`.',
+    description: 'Maximum number of days or sessions; not with `summary`.',
     schema: Type.Integer({ minimum: 1, maximum: bounds.analyticsPageItemsMax, default: bounds.analyticsPageItemsMax }),
   },
   cursor: {
-    description: 'The `next_cursor` of the previous page, with the same filters and granularity; not with `summary`.',
+    description: 'The `next_cursor` of the previous page, with the same filters; not with `summary`.',
     schema: Type.String(),
   },
 } satisfies Record<keyof AnalyticsRequest, ParameterDescription>);
@@ -74,8 +72,7 @@ export const analyticsParameters = queryParameters({
 export const idempotencyKeyParameter: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
-  description:
-    'Makes retries safe: during the lifetime of the session, the same key with the same body returns the first response and creates no second session. Visible ASCII characters.',
+  description: 'Makes retries safe: while the session lives, the same key and body return the first response.',
   schema: Type.String({ maxLength: bounds.idempotencyKeyCharactersMax, pattern: '^[!-~]*$' }),
 };
 
@@ -106,5 +103,5 @@ export const widgetOffersParameters = queryParameters({
 } satisfies Record<keyof WidgetLinkParameters, ParameterDescription>);
 
 export const contentVersionParameter = queryParameters({
-  v: { description: 'Hash of the content. A URL with the current hash may be cached forever.', schema: Type.String() },
+  v: { description: 'Hash of the content.', schema: Type.String() },
 });

@@ -2,8 +2,8 @@ import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import { type ErrorBody, errorBody } from '../domain/error-body.ts';
 import { type ErrorCode, errorTable, type RequestParam } from '../domain/errors.ts';
-import { type InvalidField, invalidRequest, type Refusal } from '../domain/outcome.ts';
-import type { Examples, Header, Headers, Response, Responses } from './openapi-types.ts';
+import { type ApiError, type InvalidField, invalidRequest } from '../domain/outcome.ts';
+import type { Examples, Header, Headers, Response, Responses } from './schema-parts.ts';
 import { schemaFor, stringEnum } from './schema-parts.ts';
 
 function requiredHeader(description: string, schema: TSchema): Header {
@@ -25,15 +25,12 @@ export const requestIdHeader: Headers = {
 };
 
 export const resetHeader: Headers = {
-  'X-RateLimit-Reset': requiredHeader(
-    'When the next request can succeed, in Unix seconds.',
-    Type.Integer({ minimum: 0 }),
-  ),
+  'X-RateLimit-Reset': requiredHeader('When to retry, in Unix seconds.', Type.Integer({ minimum: 0 })),
 };
 
 export const allowOriginHeader: Headers = {
   'Access-Control-Allow-Origin': {
-    description: 'The origin of the requesting page, or `*`. Present if the request has an `Origin` header.',
+    description: 'The origin of the page, or `*`. Present for requests with `Origin`.',
     required: false,
     schema: Type.String(),
   },
@@ -41,21 +38,18 @@ export const allowOriginHeader: Headers = {
 
 /** Rate limit headers of every response to a request with a valid key (docs/contract.md#limit-headers). */
 export const limitHeaders: Headers = {
-  'X-RateLimit-Limit': requiredHeader(
-    'The limit of the operation with the fewest requests left.',
-    Type.Integer({ minimum: 1 }),
-  ),
+  'X-RateLimit-Limit': requiredHeader('The limit with the fewest requests left.', Type.Integer({ minimum: 1 })),
   'X-RateLimit-Remaining': requiredHeader('Number of requests left in this limit.', Type.Integer({ minimum: 0 })),
   'X-RateLimit-Reset': requiredHeader(
-    'When the limit resets or, with 429, when the next request can succeed, in Unix seconds.',
+    'When the limit resets or, with 429, when to retry, in Unix seconds.',
     Type.Integer({ minimum: 0 }),
   ),
   'RateLimit-Policy': requiredHeader(
-    'All limits of the operation, e.g. `"minute";q=500;w=60` for 500 requests in any 60 seconds.',
+    'All limits, e.g. `"minute";q=500;w=60` for 500 requests in any 60 seconds.',
     Type.String(),
   ),
   RateLimit: requiredHeader(
-    'The limit with the fewest requests left: `r` is the number left, `t` the seconds until it resets.',
+    'The limit with the fewest requests left: `r` requests, reset in `t` seconds.',
     Type.String(),
   ),
 };
@@ -75,7 +69,7 @@ const allowHeader: Headers = { Allow: requiredHeader('The allowed methods of thi
 
 export const replayedHeader: Headers = {
   'Idempotency-Replayed': {
-    description: 'Present if an earlier request with the same `Idempotency-Key` created this response.',
+    description: 'Present if an earlier request created this response.',
     required: false,
     schema: Type.Unsafe({ type: 'string', const: 'true' }),
   },
@@ -92,9 +86,7 @@ const invalidFieldSchema = schemaFor<InvalidField>()(
   Type.Object(
     {
       field: Type.String({ description: 'The pocket field.' }),
-      code: stringEnum(['type', 'enum', 'range', 'format', 'min_age'], {
-        description: 'The kind of error.',
-      }),
+      code: stringEnum(['type', 'enum', 'range', 'format', 'min_age'], { description: 'The kind of error.' }),
       message: Type.String({ description: 'The error in words, for developers.' }),
       min: Type.Optional(Type.Number({ description: 'Minimum; for `min_age` in years.' })),
       max: Type.Optional(Type.Number({ description: 'Maximum.' })),
@@ -109,25 +101,16 @@ const invalidFieldSchema = schemaFor<InvalidField>()(
 export const errorSchema = schemaFor<ErrorBody>()(
   Type.Object(
     {
-      error: stringEnum(Object.keys(errorTable) as ErrorCode[], {
-        description: 'The error code. New codes may be added for new cases.',
-      }),
-      message: Type.String({
-        description:
-          'What to do, for developers; for `INVALID_REQUEST` also the allowed values. Never repeats parts of the request.',
-      }),
-      param: Type.Optional(
-        Type.String({ description: '`INVALID_REQUEST`: the invalid member, parameter or header, or `body`.' }),
-      ),
+      error: stringEnum(Object.keys(errorTable) as ErrorCode[], { description: 'New codes may be added.' }),
+      message: Type.String({ description: 'What to do, for developers. Never repeats parts of the request.' }),
+      param: Type.Optional(Type.String({ description: '`INVALID_REQUEST`: the invalid part.' })),
       missing_required: Type.Optional(
-        Type.Array(Type.String(), {
-          description: '`INSUFFICIENT_INPUTS`: the required pocket fields that the session lacks.',
-        }),
+        Type.Array(Type.String(), { description: '`INSUFFICIENT_INPUTS`: the missing fields.' }),
       ),
       fields_invalid: Type.Optional(
-        Type.Array(invalidFieldSchema, { description: '`INVALID_FIELD_VALUE`: all invalid pocket fields.' }),
+        Type.Array(invalidFieldSchema, { description: '`INVALID_FIELD_VALUE`: all invalid fields.' }),
       ),
-      request_id: Type.Optional(Type.String({ description: '`INTERNAL_ERROR`: the `X-Request-Id` to report.' })),
+      request_id: Type.Optional(Type.String({ description: '`INTERNAL_ERROR`: the `X-Request-Id`.' })),
     },
     { title: 'Error' },
   ),
@@ -225,15 +208,15 @@ function examplesOf(
   codes: readonly ErrorCode[],
   { invalidParam = 'body', missingRequired, invalidFields }: ErrorExamples,
 ): Examples {
-  const refusals: { readonly [Code in ErrorCode]?: Refusal } = {
-    INVALID_REQUEST: invalidRequest(invalidParam).refusal,
+  const errors: { readonly [Code in ErrorCode]?: ApiError } = {
+    INVALID_REQUEST: invalidRequest(invalidParam).error,
     INSUFFICIENT_INPUTS: { code: 'INSUFFICIENT_INPUTS', ...(missingRequired !== undefined && { missingRequired }) },
   };
   return Object.fromEntries(
     codes.map((code) => {
-      const refusal = refusals[code] ?? { code };
+      const error = errors[code] ?? { code };
       const recorded = code === 'INVALID_FIELD_VALUE' ? invalidFields : undefined;
-      return [code, { value: recorded ?? errorBody(refusal, sampleRequestId) }];
+      return [code, { value: recorded ?? errorBody(error, sampleRequestId) }];
     }),
   );
 }

@@ -22,8 +22,7 @@ export const sessionRequestSchema = schemaFor<SessionBody>()(
       user_agent: Type.Optional(
         Type.String({
           maxLength: bounds.userAgentCharactersMax,
-          description:
-            "The visitor's user agent, for analytics by device. The `User-Agent` header of the request is not used.",
+          description: "The visitor's user agent. The `User-Agent` header is not used.",
         }),
       ),
       metadata: Type.Optional(
@@ -38,8 +37,7 @@ export const sessionRequestSchema = schemaFor<SessionBody>()(
               Type.Boolean(),
               Type.Null(),
             ]),
-            description:
-              'Your own data, which analytics by session return. Must not contain personal data, such as names or addresses.',
+            description: 'Your own data, without personal data, which analytics rows return.',
           },
         ),
       ),
@@ -54,8 +52,8 @@ export const sessionSchema = schemaFor<SessionView>()(
       sub_id: subIdSchema,
       referrer_tag: referrerTagSchema,
       created_at: timestampSchema('When the session was created'),
-      expires_at: timestampSchema('When the session expires, four hours later. Then offers and inputs are refused'),
-      sandbox: Type.Boolean({ description: 'Whether it was created with a test key: sandbox offers, no revenue.' }),
+      expires_at: timestampSchema('When the session expires, four hours later'),
+      sandbox: Type.Boolean({ description: 'Whether a test key created it.' }),
       ...ignoredProperty,
     },
     { title: 'Session' },
@@ -68,16 +66,13 @@ export const inputsSchema = schemaFor<InputsView>()(
   Type.Object(
     {
       sub_id: subIdSchema,
-      fields_accepted: nameListSchema('The accepted pocket fields of this call, in its order, including cleared ones.'),
+      fields_accepted: nameListSchema('Accepted pocket fields of this call, in its order.'),
       fields_unknown: nameListSchema('Unknown names of this call, which were ignored.'),
       match_readiness: stringEnum(['high', 'partial', 'insufficient'], {
-        description:
-          '`insufficient` while a required field is missing, `partial` while only a conditional one is, `high` otherwise.',
+        description: '`insufficient` without a required field, `partial` without a conditional one, or `high`.',
       }),
       missing_required: nameListSchema('Missing fields that offers require.'),
-      missing_conditional: nameListSchema(
-        'Missing fields that the submitted values make relevant. Offers that need one of them do not match without it.',
-      ),
+      missing_conditional: nameListSchema('Missing fields that the submitted values make relevant.'),
       ...ignoredProperty,
     },
     { title: 'Inputs' },
@@ -97,8 +92,7 @@ function pocketFieldsSchema(vertical: Vertical): TSchema {
     title: 'PocketFields',
     maxProperties: bounds.fieldsMax,
     propertyNames: { maxLength: bounds.fieldNameCharactersMax },
-    description:
-      'The answers of the visitor. Calls are merged; `null` clears a field; one invalid value refuses the whole call. Unknown names are ignored.',
+    description: 'Calls are merged; `null` clears a field; one invalid value refuses the whole call.',
   });
 }
 

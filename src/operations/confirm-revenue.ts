@@ -2,7 +2,7 @@ import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { Confirmation, RejectionReason } from '../confirmations/confirmation.ts';
-import { checkConfirmation } from '../confirmations/confirmation-rules.ts';
+import { checkConfirmation } from '../confirmations/confirmation.ts';
 import { findDuplicateMembers, parseConfirmation } from '../confirmations/parse-confirmation.ts';
 import type { PayoutStateReader } from '../confirmations/payout-state.ts';
 import { PendingPayoutStates } from '../confirmations/payout-state.ts';
@@ -10,7 +10,7 @@ import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import { invalidRequest, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
 import type { AppendedRecord } from '../event-log/event-log.ts';
-import type { ClickIds } from '../ids/click-id.ts';
+import type { ClickIds } from '../ids/click-tokens.ts';
 import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type RevenueConfirmed, type RevenueReversed } from '../ledger/ledger-record.ts';
@@ -22,7 +22,7 @@ export interface ConfirmRevenueDeps {
   readonly clickIds: ClickIds;
   readonly catalogs: Pick<CatalogStore, 'findLenderName'>;
   readonly ledger: Ledger;
-  readonly history: PayoutStateReader;
+  readonly analytics: PayoutStateReader;
   readonly queue: SerialQueue;
 }
 
@@ -82,15 +82,15 @@ type RowResult = Omit<ConfirmationResult, 'index'>;
 
 /** Validates and records one batch. Returns null while the ledger cannot be written. */
 async function processBatch(
-  { clock, ledger, history, catalogs }: ConfirmRevenueDeps,
+  { clock, ledger, analytics, catalogs }: ConfirmRevenueDeps,
   rows: readonly (Confirmation | RejectionReason)[],
   signal: CancelSignal | null,
 ): Promise<readonly RowResult[] | null> {
   const confirmations = rows.filter((row) => typeof row !== 'string');
   if (confirmations.length === 0) return rows.map((row) => rejectedRow(row as RejectionReason));
-  // While the ledger is unhealthy, the history lacks the records that are not durable yet.
+  // While the ledger is unhealthy, the analytics lack the records that are not durable yet.
   if (!ledger.healthy) return null;
-  const payoutStates = new PendingPayoutStates(confirmations, await history.findPayoutStates(confirmations, signal));
+  const payoutStates = new PendingPayoutStates(confirmations, await analytics.findPayoutStates(confirmations, signal));
   const nowMs = clock.wallMs();
 
   const results: RowResult[] = [];

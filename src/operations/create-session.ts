@@ -1,9 +1,8 @@
-import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { bounds } from '../bounds.ts';
+import { isJsonObject } from '../domain/assert-options.ts';
 import { isoTimestamp } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import { invalidRequest, notDurable, type Outcome, refusedWith, succeeded, unavailable } from '../domain/outcome.ts';
+import { failedWith, invalidRequest, notDurable, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
 import { exceedsCodePoints, isVisibleAscii } from '../domain/text.ts';
 import type { AppendedRecord } from '../event-log/event-log.ts';
 import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
@@ -38,18 +37,14 @@ export interface SessionView extends IgnoredNames {
   readonly sandbox: boolean;
 }
 
-/** Types of the optional members (docs/contract.md#session-members). Other checks below limit their sizes in code points. */
-const optionalMembersSchema = Type.Object({
-  user_agent: Type.Optional(Type.String()),
-  // Type.Record accepts any value for a name with a line break, so additionalProperties is used instead.
-  metadata: Type.Optional(
-    Type.Object({}, { additionalProperties: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]) }),
-  ),
-});
-const optionalMembersValidator = Compile(optionalMembersSchema);
+export type SessionMetadata = Readonly<Record<string, string | number | boolean | null>>;
 
-/** A valid request body of POST /session. */
-export type SessionBody = { readonly referrer_tag: string } & Static<typeof optionalMembersSchema>;
+/** A valid request body of POST /session (docs/contract.md#session-members). */
+export interface SessionBody {
+  readonly referrer_tag: string;
+  readonly user_agent?: string;
+  readonly metadata?: object;
+}
 
 interface SessionRequest {
   readonly referrerTag: string;
@@ -64,22 +59,11 @@ export interface CreatedSession {
   readonly replayed: boolean;
 }
 
-/** A session whose record may not be durable yet. */
-interface PendingSession {
-  readonly view: SessionView;
-  readonly record: AppendedRecord;
-}
-
-/** Reservation of one session in the daily quota of a key (docs/contract.md#sessions-per-day). */
-interface SessionQuotaReservation {
-  release(): void;
-}
-
 /**
  * POST /session. A request that repeats an Idempotency-Key (docs/contract.md#idempotency) creates no session and returns the
  * session of the first request, unless the first request was refused.
  *
- * @param quota reservation that is released before the response if no session was created; null if `isIdempotentRepeat` returned true
+ * @param quota reservation of one session in the daily quota of the key. It is released before the response if no session was created. Null if `isIdempotentRepeat` returned true
  */
 export async function createSession(
   deps: CreateSessionDeps,
@@ -87,7 +71,7 @@ export async function createSession(
   keyNumber: number,
   body: unknown,
   idempotencyKey: string | null,
-  quota: SessionQuotaReservation | null,
+  quota: { release(): void } | null,
 ): Promise<Outcome<CreatedSession>> {
   let isRecorded = false;
   let digests: IdempotencyDigests | null = null;
@@ -100,7 +84,7 @@ export async function createSession(
 
     if (idempotencyKey !== null) {
       const found = deps.idempotencyKeys.lookUp(tenantScopedKey(tenant, idempotencyKey), JSON.stringify(request));
-      if (found.kind === 'mismatch') return refusedWith('IDEMPOTENCY_MISMATCH');
+      if (found.kind === 'mismatch') return failedWith('IDEMPOTENCY_MISMATCH');
       if (found.kind === 'repeat') return await replaySession(deps, tenant, request.referrerTag, found.first);
       if (!deps.idempotencyKeys.makeRoom()) return unavailable(bounds.retryAfterSeconds);
       digests = found.digests;
@@ -109,7 +93,7 @@ export async function createSession(
     if (quota === null) return unavailable(bounds.retryAfterSeconds);
 
     tagReservation = deps.referrerTags.reserve(tenant, request.referrerTag);
-    if (tagReservation === null) return refusedWith('TAG_LIMIT_EXCEEDED');
+    if (tagReservation === null) return failedWith('TAG_LIMIT_EXCEEDED');
     const pending = addSession(deps, tenant, keyNumber, request, digests);
     if (pending === null) return unavailable(bounds.retryAfterSeconds);
     isRecorded = true;
@@ -179,17 +163,35 @@ function toSessionView(
 }
 
 function parseSessionRequest(body: unknown): Outcome<SessionRequest> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');
-  const { referrer_tag: referrerTag } = body as { referrer_tag?: unknown };
-  if (!isReferrerTag(referrerTag)) return refusedWith('INVALID_REFERRER_TAG');
-  if (!optionalMembersValidator.Check(body))
-    return invalidRequest(isUserAgentTypeValid(body) ? 'metadata' : 'user_agent');
-  const { user_agent: userAgent, metadata } = body;
-  if (userAgent !== undefined && exceedsCodePoints(userAgent, bounds.userAgentCharactersMax)) {
+  if (!isJsonObject(body)) return invalidRequest('body');
+  const { referrer_tag: referrerTag, user_agent: userAgent, metadata } = body;
+  if (!isReferrerTag(referrerTag)) return failedWith('INVALID_REFERRER_TAG');
+  if (userAgent !== undefined && !isTextWithin(userAgent, bounds.userAgentCharactersMax)) {
     return invalidRequest('user_agent');
   }
-  if (metadata !== undefined && !isMetadataWithinBounds(metadata)) return invalidRequest('metadata');
+  if (metadata !== undefined && !isMetadata(metadata)) return invalidRequest('metadata');
   return succeeded({ referrerTag, userAgent, metadata: metadata === undefined ? null : JSON.stringify(metadata) });
+}
+
+function isTextWithin(value: unknown, charactersMax: number): value is string {
+  return typeof value === 'string' && !exceedsCodePoints(value, charactersMax);
+}
+
+/** Checks types and sizes of names and values. Values that are not strings have a short JSON text. */
+function isMetadata(value: unknown): value is SessionMetadata {
+  if (!isJsonObject(value)) return false;
+  const entries = Object.entries(value);
+  return (
+    entries.length <= bounds.metadataKeysMax &&
+    entries.every(
+      ([name, member]) =>
+        isTextWithin(name, bounds.metadataCharactersMax) &&
+        (isTextWithin(member, bounds.metadataCharactersMax) ||
+          typeof member === 'boolean' ||
+          member === null ||
+          Number.isFinite(member)),
+    )
+  );
 }
 
 /** Stores a session and appends its record to the ledger. Returns null if the session store is full or the ledger refuses the record. */
@@ -199,7 +201,7 @@ function addSession(
   keyNumber: number,
   { referrerTag, userAgent, metadata }: SessionRequest,
   digests: IdempotencyDigests | null,
-): PendingSession | null {
+): { readonly view: SessionView; readonly record: AppendedRecord } | null {
   const createdMs = clock.wallMs();
   const subId = subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
   if (!sessions.add(subId, tenant)) return null;
@@ -219,21 +221,4 @@ function addSession(
     return null;
   }
   return { view: toSessionView(subId, tenant, createdMs, referrerTag, sessionTtlMs), record: appended };
-}
-
-function isUserAgentTypeValid(body: object): boolean {
-  const { user_agent: userAgent } = body as { user_agent?: unknown };
-  return userAgent === undefined || typeof userAgent === 'string';
-}
-
-/** Checks the sizes of metadata names and values (docs/contract.md#session-members). Values that are not strings count as JSON text. */
-function isMetadataWithinBounds(metadata: object): boolean {
-  const entries: [string, unknown][] = Object.entries(metadata);
-  if (entries.length > bounds.metadataKeysMax) return false;
-  return entries.every(([key, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return (
-      !exceedsCodePoints(key, bounds.metadataCharactersMax) && !exceedsCodePoints(text, bounds.metadataCharactersMax)
-    );
-  });
 }

@@ -2,11 +2,10 @@ import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
-import type { SharedTimeout } from '../clicks/shared-timeout.ts';
+import type { SharedTimeout } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
-import type { ClickIds } from '../ids/click-id.ts';
-import type { ClickTokenCipher, ClickTokenPayload } from '../ids/click-token-cipher.ts';
+import type { ClickIds, ClickTokenCipher, ClickTokenPayload } from '../ids/click-tokens.ts';
 import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type OfferClicked } from '../ledger/ledger-record.ts';
@@ -18,14 +17,14 @@ export interface FollowClickDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly sessions: SessionStore;
-  readonly seal: ClickTokenCipher;
+  readonly clickTokens: ClickTokenCipher;
   readonly clickIds: ClickIds;
   readonly catalogs: CatalogStore;
   readonly caps: Pick<DailyCaps, 'check'>;
   readonly ledger: Ledger;
   readonly devices: DeviceClassifier;
-  readonly budget: ClickRecordLimiter;
-  readonly patience: SharedTimeout;
+  readonly clickLimiter: ClickRecordLimiter;
+  readonly clickTimeout: SharedTimeout;
   /** URL of the landing page for clicks in sandbox sessions, without a query. */
   readonly sandboxLandingUrl: string;
   /** Called when a click redirects before its record is durable, or without a record (docs/contract.md#clicks-without-a-record). */
@@ -69,7 +68,7 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
   const shouldRecord =
     countable &&
     isWithinAttributionWindow(clickedMs, createdMs) &&
-    deps.budget.tryConsume(request.sub, subBytes, request.offer);
+    deps.clickLimiter.tryConsume(request.sub, subBytes, request.offer);
   const { atCap, withinDailyCap } = deps.caps.check(subBytes, request.offer, clickedMs);
   const valueMicros = mode === 'test' || atCap ? 0 : catalog.clickValueMicros(offerIndex, payload.creditBand);
   const clickId = deps.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros, countable });
@@ -109,12 +108,12 @@ function verifyClickLink(
     const { ranking, creditBand } = cached;
     return { subBytes, payload: { catalogVersion: ranking.catalogVersion, creditBand } };
   }
-  const payload = deps.seal.decrypt(subBytes, v);
+  const payload = deps.clickTokens.decrypt(subBytes, v);
   return payload === null ? null : { subBytes, payload };
 }
 
 /** Returns whether the click became durable in time. If not, its record stays in the queue of the ledger if there is space. */
-async function recordClick({ ledger, patience }: FollowClickDeps, click: OfferClicked): Promise<boolean> {
+async function recordClick({ ledger, clickTimeout }: FollowClickDeps, click: OfferClicked): Promise<boolean> {
   const appended = ledger.append(click);
   if (appended === null) {
     // An unavailable ledger still queues records that are appended without waiting.
@@ -122,7 +121,7 @@ async function recordClick({ ledger, patience }: FollowClickDeps, click: OfferCl
     return false;
   }
   try {
-    return (await patience.wait(appended.durable)) !== 'timeout';
+    return (await clickTimeout.wait(appended.durable)) !== 'timeout';
   } catch (error) {
     if (error instanceof LogUnavailableError) return false;
     throw error;

@@ -1,13 +1,17 @@
 import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
+import { isoTimestamp } from '../domain/calendar.ts';
 import type { Mode } from '../domain/mode.ts';
-import { invalidRequest, type Outcome, refused, succeeded } from '../domain/outcome.ts';
+import { failed, invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
+import type { Explanation } from '../matching/explain-offers.ts';
 import { type SortOrder, sortOrders } from '../matching/matcher.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session-store.ts';
 import type { FieldVector } from '../verticals/field-vector.ts';
+import { type OfferView, productOf } from '../verticals/products.ts';
 import { computeReadiness, type Readiness } from '../verticals/readiness.ts';
 import type { Tenant } from '../verticals/tenant.ts';
+import type { IgnoredNames } from './ignored-names.ts';
 import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
 
 /** Query parameters as sent, undefined when absent (docs/contract.md#marketplace-parameters). */
@@ -82,7 +86,7 @@ export function validateMarketplaceRequest<Format extends ResponseFormat>(
   const { fields: borrower, revision } = session;
   const readiness = computeReadiness(tenant.vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
-    return refused({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
+    return failed({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
   }
   const { sort, maxOffers } = selection.value;
   return succeeded({ subId, format, session, borrower, revision, readiness, sort, maxOffers, explain: explain.value });
@@ -121,4 +125,38 @@ export function getMarketplace(
     load: null,
     signal,
   });
+}
+
+/** The JSON response with offers, called envelope (docs/contract.md#envelope). */
+export interface MarketplaceView extends IgnoredNames {
+  readonly sub_id: string;
+  readonly match_quality: 'high' | 'partial' | 'none';
+  readonly offers: readonly OfferView[];
+  readonly total_offers: number;
+  readonly generated_at: string;
+  readonly sort: SortOrder;
+  readonly catalog_version: string;
+  readonly disclosure: string;
+  /** Explanation of the ranking; present only if the request asked for it. */
+  readonly explain?: Explanation;
+}
+
+/**
+ * Builds the response with offers as an object. `renderMarketplaceJson` of the HTTP routes renders the same members as JSON text.
+ *
+ * @param clickUrlPrefix start of each click URL, up to the sub_id
+ */
+export function toMarketplaceView(result: OffersResult, clickUrlPrefix: string): MarketplaceView {
+  const { catalog, explanation } = result;
+  return {
+    sub_id: result.subId,
+    match_quality: result.matchQuality,
+    offers: productOf(catalog.vertical).toOfferViews(result, clickUrlPrefix),
+    total_offers: result.totalOffers,
+    generated_at: isoTimestamp(result.generatedMs),
+    sort: result.sort,
+    catalog_version: catalog.version,
+    disclosure: catalog.disclosure,
+    ...(explanation !== null && { explain: explanation }),
+  };
 }

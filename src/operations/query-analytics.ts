@@ -5,7 +5,7 @@ import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import { dayOf, parseIsoDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import { invalidRequest, type Outcome, refusedWith, succeeded, unavailable } from '../domain/outcome.ts';
+import { failedWith, invalidRequest, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
 import type { PageCursors, PagePosition } from '../ids/page-cursor.ts';
 import { decodeSubId, isOwnedBy, type SubIds } from '../ids/sub-id.ts';
 import { isReferrerTag } from '../sessions/referrer-tags.ts';
@@ -55,7 +55,7 @@ export async function queryAnalytics(
 ): Promise<Outcome<AnalyticsView>> {
   const { referrer_tag: referrerTag, sub_id_list: subIdList, granularity = 'summary' } = request;
   if (referrerTag === undefined && subIdList === undefined) return invalidRequest('referrer_tag');
-  if (referrerTag !== undefined && !isReferrerTag(referrerTag)) return refusedWith('INVALID_REFERRER_TAG');
+  if (referrerTag !== undefined && !isReferrerTag(referrerTag)) return failedWith('INVALID_REFERRER_TAG');
   const subIds = subIdList?.split(',');
   if (subIds !== undefined && subIds.length > bounds.subIdListMax) return invalidRequest('sub_id_list');
   if (granularity !== 'summary' && granularity !== 'daily' && granularity !== 'row') {

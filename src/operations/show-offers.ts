@@ -6,7 +6,7 @@ import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import { dayOf, toCompactDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
-import type { ClickTokenCipher } from '../ids/click-token-cipher.ts';
+import type { ClickTokenCipher } from '../ids/click-tokens.ts';
 import type { SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type OffersViewed } from '../ledger/ledger-record.ts';
@@ -24,7 +24,7 @@ import { hasOffer } from '../matching/offer-set.ts';
 import type { CachedRanking, Session } from '../sessions/session-store.ts';
 import type { WidgetUsage } from '../sessions/widget-usage.ts';
 import { type FieldVector, fieldIndex } from '../verticals/field-vector.ts';
-import { type OfferList, priceRankedOffers } from '../verticals/personal-loans/offer-view.ts';
+import { type OfferList, productOf } from '../verticals/products.ts';
 import type { Readiness } from '../verticals/readiness.ts';
 
 /** The selected and priced offers of one response. HTTP routes render it as JSON; the embedded API converts it to objects. */
@@ -43,7 +43,7 @@ export interface ShowOffersDeps {
   readonly subIds: SubIds;
   readonly catalogs: CatalogStore;
   readonly matcher: Matcher;
-  readonly seal: ClickTokenCipher;
+  readonly clickTokens: ClickTokenCipher;
   readonly caps: Pick<DailyCaps, 'unavailableOffers'>;
   readonly ledger: Ledger;
   /** Queue that runs one explanation at a time, so that requests with `explain` slow down only each other. */
@@ -127,8 +127,8 @@ function selectOffers(
   const orderLength = orders.length / sortOrders.length;
   const start = sortOrders.indexOf(sort) * orderLength;
   const indexes: number[] = [];
-  for (let place = start; place < start + orderLength && indexes.length < count; place++) {
-    const offer = packedOfferAt(orders, place);
+  for (let rank = start; rank < start + orderLength && indexes.length < count; rank++) {
+    const offer = packedOfferAt(orders, rank);
     if (bits === null || !hasOffer(bits, offer)) indexes.push(offer);
   }
   return indexes.length === count ? indexes : null;
@@ -158,7 +158,7 @@ function createResult(
   explanation: Explanation | null,
 ): Outcome<OffersResult> {
   const { subId, sort } = request;
-  const offers = priceRankedOffers(catalog, indexes, request.borrower);
+  const offers = productOf(catalog.vertical).priceRankedOffers(catalog, indexes, request.borrower);
   if (request.countsAsView) recordView(deps, request, nowMs, catalog, indexes);
   return succeeded({
     catalog,
@@ -180,24 +180,18 @@ function rankAndAnswer(
   session: Session,
   context: RankingContext,
 ): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
-  return request.explain
-    ? explainRankAndAnswer(deps, request, session, context)
-    : requestRanking(deps, request, session, context, null);
-}
-
-async function explainRankAndAnswer(
-  deps: ShowOffersDeps,
-  request: ShowOffersRequest,
-  session: Session,
-  context: RankingContext,
-): Promise<Outcome<OffersResult>> {
+  if (!request.explain) return requestRanking(deps, request, session, context, null);
   const { catalog, today, unavailableOffers } = context;
-  const explanation = await deps.explanations.run(
+  const explaining = deps.explanations.run(
     () => explainOffers(catalog.tables, session.tenant.vertical, request.borrower, today, unavailableOffers.bits),
     request.signal,
   );
-  if (explanation === null) return unavailable(bounds.retryAfterSeconds);
-  return requestRanking(deps, request, session, context, explanation);
+  if (explaining === null) return unavailable(bounds.retryAfterSeconds);
+  return explaining.then((explanation) =>
+    explanation === null
+      ? unavailable(bounds.retryAfterSeconds)
+      : requestRanking(deps, request, session, context, explanation),
+  );
 }
 
 function requestRanking(
@@ -241,7 +235,7 @@ function cacheAndAnswer(
   if (!changed || (current.catalog === catalog && explanation === null)) {
     const creditBand = borrower[fieldIndex(vertical, vertical.roles.creditBand)]!;
     const payload = { catalogVersion: catalog.version, creditBand };
-    const clickToken = deps.seal.encrypt(deps.subIds.toBytes(subId), payload);
+    const clickToken = deps.clickTokens.encrypt(deps.subIds.toBytes(subId), payload);
     const made = { ranking, rankedOn, unavailableOffers, creditBand, clickToken };
     ranked = withUpdatedTotal(catalog, borrower, made, current.unavailableOffers);
   }

@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
 import { dayOf, toCompactDate } from '../domain/calendar.ts';
-import { invalidRequest, notDurable, type Outcome, refused, refusedWith, succeeded } from '../domain/outcome.ts';
+import { failed, failedWith, invalidRequest, notDurable, type Outcome, succeeded } from '../domain/outcome.ts';
 import { exceedsCodePoints } from '../domain/text.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -47,7 +47,7 @@ export async function submitInputs(
   const today = toCompactDate(dayOf(deps.clock.wallMs()));
   const submission = validateFields(tenant.vertical, fields, today);
   if (submission.invalid.length > 0) {
-    return refused({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
+    return failed({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
   }
   if (submission.changes.length > 0) {
     try {
@@ -60,7 +60,7 @@ export async function submitInputs(
   }
   // The session's fields may have changed since `findSession`. Changes take effect in the order of the journal.
   const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.fields;
-  if (merged === null) return refusedWith('SUB_ID_EXPIRED');
+  if (merged === null) return failedWith('SUB_ID_EXPIRED');
   const readiness = computeReadiness(tenant.vertical, merged);
   return succeeded({
     sub_id: subId,

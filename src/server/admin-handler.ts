@@ -3,9 +3,7 @@ import { isKeyFileBusy, isKeyFileUnwritable } from '../auth/key-file.ts';
 import { bounds } from '../bounds.ts';
 import { invalidRequest, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
 import type { Handler } from '../http/engines/listener.ts';
-import { keyRoutes, originRoutes } from '../http/routes/admin-account-routes.ts';
-import { adminRoutes, confirmationsRoute } from '../http/routes/admin-routes.ts';
-import { createHostCheck, type IsOperator } from '../http/routes/operator-access.ts';
+import { adminRoutes, createHostCheck, type IsOperator } from '../http/routes/admin-routes.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type Service, type ServiceOptions, servedVerticals } from './service.ts';
 
@@ -26,56 +24,54 @@ export function createAdminHandler(
     isKnownHost: createHostCheck(hostNames),
     notReadyReasons,
     metrics,
-    confirmations: confirmationsRoute({ isOperator, confirm: confirmRevenue }),
-    keys: keyRoutes({
-      isOperator,
-      clock,
-      verticals: servedVerticals(options),
-      keys: {
-        create: (request, nowMs) => {
-          const created = toOutcome(() => keys.create(request, nowMs));
-          if (created.ok) {
-            const { id, accountName } = created.value.issued;
-            logger.info({ keyId: id, account: accountName }, 'API key created through the operations API');
-          }
-          return created;
-        },
-        find: (id) => keys.find(id),
-        list: () => keys.list(),
-        revoke: (id, nowMs) => {
-          const revoked = toOutcome(() => keys.revoke(id, nowMs));
-          if (revoked.ok && revoked.value === 'revoked') {
-            const account = keys.find(id)?.accountName;
-            logger.info({ keyId: id, account }, 'API key revoked through the operations API');
-          }
-          return revoked;
-        },
+    isOperator,
+    clock,
+    verticals: servedVerticals(options),
+    confirm: confirmRevenue,
+    keys: {
+      create: (request, nowMs) => {
+        const created = toOutcome(() => keys.create(request, nowMs));
+        if (created.ok) {
+          const { id, accountName } = created.value.issued;
+          logger.info({ keyId: id, account: accountName }, 'API key created through the operations API');
+        }
+        return created;
       },
-    }),
-    origins: originRoutes({
-      isOperator,
-      embedOrigins: {
-        allow: (account, origins) => {
-          const outcome = toOutcome(() => embedOrigins.allow(account, origins));
-          const count = outcome.ok ? outcome.value.filter((result) => result === 'allowed').length : 0;
-          if (count > 0)
-            logger.info({ account, origins: count }, 'embedding origins allowed through the operations API');
-          return outcome;
-        },
-        list: (account) => toOutcome(() => embedOrigins.list(account)),
-        remove: (account, origins) => {
-          const outcome = toOutcome(() => embedOrigins.remove(account, origins));
-          const count = outcome.ok ? outcome.value.filter((result) => result === 'removed').length : 0;
-          if (count > 0)
-            logger.info({ account, origins: count }, 'embedding origins removed through the operations API');
-          return outcome;
-        },
+      find: (id) => keys.find(id),
+      list: () => keys.list(),
+      revoke: (id, nowMs) => {
+        const revoked = toOutcome(() => keys.revoke(id, nowMs));
+        if (revoked.ok && revoked.value === 'revoked') {
+          const account = keys.find(id)?.accountName;
+          logger.info({ keyId: id, account }, 'API key revoked through the operations API');
+        }
+        return revoked;
       },
-    }),
+    },
+    embedOrigins: {
+      allow: (account, origins) => {
+        const outcome = toOutcome(() => embedOrigins.allow(account, origins));
+        const count = countResults(outcome, 'allowed');
+        if (count > 0) logger.info({ account, origins: count }, 'embedding origins allowed through the operations API');
+        return outcome;
+      },
+      list: (account) => toOutcome(() => embedOrigins.list(account)),
+      remove: (account, origins) => {
+        const outcome = toOutcome(() => embedOrigins.remove(account, origins));
+        const count = countResults(outcome, 'removed');
+        if (count > 0) logger.info({ account, origins: count }, 'embedding origins removed through the operations API');
+        return outcome;
+      },
+    },
   });
 }
 
-/** Converts errors that the caller can correct into refusals, and rethrows all other errors. */
+/** Counts the origins with this result, for the log. */
+function countResults(outcome: Outcome<readonly string[]>, result: string): number {
+  return outcome.ok ? outcome.value.filter((each) => each === result).length : 0;
+}
+
+/** Converts errors that the caller can correct into an `Outcome`, and rethrows all other errors. */
 function toOutcome<Value>(change: () => Value): Outcome<Value> {
   try {
     return succeeded(change());

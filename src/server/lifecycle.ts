@@ -28,44 +28,12 @@ export class CleanupStack {
   }
 }
 
-export interface DrainTimes {
-  /** Time in which a stopping service still accepts connections, so that load balancers can notice the stop. */
+/** How a stopping service drains its listeners. */
+export interface DrainSettings {
+  /** Time in which the service still accepts connections, so that load balancers can notice the stop. */
   readonly delayMs: number;
   /** Time after the delay in which pending requests may complete. Then the connections of pending requests are closed. */
   readonly deadlineMs: number;
-}
-
-/** Drain deadline of a stopping service, shared by all of its listeners. */
-export class DrainTimer {
-  readonly #clock: Clock;
-  #times: DrainTimes;
-  #startedMs: number;
-
-  constructor(clock: Clock, times: DrainTimes) {
-    this.#clock = clock;
-    this.#times = times;
-    this.#startedMs = clock.monotonicMs();
-  }
-
-  start(): void {
-    this.#startedMs = this.#clock.monotonicMs();
-  }
-
-  /** Ends the drain immediately: sets the delay and the remaining time to zero. */
-  expire(): void {
-    this.#times = { delayMs: 0, deadlineMs: 0 };
-  }
-
-  get delayMs(): number {
-    return this.#times.delayMs;
-  }
-
-  /** Time until the drain deadline, in milliseconds. */
-  get remainingMs(): number {
-    const { delayMs, deadlineMs } = this.#times;
-    const elapsedMs = Math.max(0, this.#clock.monotonicMs() - this.#startedMs - delayMs);
-    return Math.max(0, deadlineMs - elapsedMs);
-  }
 }
 
 /** A part of the service that can become unavailable while the service runs. */
@@ -73,13 +41,10 @@ interface HealthSource {
   readonly healthy: boolean;
 }
 
-interface LifecycleOptions {
+interface LifecycleOptions extends Readonly<Record<'ledger' | 'journal' | 'analytics', HealthSource>> {
   readonly clock: Clock;
-  readonly drain: DrainTimes;
+  readonly drain: DrainSettings;
   readonly cleanup: CleanupStack;
-  readonly ledger: HealthSource;
-  readonly journal: HealthSource;
-  readonly analytics: HealthSource;
 }
 
 /**
@@ -87,13 +52,26 @@ interface LifecycleOptions {
  * runs its cleanup callbacks in the state `starting`, without a call of `stop`.
  */
 export class ServiceLifecycle {
-  readonly drain: DrainTimer;
   readonly #options: LifecycleOptions;
   #state: 'starting' | 'serving' | 'stopping' = 'starting';
+  #drain: DrainSettings;
+  #drainStartedMs: number;
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
-    this.drain = new DrainTimer(options.clock, options.drain);
+    this.#drain = options.drain;
+    this.#drainStartedMs = options.clock.monotonicMs();
+  }
+
+  get drainDelayMs(): number {
+    return this.#drain.delayMs;
+  }
+
+  /** Time until the drain deadline, in milliseconds. */
+  get drainRemainingMs(): number {
+    const { delayMs, deadlineMs } = this.#drain;
+    const elapsedMs = Math.max(0, this.#options.clock.monotonicMs() - this.#drainStartedMs - delayMs);
+    return Math.max(0, deadlineMs - elapsedMs);
   }
 
   get isStopping(): boolean {
@@ -117,14 +95,14 @@ export class ServiceLifecycle {
 
   /** Starts the drain and runs the cleanup callbacks. Idempotent. */
   stop(): Promise<void> {
-    if (!this.isStopping) this.drain.start();
+    if (!this.isStopping) this.#drainStartedMs = this.#options.clock.monotonicMs();
     this.#state = 'stopping';
     return this.#options.cleanup.close();
   }
 
   /** Stops the service without waiting for pending requests. Idempotent. */
   stopNow(): Promise<void> {
-    this.drain.expire();
+    this.#drain = { delayMs: 0, deadlineMs: 0 };
     return this.stop();
   }
 }

@@ -4,7 +4,6 @@ import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { LogoService, type LogoSource } from '../catalogs/logo-service.ts';
 import { logoFolder } from '../catalogs/read-logos.ts';
 import { DailyCaps, type ReadLedgerSince } from '../clicks/daily-caps.ts';
-import type { PublicUrls } from '../config/config.ts';
 import type { Mode } from '../domain/mode.ts';
 import { nodeLogFiles } from '../event-log/log-files.ts';
 import { dataFiles } from '../files/data-files.ts';
@@ -58,25 +57,12 @@ export class CatalogStatusTracker {
   }
 }
 
-/** Public URLs of the service, set after the catalogs are opened, because the URLs contain the port of the public listener. */
-export class DeferredUrls {
-  #urls: PublicUrls | null = null;
-
-  set(urls: PublicUrls): void {
-    this.#urls = urls;
-  }
-
-  get(): PublicUrls {
-    if (this.#urls === null) throw new Error('the public URLs are read before the listener is bound');
-    return this.#urls;
-  }
-}
-
-export function openCatalogs({ dataDir, clock, logger, catalogs }: ServiceOptions, urls: DeferredUrls): CatalogStore {
+/** @param cdnUrl returns the base URL of the logos; called when the first offers are rendered */
+export function openCatalogs({ dataDir, clock, logger, catalogs }: ServiceOptions, cdnUrl: () => string): CatalogStore {
   return new CatalogStore({
     archiveFolder: join(dataDir, 'catalogs'),
     clock,
-    cdnUrl: () => urls.get().cdn,
+    cdnUrl,
     catalogs,
     onArchiveError: (error) =>
       logger.error({ error }, 'archived catalog unreadable; clicks on its offers will return 404'),

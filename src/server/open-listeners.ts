@@ -3,11 +3,11 @@ import { unavailable } from '../domain/outcome.ts';
 import type { Handler, Listener, ListenerOptions } from '../http/engines/listener.ts';
 import { startListener } from '../http/engines/start-listener.ts';
 import { errorReply } from '../http/routes/replies.ts';
-import { allRouteNames } from '../http/routes/route-names.ts';
+import { allRouteNames } from '../http/routes/routing.ts';
 import { RequestLogger, type RequestLoggerOptions } from '../logging/request-logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { CertificateStore } from '../tls/certificate.ts';
-import type { CleanupStack, DrainTimer } from './lifecycle.ts';
+import type { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import type { ServiceOptions } from './service.ts';
 
 /** Opens the certificate of the public listener. Returns null without TLS. */
@@ -30,23 +30,11 @@ export function openCertificate(
   return certificates;
 }
 
-/** Handler of a listener that is bound before its routes exist. Replies 503 until `set` is called. */
-class ReplaceableHandler {
-  #handler: Handler = (context) => {
-    context.reply(errorReply(unavailable(bounds.retryAfterSeconds).refusal, context.requestId));
-  };
-  readonly handle: Handler = (context) => this.#handler(context);
-
-  set(handler: Handler): void {
-    this.#handler = handler;
-  }
-}
-
 interface ListenerDeps {
   readonly cleanup: CleanupStack;
   readonly metrics: Metrics;
   readonly certificate: CertificateStore | null;
-  readonly drain: DrainTimer;
+  readonly lifecycle: Pick<ServiceLifecycle, 'drainDelayMs' | 'drainRemainingMs'>;
   readonly callerNames: RequestLoggerOptions['callerNames'];
 }
 
@@ -54,8 +42,10 @@ export interface Listeners {
   readonly public: Listener;
   readonly operations: Listener;
   /** Sets the handlers of both listeners. Until this call, the listeners reply 503 to every request. */
-  serve(handlers: { readonly public: Handler; readonly operations: Handler }): void;
+  serve(handlers: Handlers): void;
 }
+
+type Handlers = Readonly<Record<'public' | 'operations', Handler>>;
 
 /**
  * Binds the operations listener and then the public listener. Call this function after all other `open` functions: the listeners
@@ -64,7 +54,7 @@ export interface Listeners {
 export async function openListeners(
   { logger, clock }: ServiceOptions,
   { engine, operations, public: publicEndpoint, tls }: NonNullable<ServiceOptions['listen']>,
-  { cleanup, metrics, certificate, drain, callerNames }: ListenerDeps,
+  { cleanup, metrics, certificate, lifecycle, callerNames }: ListenerDeps,
 ): Promise<Listeners> {
   const requestLog = new RequestLogger({ logger, clock, routeNames: allRouteNames, callerNames });
   cleanup.defer(() => requestLog.close());
@@ -80,13 +70,16 @@ export async function openListeners(
         metrics.countRequestError();
         requestLog.logError(error, request);
       },
-      onErrorReply: requestLog.logRefusal,
+      onErrorReply: requestLog.logErrorReply,
       onSuccessReply: requestLog.logSuccess,
       onDeadline: metrics.countRequestTimeout,
       deadlineMs: bounds.requestDeadlineMs,
     });
     cleanup.defer(async () => {
-      const requestsInFlight = await listener.close(drain.remainingMs, delaysDrain ? drain.delayMs : 0);
+      const requestsInFlight = await listener.close(
+        lifecycle.drainRemainingMs,
+        delaysDrain ? lifecycle.drainDelayMs : 0,
+      );
       if (requestsInFlight === 0) return;
       logger.warn(
         { requestsInFlight, port: listener.port },
@@ -96,16 +89,18 @@ export async function openListeners(
     return listener;
   };
 
-  const operationsHandler = new ReplaceableHandler();
+  const unready: Handler = (context) => {
+    context.reply(errorReply(unavailable(bounds.retryAfterSeconds).error, context.requestId));
+  };
+  let handlers: Handlers = { public: unready, operations: unready };
   const operationsListener = await open(false, {
     ...operations,
-    handler: operationsHandler.handle,
+    handler: (context) => handlers.operations(context),
     bodyBytesMax: bounds.confirmationBodyBytesMax,
   });
-  const publicHandler = new ReplaceableHandler();
   const publicListener = await open(true, {
     ...publicEndpoint,
-    handler: publicHandler.handle,
+    handler: (context) => handlers.public(context),
     bodyBytesMax: bounds.requestBodyBytesMax,
     onReply: metrics.requests.record,
     tls: certificate && tls ? { certificate: certificate.current, minVersion: tls.minVersion } : undefined,
@@ -117,9 +112,8 @@ export async function openListeners(
   return {
     public: publicListener,
     operations: operationsListener,
-    serve: (handlers) => {
-      operationsHandler.set(handlers.operations);
-      publicHandler.set(handlers.public);
+    serve: (served) => {
+      handlers = served;
     },
   };
 }

@@ -1,7 +1,8 @@
-import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { RetentionTask } from '../analytics/retention-task.ts';
-import { startThreadAnalytics } from '../analytics/thread-analytics.ts';
+import { startThreadAnalytics, type ThreadAnalytics } from '../analytics/thread-analytics.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import { bounds } from '../bounds.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
@@ -19,11 +20,10 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../sessions/memory-session-store.ts';
-import { ReferrerTags } from '../sessions/referrer-tags.ts';
+import { isReferrerTag, ReferrerTags } from '../sessions/referrer-tags.ts';
 import { SessionRecovery } from '../sessions/session-recovery.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import { assertJournalFolder } from './open-data-folder.ts';
-import { restoreReferrerTags } from './restore-referrer-tags.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
 
 /** Logs an incident at the log level of its kind. */
@@ -35,15 +35,19 @@ function logIncident(logger: Logger, name: LogName, incident: LogIncident | Jour
   } else logger.warn({ log: name, ...incident }, `${name} incident`);
 }
 
+interface StorageDeps {
+  readonly cleanup: CleanupStack;
+  readonly secrets: SecretRing;
+  readonly authenticator: Authenticator;
+  readonly caps: DailyCaps;
+  readonly clickLimiter: ClickRecordLimiter;
+  readonly metrics: Metrics;
+}
+
 /** Opens the ledger, restores sessions and daily caps from it, and opens the journal and the analytics. */
 export async function openStorage(
   options: ServiceOptions,
-  closers: CleanupStack,
-  secrets: SecretRing,
-  gatekeeper: Authenticator,
-  caps: DailyCaps,
-  budget: ClickRecordLimiter,
-  metrics: Metrics,
+  { cleanup, secrets, authenticator, caps, clickLimiter, metrics }: StorageDeps,
 ) {
   const { dataDir, clock, logger, onRestoreProgress } = options;
   const { ttlMs: sessionTtlMs, max: sessionsMax, tagsMax } = options.sessions;
@@ -56,7 +60,7 @@ export async function openStorage(
     shardCount: bounds.sessionStoreShards,
     sweepIntervalMs: bounds.sessionSweepIntervalMs,
   });
-  closers.defer(() => sessions.close());
+  cleanup.defer(() => sessions.close());
 
   const idempotencyKeys = new IdempotencyKeys({
     clock,
@@ -64,7 +68,7 @@ export async function openStorage(
     retentionMs: sessionTtlMs,
     keysMax: bounds.idempotencyKeysMax,
   });
-  const restore = new SessionRecovery({
+  const sessionRecovery = new SessionRecovery({
     clock,
     sessions,
     sessionTtlMs,
@@ -74,37 +78,36 @@ export async function openStorage(
   const ledger = await openLedger({
     folder: files.ledgerFolder,
     durability: options.durability,
-    recoveries: [restore, budget],
+    recoveries: [sessionRecovery, clickLimiter],
     subscribers: [caps],
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('ledger', bytes, ofBytes)),
     ...logObservers('ledger', logger, metrics),
   });
-  closers.defer(() => ledger.close());
-  for (const [keyNumber, count] of restore.sessionCountsToday) {
-    gatekeeper.restoreSessionCount(keyNumber, restore.today, count);
+  cleanup.defer(() => ledger.close());
+  for (const [keyNumber, count] of sessionRecovery.sessionCountsToday) {
+    authenticator.restoreSessionCount(keyNumber, sessionRecovery.today, count);
   }
 
-  const journalFolder = join(dataDir, 'journal');
-  assertJournalFolder(journalFolder, sessions.size);
+  assertJournalFolder(files.journalFolder, sessions.size);
   const journal = await FileJournal.open({
-    folder: journalFolder,
+    folder: files.journalFolder,
     durability: options.durability,
     clock,
     secrets,
     verticals: servedVerticals(options),
     sessionTtlMs,
-    onFieldChanges: (sub, changes) => restore.applyFieldChanges(sub, changes),
+    onFieldChanges: (sub, changes) => sessionRecovery.applyFieldChanges(sub, changes),
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('journal', bytes, ofBytes)),
     ...logObservers('journal', logger, metrics),
   });
-  closers.defer(() => journal.close());
+  cleanup.defer(() => journal.close());
 
   const analytics = await startThreadAnalytics({
     files,
     log: ledger,
-    onCrash: (fault) => {
+    onCrash: (error) => {
       metrics.countAggregatorRestart();
-      logger.error({ err: describeError(fault) }, 'aggregator exited; restarting');
+      logger.error({ err: describeError(error) }, 'aggregator exited; restarting');
     },
     onRecovered: () => logger.info('aggregator restarted'),
     onRebuild: (reason) => {
@@ -113,10 +116,10 @@ export async function openStorage(
     },
     onRebuilt: () => logger.info('analytics store rebuilt'),
   });
-  closers.defer(() => analytics.close());
+  cleanup.defer(() => analytics.close());
   ledger.onDurable((position) => analytics.onLedgerDurable(position));
   const referrerTags = new ReferrerTags(tagsMax);
-  await restoreReferrerTags(analytics, ledger.appendedPosition, referrerTags, closers);
+  await restoreReferrerTags(analytics, ledger.appendedPosition, referrerTags, cleanup);
 
   if (options.retentionDays !== null) {
     const retention = new RetentionTask({
@@ -126,25 +129,78 @@ export async function openStorage(
       deleteLedgerBefore: (beforePosition) => dropSegments(nodeLogFiles, files.ledgerFolder, beforePosition),
       onDeleted: ({ retainedFromDay, segments }) =>
         logger.info({ retainedFrom: isoDate(retainedFromDay), segments }, 'data older than the retention deleted'),
-      onError: (fault) =>
+      onError: (error) =>
         logger.warn(
-          { err: describeError(fault) },
+          { err: describeError(error) },
           'data older than the retention could not be deleted; retrying later',
         ),
       onRecovered: () => logger.info('deletion of data older than the retention works again'),
     });
-    closers.defer(() => retention.close());
+    cleanup.defer(() => retention.close());
   }
   return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics };
 }
 
 /** Creates the callbacks that report written groups and incidents of a log as metrics and log lines. */
-function logObservers(name: LogName, logger: ServiceOptions['logger'], metrics: Metrics) {
+function logObservers(name: LogName, logger: Logger, metrics: Metrics) {
   return {
     onGroupStored: metrics.logGroupObserver(name),
-    onIncident: (trouble: LogIncident | JournalIncident) => {
-      metrics.countLogIncident(name, trouble.kind);
-      logIncident(logger, name, trouble);
+    onIncident: (incident: LogIncident | JournalIncident) => {
+      metrics.countLogIncident(name, incident.kind);
+      logIncident(logger, name, incident);
     },
   };
+}
+
+type ExperimentSource = Pick<ThreadAnalytics, 'listExperiments' | 'projectedPosition'>;
+
+/**
+ * Restores the referrer tags of all sessions from the analytics store, usually within milliseconds. If the aggregator is rebuilding
+ * its store, which can take minutes, the promise resolves after `bounds.analyticsQueryTimeoutMs` and the restore continues in the
+ * background. The limit on the number of tags applies once the restore is complete.
+ *
+ * @param upToPosition position of the last record in the ledger
+ */
+export async function restoreReferrerTags(
+  analytics: ExperimentSource,
+  upToPosition: number,
+  referrerTags: ReferrerTags,
+  cleanup: CleanupStack,
+): Promise<void> {
+  if (await tryRestore(analytics, referrerTags)) return;
+  const abortController = new AbortController();
+  cleanup.defer(() => abortController.abort());
+  restoreInBackground(analytics, upToPosition, referrerTags, abortController.signal);
+}
+
+/** Starts the queries after the aggregator has applied all records, because even a timed-out query occupies the aggregator's queue. */
+async function restoreInBackground(
+  analytics: ExperimentSource,
+  upToPosition: number,
+  referrerTags: ReferrerTags,
+  signal: AbortSignal,
+): Promise<void> {
+  do {
+    await pause(bounds.referrerTagRestorePollMs, null, { signal }).catch(() => {});
+    if (signal.aborted) return;
+  } while (analytics.projectedPosition < upToPosition || !(await tryRestore(analytics, referrerTags)));
+}
+
+/** Reads all pages of experiments. Returns false if the aggregator did not reply in time. */
+async function tryRestore(analytics: ExperimentSource, referrerTags: ReferrerTags): Promise<boolean> {
+  try {
+    for (let lastId = 0; ; ) {
+      const page = await analytics.listExperiments(lastId);
+      for (const [id, account, vertical, test, tag] of page) {
+        if (isReferrerTag(tag)) referrerTags.restore(account, vertical, test === 1 ? 'test' : 'live', tag);
+        lastId = id;
+      }
+      if (page.length === 0) break;
+    }
+  } catch (error) {
+    if (!(error instanceof AnalyticsUnavailableError)) throw error;
+    return false;
+  }
+  referrerTags.enableLimit();
+  return true;
 }

@@ -13,7 +13,7 @@ import type { ConfirmationsView } from '../operations/confirm-revenue.ts';
 import type { ClickRequest, ClickResult } from '../operations/follow-click.ts';
 import type { CertificateFiles, CertificateReload, TlsVersion } from '../tls/certificate.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import type { DrainTimes } from './lifecycle.ts';
+import type { DrainSettings } from './lifecycle.ts';
 
 /** Settings of a service as plain values. Both `Config` and the options of the embedded API are converted to `ServiceOptions`. */
 export interface ServiceOptions {
@@ -38,7 +38,7 @@ export interface ServiceOptions {
     /** TLS settings of the public listener; null for plain HTTP. The operations listener has no TLS. */
     readonly tls: (CertificateFiles & { readonly minVersion: TlsVersion }) | null;
   } | null;
-  readonly drain: DrainTimes;
+  readonly drain: DrainSettings;
   /** Signal that aborts the start. `startService` then closes every opened part and rejects with the signal's reason. */
   readonly startAbortSignal?: AbortSignal;
   /** Returns the base URLs that replies contain. `boundPort` is the port of the public listener. */

@@ -1,26 +1,24 @@
 import { openOperatorToken, operatorTokenPath } from '../auth/operator-token.ts';
 import { bounds } from '../bounds.ts';
 import { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
-import { SharedTimeout } from '../clicks/shared-timeout.ts';
-import { SerialQueue } from '../domain/async.ts';
+import { SerialQueue, SharedTimeout } from '../domain/async.ts';
 import { flattenString } from '../domain/text.ts';
 import { apiRoutes } from '../http/routes/api-routes.ts';
 import { clickRoutes, sandboxLandingPath } from '../http/routes/click-routes.ts';
 import { Cors } from '../http/routes/cors.ts';
-import { docsRoutes } from '../http/routes/docs-routes.ts';
-import { logoRoute } from '../http/routes/logo-routes.ts';
 import { publicRoutes } from '../http/routes/public-routes.ts';
-import { publicRouteNames } from '../http/routes/route-names.ts';
+import { publicRouteNames } from '../http/routes/routing.ts';
+import { docsRoutes, logoRoute } from '../http/routes/static-routes.ts';
 import { widgetRoutes } from '../http/routes/widget-routes.ts';
-import { ClickIds } from '../ids/click-id.ts';
-import { ClickTokenCipher } from '../ids/click-token-cipher.ts';
+import { ClickIds, ClickTokenCipher } from '../ids/click-tokens.ts';
 import { PageCursors } from '../ids/page-cursor.ts';
 import { SubIds } from '../ids/sub-id.ts';
 import { WidgetTokens } from '../ids/widget-token.ts';
+import { registerGauges } from '../metrics/gauges.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { EventLoopMonitor } from '../metrics/process-metrics.ts';
 import { docsFiles } from '../openapi/docs-files.ts';
-import { ApiOperations } from '../operations/api-operations.ts';
+import { createApiOperations } from '../operations/api-operations.ts';
 import { clickUrlPrefix } from '../operations/click-url.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
@@ -33,7 +31,6 @@ import { openAuth } from './open-auth.ts';
 import {
   CatalogStatusTracker,
   connectDailyCaps,
-  DeferredUrls,
   openCatalogs,
   openDailyCaps,
   openLogos,
@@ -69,20 +66,19 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   const secrets = openDataFolder(options, cleanup);
   const metrics = new Metrics(publicRouteNames);
   const { authenticator, keyDirectory, keys, embedOrigins } = openAuth(options, cleanup, metrics);
-  const publicUrls = new DeferredUrls();
-  const catalogs = openCatalogs(options, publicUrls);
+  // The URLs contain the port of the public listener, which is bound below.
+  const catalogs = openCatalogs(options, () => urls.cdn);
   const caps = openDailyCaps(options, catalogs);
   const clickLimiter = new ClickRecordLimiter();
   const certificate = openCertificate(options, cleanup);
-  const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics } = await openStorage(
-    options,
+  const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics } = await openStorage(options, {
     cleanup,
     secrets,
     authenticator,
     caps,
     clickLimiter,
     metrics,
-  );
+  });
   startAbortSignal?.throwIfAborted();
 
   // Offers
@@ -106,11 +102,10 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       cleanup,
       metrics,
       certificate,
-      drain: lifecycle.drain,
+      lifecycle,
       callerNames: (caller) => keyDirectory.callerNames(caller),
     }));
   const urls = options.resolveUrls(listeners?.public.port ?? 0);
-  publicUrls.set(urls);
 
   // Operations
   const random = new RandomPool();
@@ -122,7 +117,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     devices: new DeviceClassifier(bounds.userAgentCacheEntriesMax),
     catalogs,
     caps,
-    seal: new ClickTokenCipher(secrets, random),
+    clickTokens: new ClickTokenCipher(secrets, random),
   };
   const offerDeps = {
     ...commonDeps,
@@ -135,7 +130,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     random,
     widgetScriptUrl: `${urls.widget}/widget.js?v=${widgetScript.hash}`,
   };
-  const operations = new ApiOperations({
+  const operations = createApiOperations({
     ...offerDeps,
     idempotencyKeys,
     referrerTags,
@@ -148,15 +143,15 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   const clickDeps = {
     ...commonDeps,
     clickIds,
-    budget: clickLimiter,
-    patience: clickTimeout,
+    clickLimiter,
+    clickTimeout,
     sandboxLandingUrl: urls.click + sandboxLandingPath,
     onUnrecorded: metrics.countUnrecordedClick,
   };
   const confirmationDeps = {
     ...commonDeps,
     clickIds,
-    history: analytics,
+    analytics,
     queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
   };
   const confirm: Service['confirmRevenue'] = (rows, text, signal) =>
@@ -201,10 +196,10 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
 
     const eventLoop = new EventLoopMonitor();
     cleanup.defer(() => eventLoop.close());
-    metrics.registerGauges({
+    registerGauges(metrics.registry, {
       build: { version, engine: listeners.public.engine },
       dataDir: options.dataDir,
-      eventLoop,
+      eventLoopDelays: eventLoop.delays,
       ready: () => notReadyReasons().length === 0,
       liveSessions: () => sessions.size,
       liveSessionsMax: options.sessions.max,
@@ -223,7 +218,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       analyticsLagSeconds: () => analytics.lagMs / 1000,
       aggregatorUp: () => analytics.healthy,
       analyticsSkippedRecords: async () => {
-        const { records: _, ...skipped } = await analytics.getCurrentTotals();
+        const { records: _, ...skipped } = await analytics.getTotals();
         return skipped;
       },
     });

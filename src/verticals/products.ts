@@ -1,13 +1,14 @@
 import type { TProperties, TSchema } from 'typebox';
 import type { CatalogErrors, CatalogPath } from '../catalogs/catalog-errors.ts';
 import type { CatalogFile, CatalogLender, CatalogOffer } from '../catalogs/catalog-schema.ts';
+import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import type { AddMismatch } from '../matching/explain-offers.ts';
 import type { MatchTables } from '../matching/match-tables.ts';
 import type { RankedOffers } from '../matching/matcher.ts';
 import type { FieldVector } from './field-vector.ts';
 import { installmentLoan } from './personal-loans/installment-loan.ts';
 import type { LoanTables } from './personal-loans/loan-tables.ts';
-import type { CompiledOffer, OfferFragments } from './personal-loans/offer-view.ts';
+import type { CompiledOffer, OfferFragments, OfferList, OfferView, PricedOffer } from './personal-loans/offer-view.ts';
 import type { ProductName, Vertical } from './vertical.ts';
 
 /** Members that only the catalog files of one product have. `catalogSchema` has the members of every catalog file. */
@@ -42,6 +43,14 @@ export interface VerticalProduct {
     today: number,
     unavailable: Int32Array | null,
   ): RankedOffers;
+  /** Prices offers for a borrower. `indexes` are from a ranking of this catalog version for this borrower. */
+  priceRankedOffers(
+    catalog: CompiledCatalog,
+    indexes: ArrayLike<number>,
+    borrower: Readonly<FieldVector>,
+  ): PricedOffer[];
+  /** Builds the offers of a response as objects. `clickUrlPrefix` is the start of each click URL, up to the sub_id. */
+  toOfferViews(list: OfferList, clickUrlPrefix: string): OfferView[];
   /** Returns a function that tests whether the borrower can get an offer that passed the filters. Null if no offer can be priced. */
   priceTest(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
   /** Returns a function that reports every reason, except the filters, why the borrower cannot get an offer. */
@@ -52,7 +61,7 @@ const products: Readonly<Record<ProductName, VerticalProduct>> = { installment_l
 
 export const productNames = Object.keys(products) as readonly ProductName[];
 
-export type { CompiledOffer, OfferFragments };
+export type { CompiledOffer, OfferFragments, OfferList, OfferView };
 
 /** Compiled tables of any product. The member `product` identifies the product. */
 export type ProductTables = LoanTables;

@@ -16,12 +16,12 @@ import { dayOf } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { type DataFiles, dataFiles } from '../../src/files/data-files.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
-import { AnalyticsModel } from '../support/analytics-model.ts';
 import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import { AnalyticsModel } from './analytics-model.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
-const sessions = 12_000;
+const sessions = 9_000;
 
 /** Views and clicks follow thousands of records after the creation of their session, in another batch. */
 function* ledger(): Generator<LedgerRecord, void> {

@@ -29,20 +29,15 @@ describe('counter archive', () => {
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  const append = (untilDay: number, ledgerFromPosition: number) =>
+  const append = (untilDay: number, ledgerFromPosition: number, records = counters(untilDay - 1)) =>
     new CounterArchive(folder).append(
       { wallMs: untilDay * 1_000, untilDay, ledgerFromPosition },
-      counters(untilDay - 1) as unknown as ArchivedCounters,
+      records as unknown as ArchivedCounters,
     );
   const files = () =>
     readdirSync(folder)
       .sort()
       .map((name) => join(folder, name));
-
-  it('is empty without files', () => {
-    const archive = new CounterArchive(folder);
-    assert.deepEqual([archive.retainedFromDay, archive.ledgerFromPosition, [...archive.readAll()]], [0, 1, []]);
-  });
 
   it('reads back all segments in order', () => {
     append(100, 7);
@@ -69,10 +64,7 @@ describe('counter archive', () => {
   it('writes segments larger than one buffer', () => {
     const tags = Array.from({ length: 3_000 }, (_, i) => `tag-${i}`);
     const all = tags.flatMap((tag) => counters(9, tag));
-    new CounterArchive(folder).append(
-      { wallMs: 1, untilDay: 10, ledgerFromPosition: 1 },
-      all as unknown as ArchivedCounters,
-    );
+    append(10, 1, all);
     assert.deepEqual([...new CounterArchive(folder).readAll()].slice(1, -1), all);
   });
 
@@ -118,13 +110,7 @@ describe('counter archive', () => {
   });
 
   it('rejects a missing older segment', () => {
-    for (const [day, from] of [
-      [100, 1],
-      [101, 1],
-      [102, 1],
-    ] as const) {
-      append(day, from);
-    }
+    for (const day of [100, 101, 102]) append(day, 1);
     const [first, second] = files();
     for (const file of [first!, second!]) {
       const whole = readFileSync(file);
@@ -147,13 +133,7 @@ describe('counter archive', () => {
       ['a counter of another day', counters(10)],
     ] as const) {
       rmSync(folder, { recursive: true, force: true });
-      const archive = new CounterArchive(folder);
-      const invalid = records as unknown as ArchivedCounters;
-      assert.throws(
-        () => archive.append({ wallMs: 1, untilDay: 10, ledgerFromPosition: 1 }, invalid),
-        LogDamagedError,
-        what,
-      );
+      assert.throws(() => append(10, 1, records as unknown as ArchiveRecord[]), LogDamagedError, what);
     }
   });
 

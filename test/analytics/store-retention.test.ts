@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { RowsQuery } from '../../src/analytics/analytics.ts';
+import type { RowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
 import { CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
@@ -16,7 +16,7 @@ import {
   viewedRecord,
   widgetViewedRecord,
 } from '../support/ledger-records.ts';
-import { ProjectedStore } from '../support/projected-store.ts';
+import { ProjectedStore } from './projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
@@ -41,7 +41,9 @@ describe('store retention', () => {
   const applyRetention = (clockDay = today) =>
     projected.store.applyRetention(archive, { today: clockDay, retentionDays: 0, wallMs: noon });
   const window = { account: 1, vertical: 1, mode: 'live', fromDay: today - 30, toDay: today } as const;
-  const byTag = { ...window, referrerTag: 'tag-one', subs: null };
+  const byTag = { ...window, today, referrerTag: 'tag-one', subs: null };
+  const summary = (filter: Partial<SummaryQuery> = {}) => projected.store.getSummary({ ...byTag, ...filter });
+  const created = (serial: number, createdMs: number) => createdRecord(subOf({ createdMs, serial }));
   const rows: RowsQuery = { ...byTag, afterPosition: 0, limit: 100 };
 
   it('deletes rows in several transactions, and excludes deleted sessions from results immediately', () => {
@@ -56,7 +58,7 @@ describe('store retention', () => {
         confirmedRecord(sub, 'a'),
       );
     }
-    const before = projected.store.getSummary({ ...byTag, today });
+    const before = summary();
     assert.deepEqual(
       [before.sessions, before.clicks, before.confirmedMicros],
       [count + 1, count + 1, (count + 1) * 40e6],
@@ -64,17 +66,12 @@ describe('store retention', () => {
     applyRetention();
     const after = { ...before, retainedFromDay: retainedFrom };
     for (let transactions = 0; ; transactions++) {
-      assert.deepEqual(projected.store.getSummary({ ...byTag, today }), after);
+      assert.deepEqual(summary(), after);
       assert.deepEqual(
         projected.store.listRows(rows).rows.map(({ sub }) => Buffer.from(sub)),
         [young],
       );
-      const byIds = projected.store.getSummary({
-        ...byTag,
-        referrerTag: null,
-        subs: [...oldSubs.slice(-400), young],
-        today,
-      });
+      const byIds = summary({ referrerTag: null, subs: [...oldSubs.slice(-400), young] });
       assert.deepEqual([byIds.sessions, byIds.subsOutsideDates], [1, 0]);
       const [deletedState, retainedState] = projected.store.findPayoutStates([
         { sub: oldSubs.at(-1)!, offerId: 'a', txid: 'tx-1' },
@@ -92,7 +89,7 @@ describe('store retention', () => {
       // A reopened store continues the deletion.
       if (transactions === 0) projected.reopen();
     }
-    assert.deepEqual(projected.store.getSummary({ ...byTag, today }), after);
+    assert.deepEqual(summary(), after);
   });
 
   it('archives widget events by device, and restores them in a new store and in an outdated one', () => {
@@ -104,35 +101,35 @@ describe('store retention', () => {
       reportedRecord(other!, ['widget_error']),
       createdRecord(young!),
       reportedRecord(young!, ['widget_loaded']),
+      createdRecord(subOf({ createdMs: old, serial: 4 }), { device: 3 }),
     ];
     projected.apply(...records);
-    const query = { ...byTag, today };
-    const before = projected.store.getSummary(query);
-    const days = projected.store.listDays(query).days;
+    const before = summary();
+    const days = projected.store.listDays(byTag).days;
     assert.deepEqual(before.widgetEvents, [2, 0, 2, 0, 0, 0, 1]);
     applyRetention();
-    assert.deepEqual(projected.store.getSummary(query).widgetEvents, before.widgetEvents);
+    assert.deepEqual(summary().widgetEvents, before.widgetEvents);
     assert.deepEqual(
       [...archive.readAll()].filter(([kind]) => kind === 13),
       [
         [13, [dayOf(old), 1, 1, 0, 0, 0, 0, '0'], [1, 0, 2, 0, 0, 0, 0]],
         [13, [dayOf(old), 2, 1, 0, 0, 0, 0, '0'], [0, 0, 0, 0, 0, 0, 1]],
+        [13, [dayOf(old), 3, 1, 0, 0, 0, 0, '0']],
       ],
     );
-    for (const appliedBefore of [0, 2, 4, 6]) {
+    for (const appliedBefore of [0, 2, 4, 7]) {
       const another = new ProjectedStore();
       try {
         if (appliedBefore > 0) another.apply(...records.slice(0, appliedBefore));
         another.store.restoreArchive(archive);
         another.apply(...records.slice(appliedBefore));
-        assert.deepEqual(another.store.getSummary(query), { ...before, retainedFromDay: retainedFrom });
-        assert.deepEqual(another.store.listDays(query).days, days);
+        assert.deepEqual(another.store.getSummary(byTag), { ...before, retainedFromDay: retainedFrom });
+        assert.deepEqual(another.store.listDays(byTag).days, days);
       } finally {
         another.close();
       }
     }
-    const byIds = { ...query, referrerTag: null, subs: [one!, other!, young!] };
-    assert.deepEqual(projected.store.getSummary(byIds).widgetEvents, [1, 0, 0, 0, 0, 0, 0]);
+    assert.deepEqual(summary({ referrerTag: null, subs: [one!, other!, young!] }).widgetEvents, [1, 0, 0, 0, 0, 0, 0]);
   });
 
   it('restores archives without widget events, and with fewer or more event types', () => {
@@ -147,20 +144,10 @@ describe('store retention', () => {
       [13, [day, 0, ...figures]],
     ]);
     projected.store.restoreArchive(archive);
-    const { sessions, widgetEvents } = projected.store.getSummary({ ...byTag, today });
+    const { sessions, widgetEvents } = summary();
     assert.deepEqual([sessions, widgetEvents], [15, [2, 3, 1, 1, 1, 1, 1]]);
-    const old = projected.store.getSummary({ ...byTag, referrerTag: 'tag-two', today });
+    const old = summary({ referrerTag: 'tag-two' });
     assert.deepEqual([old.sessions, old.widgetEvents], [5, [0, 0, 0, 0, 0, 0, 0]]);
-  });
-
-  it('archives no widget events if there were none', () => {
-    projected.apply(
-      createdRecord(subOf({ createdMs: old, serial: 1 })),
-      createdRecord(subOf({ createdMs: noon, serial: 2 })),
-    );
-    applyRetention();
-    const days = [...archive.readAll()].flatMap((record) => (record[0] === 13 ? [record[1]] : []));
-    assert.deepEqual(days, [[dayOf(old), 0, 1, 0, 0, 0, 0, '0']]);
   });
 
   it('ignores all records of a deleted session', () => {
@@ -168,7 +155,7 @@ describe('store retention', () => {
       subOf({ createdMs: serial === 3 ? noon : old, serial }),
     );
     projected.apply(createdRecord(deleted!), viewedRecord(deleted!, ['a']), createdRecord(young!));
-    const before = { ...projected.store.getSummary({ ...byTag, today }), asOfMs: 0, retainedFromDay: retainedFrom };
+    const before = { ...summary(), asOfMs: 0, retainedFromDay: retainedFrom };
     applyRetention();
     projected.apply(
       createdRecord(deleted!),
@@ -177,10 +164,10 @@ describe('store retention', () => {
       clickedRecord(deleted!, 'a'),
     );
     projected.apply(reportedRecord(deleted!, ['widget_loaded']), widgetViewedRecord(deleted!, ['b'], { again: true }));
-    assert.deepEqual({ ...projected.store.getSummary({ ...byTag, today }), asOfMs: 0 }, before);
+    assert.deepEqual({ ...summary(), asOfMs: 0 }, before);
     assert.equal(projected.store.getTotals().sealedSession, 6);
     projected.apply(viewedRecord(young!, ['a']));
-    assert.equal(projected.store.getSummary({ ...byTag, today }).views, before.views + 1);
+    assert.equal(summary().views, before.views + 1);
   });
 
   it('needs the ledger from the first segment with a retained session', () => {
@@ -190,22 +177,21 @@ describe('store retention', () => {
         for (const record of records) projection.apply(++position, record, segment);
         return { position, segment, offset: position, crc: 0 };
       });
-    const session = (serial: number, createdMs: number) => createdRecord(subOf({ createdMs, serial }));
-    applyIn(1, session(1, old));
+    applyIn(1, created(1, old));
     // The clock was ahead for a moment, within a batch.
-    applyIn(20, session(2, old), session(3, noon), session(4, old));
-    applyIn(20, session(5, old));
-    applyIn(40, session(6, old));
+    applyIn(20, created(2, old), created(3, noon), created(4, old));
+    applyIn(20, created(5, old));
+    applyIn(40, created(6, old));
     projected.reopen();
     applyRetention();
     assert.equal(archive.ledgerFromPosition, 20);
-    applyIn(60, session(7, noon + dayMs));
+    applyIn(60, created(7, noon + dayMs));
     applyRetention(today + 1);
     assert.equal(archive.ledgerFromPosition, 60);
     // Only the clock has advanced, not the sessions.
     applyRetention(today + 2);
     assert.equal(archive.retainedFromDay, today + 1);
-    applyIn(80, session(8, noon + 2 * dayMs));
+    applyIn(80, created(8, noon + 2 * dayMs));
     applyRetention(today + 2);
     assert.equal(archive.ledgerFromPosition, 80);
     assert.deepEqual([...archive.readAll()].filter(([kind]) => kind === 11).length, 3);
@@ -215,10 +201,10 @@ describe('store retention', () => {
     const days = () => [projected.store.retainedFromDay, archive.retainedFromDay];
     applyRetention();
     assert.deepEqual(days(), [0, 0]);
-    projected.apply(createdRecord(subOf({ createdMs: old, serial: 1 })));
+    projected.apply(created(1, old));
     assert.equal(projected.store.hasRowsToPrune, false);
     applyRetention();
-    projected.apply(createdRecord(subOf({ createdMs: noon, serial: 2 })));
+    projected.apply(created(2, noon));
     applyRetention(retainedFrom - 1);
     assert.deepEqual([projected.store.listRows(rows).rows.length, ...days()], [2, 0, 0]);
     applyRetention();
@@ -231,17 +217,14 @@ describe('store retention', () => {
 
   it('deletes nothing by a clock far ahead until there is a second later cohort day', () => {
     const year = 365;
-    projected.apply(
-      createdRecord(subOf({ createdMs: old, serial: 1 })),
-      createdRecord(subOf({ createdMs: noon, serial: 2 })),
-    );
+    projected.apply(created(1, old), created(2, noon));
     const retain = () =>
       projected.store.applyRetention(archive, { today: today + year, retentionDays: 140, wallMs: noon });
     retain();
-    projected.apply(createdRecord(subOf({ createdMs: noon + year * dayMs, serial: 3 })));
+    projected.apply(created(3, noon + year * dayMs));
     retain();
     assert.equal(projected.store.retainedFromDay, 0);
-    projected.apply(createdRecord(subOf({ createdMs: noon + (year - 1) * dayMs, serial: 4 })));
+    projected.apply(created(4, noon + (year - 1) * dayMs));
     retain();
     assert.equal(projected.store.retainedFromDay, today + year - 140);
   });
@@ -251,7 +234,7 @@ describe('store retention', () => {
     archive.append(archiveRange, []);
     projected.store.restoreArchive(archive);
     assert.equal(projected.store.firstNeededPosition(archive), 0);
-    projected.apply(createdRecord(subOf({ createdMs: noon, serial: 1 })));
+    projected.apply(created(1, noon));
     assert.equal(projected.store.firstNeededPosition(archive), 1);
   });
 });

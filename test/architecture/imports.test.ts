@@ -104,7 +104,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'sessions',
     'user-agents',
     'verticals',
-    'verticals/personal-loans',
     'widgets',
   ],
   secrets: ['domain', 'files'],

@@ -4,8 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { documents } from '../support/documents.ts';
-import { linksOf, proseOf, targetOf } from '../support/markdown-links.ts';
+import { documents, linksOf, proseOf, targetOf } from '../support/documents.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

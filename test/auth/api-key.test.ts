@@ -20,37 +20,27 @@ test('the hash of a key is its SHA-256', () => {
   assert.deepEqual(Buffer.from(hashApiKey(key), 'latin1'), createHash('sha256').update(key).digest());
 });
 
-test('parses a bearer key with a scheme in any case', () => {
-  const key = generateApiKey('svc_pl_', 'test');
-  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) assert.equal(parseBearerKey(`${scheme} ${key}`), key);
-});
-
-test('accepts several spaces after the scheme', () => {
-  const key = generateApiKey('svc_pl_', 'test');
-  assert.equal(parseBearerKey(`Bearer   ${key}`), key);
-});
-
 const key = generateApiKey('svc_pl_', 'live');
-for (const [what, header] of [
-  ['an absent header', ''],
-  ['the scheme alone', 'Bearer'],
-  ['the scheme and a space', 'Bearer '],
-  ['a key without a scheme', key],
-  ['another scheme', `Basic ${key}`],
-  ['a scheme that starts with bearer', `Bearers ${key}`],
-  ['a scheme with a character that differs only in the case bit', `bEARE\u0012 ${key}`],
-  ['no space after the scheme', `Bearer${key}`],
-  ['a tab after the scheme', `Bearer\t${key}`],
-  ['a key without its last digit', `Bearer ${key.slice(0, -1)}`],
-  ['a key with an extra digit', `Bearer ${key}0`],
-  ['a key of an unknown mode', `Bearer ${key.replace('_live_', '_prod_')}`],
-  ['a key without the prefix of a vertical', `Bearer ${key.slice('svc_pl_'.length)}`],
-  ['a key that is too long', `Bearer ${'s'.repeat(bounds.apiKeyCharactersMax)}${key}`],
-] as const) {
-  test(`rejects ${what}`, () => {
-    assert.equal(parseBearerKey(header), null);
-  });
-}
+
+test('parses a bearer key after a scheme in any case and one or more spaces', () => {
+  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR ', 'Bearer  ']) {
+    assert.equal(parseBearerKey(`${scheme} ${key}`), key);
+  }
+});
+
+test('rejects headers that are no bearer key', () => {
+  for (const header of [
+    ...['', 'Bearer', 'Bearer ', key, `Basic ${key}`, `Bearers ${key}`, `Bearer${key}`, `Bearer\t${key}`],
+    // Differs from the scheme only in the bit for the case.
+    `bEARE\u0012 ${key}`,
+    ...[key.slice(0, -1), `${key}0`, key.replace('_live_', '_prod_'), key.slice('svc_pl_'.length)].map(
+      (other) => `Bearer ${other}`,
+    ),
+    `Bearer ${'s'.repeat(bounds.apiKeyCharactersMax)}${key}`,
+  ]) {
+    assert.equal(parseBearerKey(header), null, header);
+  }
+});
 
 test('never throws and never returns a key that is too long', () => {
   const mark = fc.constantFrom('Bearer ', 'bearer', ' ', 'live_', 'test_', 'svc_pl_', key, '0'.repeat(48), '\u00e9');
@@ -84,20 +74,11 @@ test('a timestamp expires at its exact time', () => {
   assert.equal(parseKeyExpiry('2030-12-31T18:30:00.250+02:00'), Date.UTC(2030, 11, 31, 16, 30, 0, 250));
 });
 
-for (const text of [
-  '',
-  'tomorrow',
-  '2030-1-1',
-  '2030-13-01',
-  '2030-02-30',
-  '2029-02-29',
-  '2030-02-30T00:00:00Z',
-  '2030-12-31T18:30:00',
-  '2030-12-31T25:00:00Z',
-  '2030-12-31 18:30:00Z',
-  '1924905600',
-]) {
-  test(`rejects the expiry ${JSON.stringify(text)}`, () => {
-    assert.equal(parseKeyExpiry(text), null);
-  });
-}
+test('rejects an expiry that is neither a date nor a timestamp with its offset', () => {
+  for (const text of [
+    ...['', 'tomorrow', '1924905600', '2030-1-1', '2030-13-01', '2030-02-30', '2029-02-29', '2030-02-30T00:00:00Z'],
+    ...['2030-12-31T18:30:00', '2030-12-31T25:00:00Z', '2030-12-31 18:30:00Z'],
+  ]) {
+    assert.equal(parseKeyExpiry(text), null, text);
+  }
+});

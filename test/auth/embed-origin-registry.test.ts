@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { EmbedOriginError, EmbedOriginRegistry } from '../../src/auth/embed-origin-registry.ts';
-import { KeyFileError, keyFilePath } from '../../src/auth/key-file.ts';
+import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
 import { issueKey, temporaryFolder } from './support.ts';
 
@@ -78,10 +77,4 @@ test('limits the origins of an account', (t) => {
   assert.deepEqual(registry.allow('acme', [origins[0]!]), ['allowed']);
   assert.deepEqual(registry.allow('acme', [origins[0]!]), ['already_allowed']);
   assert.deepEqual(registry.allow('other', [shop]), ['allowed']);
-});
-
-test('does not create a key file that must exist', (t) => {
-  const path = keyFilePath(temporaryFolder(t));
-  assert.throws(() => EmbedOriginRegistry.openExisting(path), KeyFileError);
-  assert(!existsSync(path));
 });

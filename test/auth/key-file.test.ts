@@ -11,8 +11,43 @@ import { EmbedOriginRegistry } from '../../src/auth/embed-origin-registry.ts';
 import { KeyFileError, keyFilePath, openKeyFile } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { bounds } from '../../src/bounds.ts';
-import { version1, version2 } from './key-file-versions.ts';
 import { issueKey, ManualClock, noonMs, openDirectory, temporaryFolder } from './support.ts';
+
+/** Schema of version 1. It must not change, because such files exist. */
+const version1 = `
+  CREATE TABLE accounts (
+    number INTEGER PRIMARY KEY AUTOINCREMENT CHECK (number BETWEEN 1 AND 4294967295),
+    name TEXT NOT NULL UNIQUE
+  ) STRICT;
+
+  CREATE TABLE keys (
+    number INTEGER PRIMARY KEY AUTOINCREMENT CHECK (number BETWEEN 1 AND 4294967295),
+    id TEXT NOT NULL UNIQUE,
+    account INTEGER NOT NULL REFERENCES accounts (number),
+    vertical TEXT NOT NULL,
+    mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+    hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    created INTEGER NOT NULL,
+    expires INTEGER,
+    revoked INTEGER,
+    requests_per_minute INTEGER CHECK (requests_per_minute > 0),
+    analytics_per_minute INTEGER CHECK (analytics_per_minute > 0),
+    sessions_per_day INTEGER CHECK (sessions_per_day > 0)
+  ) STRICT;
+
+  PRAGMA user_version = 1;
+`;
+
+/** Statements that version 2 added. */
+const version2 = `
+  CREATE TABLE embed_origins (
+    account INTEGER NOT NULL REFERENCES accounts (number),
+    origin TEXT NOT NULL,
+    PRIMARY KEY (account, origin)
+  ) STRICT, WITHOUT ROWID;
+
+  PRAGMA user_version = 2;
+`;
 
 const openProgram = fileURLToPath(new URL('programs/open-key-file.ts', import.meta.url));
 const lockProgram = fileURLToPath(new URL('programs/lock-a-while.ts', import.meta.url));

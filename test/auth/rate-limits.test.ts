@@ -1,36 +1,164 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { createKeyPolicies, createLimitStatus, rateLimitHeaders } from '../../src/auth/rate-limits.ts';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { DailyCounter } from '../../src/auth/key-usage.ts';
+import { createKeyPolicies, createLimitStatus, rateLimitHeaders, SlidingWindow } from '../../src/auth/rate-limits.ts';
 
-const policies = createKeyPolicies({ requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 });
+describe('rateLimitHeaders', () => {
+  const policies = createKeyPolicies({ requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 });
 
-test('formats the customary headers and those of the IETF draft', () => {
-  const status = createLimitStatus(policies.forSessions.requests, 497, 59_500, 1_800_000_000_250);
-  assert.deepEqual(rateLimitHeaders(status).split('\r\n'), [
-    '',
-    'X-RateLimit-Limit: 500',
-    'RateLimit-Policy: "minute";q=500;w=60, "day";q=10000;w=86400',
-    'X-RateLimit-Remaining: 497',
-    'X-RateLimit-Reset: 1800000060',
-    'RateLimit: "minute";r=497;t=60',
-  ]);
+  test('formats the customary headers and those of the IETF draft', () => {
+    const status = createLimitStatus(policies.forSessions.requests, 497, 59_500, 1_800_000_000_250);
+    assert.deepEqual(rateLimitHeaders(status).split('\r\n'), [
+      '',
+      'X-RateLimit-Limit: 500',
+      'RateLimit-Policy: "minute";q=500;w=60, "day";q=10000;w=86400',
+      'X-RateLimit-Remaining: 497',
+      'X-RateLimit-Reset: 1800000060',
+      'RateLimit: "minute";r=497;t=60',
+    ]);
+  });
+
+  test('rounds the time of the reset up', () => {
+    const status = createLimitStatus(policies.requests, 0, 1_001, 1_800_000_000_000);
+    assert.equal(status.resetEpochSeconds, 1_800_000_002);
+    assert.equal(status.resetSeconds, 2);
+  });
 });
 
-test('formats the limit of the policy', () => {
-  const headersOf = (policy: Parameters<typeof createLimitStatus>[0]) =>
-    rateLimitHeaders(createLimitStatus(policy, 1, 0, 0));
-  for (const [policy, limit, name] of [
-    [policies.requests, 500, 'minute'],
-    [policies.forAnalytics.requests, 500, 'minute'],
-    [policies.forAnalytics.analytics, 50, 'analytics'],
-    [policies.forSessions.sessions, 10_000, 'day'],
-  ] as const) {
-    assert.match(headersOf(policy), new RegExp(`X-RateLimit-Limit: ${limit}\\r\\n[^]*RateLimit: "${name}";r=1;t=0$`));
+describe('DailyCounter', () => {
+  const today = 22_000;
+
+  test('a daily counter counts each day separately', () => {
+    const counter = new DailyCounter();
+    for (const day of [today, today + 1, today]) counter.reserve(day);
+    assert.deepEqual([counter.count(today), counter.count(today + 1), counter.count(today + 2)], [2, 1, 0]);
+  });
+
+  test('releases a reservation once', () => {
+    const counter = new DailyCounter();
+    counter.reserve(today);
+    const reservation = counter.reserve(today);
+    reservation.release();
+    reservation.release();
+    assert.equal(counter.count(today), 1);
+  });
+
+  test('does not release a reservation of a forgotten day', () => {
+    const counter = new DailyCounter();
+    const reservation = counter.reserve(today);
+    counter.reserve(today + 2);
+    reservation.release();
+    assert.equal(counter.count(today + 2), 1);
+  });
+});
+
+describe('SlidingWindow', () => {
+  const minuteMs = 60_000;
+
+  /** Admits a request if the window has room. */
+  function tryTake(window: SlidingWindow, nowMs: number): boolean {
+    if (window.remaining(nowMs) === 0) return false;
+    window.admit(nowMs);
+    return true;
   }
-});
 
-test('rounds the time of the reset up', () => {
-  const status = createLimitStatus(policies.requests, 0, 1_001, 1_800_000_000_000);
-  assert.equal(status.resetEpochSeconds, 1_800_000_002);
-  assert.equal(status.resetSeconds, 2);
+  /** Steps of the monotonic clock: none, fractions, whole windows and times close to the edge of the window. */
+  const step = fc.oneof(
+    fc.constantFrom(0, 0.25, 1, minuteMs - 1, minuteMs - 0.25, minuteMs, minuteMs + 0.25, 2 * minuteMs),
+    fc.integer({ min: 0, max: 20_000 }).map((quarters) => quarters / 4),
+    fc.integer({ min: 0, max: 100_000 }),
+  );
+
+  test('admits at most the limit in any window, and nothing less', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 40 }), fc.array(step, { maxLength: 300 }), (limit, steps) => {
+        const window = new SlidingWindow(limit, minuteMs);
+        const admitted: number[] = [];
+        let nowMs = 1_000_000;
+        for (const ms of steps) {
+          nowMs += ms;
+          const recent = admitted.filter((ms) => nowMs - ms < minuteMs).length;
+          assert.equal(window.remaining(nowMs), limit - recent);
+          const taken = tryTake(window, nowMs);
+          assert.equal(taken, recent < limit);
+          if (taken) admitted.push(nowMs);
+        }
+        for (const [index, at] of admitted.entries()) {
+          const next = admitted[index + limit];
+          assert(next === undefined || next - at >= minuteMs);
+        }
+      }),
+    );
+  });
+
+  test('keeps all times when the ring grows after it has wrapped', () => {
+    const window = new SlidingWindow(100, minuteMs);
+    const admitted: number[] = [];
+    const take = (nowMs: number) => {
+      assert.equal(window.remaining(nowMs), 100 - admitted.filter((ms) => nowMs - ms < minuteMs).length);
+      window.admit(nowMs);
+      admitted.push(nowMs);
+    };
+    // Few requests, so that the ring stays small and its start moves; then many, so that it grows.
+    for (let second = 0; second < 75; second += 12) take(second * 1000);
+    for (let second = 75; second < 95; second++) take(second * 1000);
+    for (let second = 95; second < 160; second++) take(second * 1000);
+  });
+
+  test('returns the exact time until the next admission', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 20 }), fc.array(step, { minLength: 1, maxLength: 60 }), (limit, steps) => {
+        const window = new SlidingWindow(limit, minuteMs);
+        let nowMs = 1_000_000;
+        for (const ms of steps) {
+          nowMs += ms;
+          tryTake(window, nowMs);
+        }
+        const waitMs = window.retryAfterMs(nowMs);
+        if (window.remaining(nowMs) > 0) {
+          assert.equal(waitMs, 0);
+        } else {
+          assert.equal(window.remaining(nowMs + waitMs - 0.25), 0);
+          assert(window.remaining(nowMs + waitMs) > 0);
+        }
+      }),
+    );
+  });
+
+  test('is empty one window after the last admitted request', () => {
+    const window = new SlidingWindow(3, minuteMs);
+    assert.equal(window.resetMs(0), 0);
+    window.admit(0);
+    window.admit(10_000);
+    assert.equal(window.resetMs(25_000), 45_000);
+    assert.equal(window.remaining(69_999), 2);
+    assert.equal(window.remaining(70_000), 3);
+    assert.equal(window.resetMs(70_000), 0);
+  });
+
+  test('does not admit two bursts on both sides of a minute', () => {
+    const window = new SlidingWindow(500, minuteMs);
+    for (let n = 0; n < 500; n++) assert(tryTake(window, 59_999));
+    assert(!tryTake(window, 60_001));
+    assert(!tryTake(window, 119_998.75));
+    assert(tryTake(window, 119_999));
+  });
+
+  test('throws if the window is full', () => {
+    const window = new SlidingWindow(1, minuteMs);
+    window.admit(0);
+    assert.throws(() => window.admit(1), RangeError);
+  });
+
+  test('frees its memory only when empty, and can be used again', () => {
+    const window = new SlidingWindow(2, minuteMs);
+    window.admit(0);
+    assert.equal(window.releaseIfEmpty(minuteMs - 1), false);
+    assert.equal(window.remaining(minuteMs - 1), 1);
+    assert.equal(window.releaseIfEmpty(minuteMs), true);
+    assert(tryTake(window, minuteMs));
+    assert(tryTake(window, minuteMs));
+    assert(!tryTake(window, minuteMs));
+  });
 });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BenchResult } from '../../bench/result/bench-result.ts';
 import { readMeasurements, trimBenchmarkResult } from '../../src/capacity/benchmark-result.ts';
-import { CapacityError } from '../../src/capacity/capacity-error.ts';
 import {
+  CapacityError,
   defaultTrafficMixFile,
   routeNames,
   type TrafficMixFile,
@@ -11,7 +10,7 @@ import {
 } from '../../src/capacity/traffic-mix.ts';
 import { point, route, sampleResult } from './sample-result.ts';
 
-const read = (changes: Partial<BenchResult> = {}, mix: Partial<TrafficMixFile> = {}) =>
+const read = (changes: object = {}, mix: Partial<TrafficMixFile> = {}) =>
   readMeasurements(JSON.stringify(sampleResult(changes)), toTrafficMix({ ...defaultTrafficMixFile, ...mix }));
 const sessionsOnly = { per_100_sessions: {} };
 
@@ -37,18 +36,18 @@ test('reads the costs of the service, not of the baselines', () => {
 });
 
 test('uses the median over all rounds of a route', () => {
-  const routes = [30, 50, 90].map((micros) => route('session', { socketThread: micros, allThreads: micros }));
+  const routes = [30, 50, 90].map((micros) => route('session', micros, micros));
   assert.deepEqual(read({ routes }, sessionsOnly).costs.session, { socketThreadMicros: 50, allThreadsMicros: 50 });
 });
 
 test('requires only the routes of the mix', () => {
-  const routes = [route('session', { socketThread: 40, allThreads: 60 })];
+  const routes = [route('session', 40, 60)];
   assert.deepEqual(Object.keys(read({ routes }, sessionsOnly).costs), ['session']);
   assertRefused(() => read({ routes }), /^lacks measurements of the route inputs/);
 });
 
 test('adds up the disk bytes per session', () => {
-  const figure = { name: 'sample', value: '1', beside: '-' };
+  const figure = { name: 'sample' };
   assert.equal(read({ history: [figure] }).diskBytesPerSession, null);
   const history = [figure, { ...figure, bytesPerSession: 75 }, { ...figure, bytesPerSession: 125 }];
   assert.equal(read({ history }).diskBytesPerSession, 200);
@@ -62,8 +61,8 @@ test('orders the points of a curve by rate', () => {
 
 test('computes the memory of an empty server', () => {
   const { memory } = sampleResult();
-  const points = [{ sessions: 100_000, heapUsedMiB: 150, rssMiB: 300 }];
-  const { baseResidentMiB } = read({ memory: { ...memory!, points } }).memory;
+  const points = [{ sessions: 100_000, rssMiB: 300 }];
+  const { baseResidentMiB } = read({ memory: { ...memory, points } }).memory;
   assert(Math.abs(baseResidentMiB - (300 - 153_600_000 / 2 ** 20)) < 1e-9);
 });
 
@@ -72,15 +71,15 @@ test('refuses an incomplete result and names the command to run', () => {
   assertRefused(() => read({ memory: null }), /^lacks the memory use of live sessions/);
   const { memory, curves } = sampleResult();
   assertRefused(
-    () => read({ memory: { ...memory!, heapBytes: -3, residentBytes: -3 } }),
+    () => read({ memory: { ...memory, heapBytes: -3, residentBytes: -3 } }),
     /^lacks a usable value of the memory/,
   );
-  const routes = [route('session', { socketThread: null, allThreads: null })];
+  const routes = [route('session', null, null)];
   assertRefused(
     () => read({ routes }, sessionsOnly),
     /^has no CPU time of the route session; make bench measures it on Linux/,
   );
-  const unreported = [{ ...curves[0]!, points: [point(1_000, { p99: 1, cpu: null })] }];
+  const unreported = [{ ...curves[0]!, points: [point(1_000, 1, null)] }];
   assertRefused(() => read({ curves: unreported }), /^has no CPU time on the latency curve/);
 });
 

@@ -27,29 +27,24 @@ const plain = curve(
   pointAt(8_000, 900, { achieved: 4_500, cpuMicros: 80 }),
 );
 
-test('findSustainedRate interpolates between points', () => {
-  assert.deepEqual(findSustainedRate(plain, 4), { perSecond: 2_000, isEndOfCurve: false });
-  assert.deepEqual(findSustainedRate(plain, 14), { perSecond: 3_000, isEndOfCurve: false });
-});
-
-test('findSustainedRate ends the curve before a point at which the server did not keep up', () => {
-  assert.deepEqual(findSustainedRate(plain, 60_000), { perSecond: 4_000, isEndOfCurve: false });
-});
-
-test('findSustainedRate reports a curve that ends within the target', () => {
-  assert.deepEqual(findSustainedRate(curve(pointAt(1_000, 2), pointAt(2_000, 4)), 10), {
-    perSecond: 2_000,
-    isEndOfCurve: true,
+for (const [name, points, sloP99Ms, perSecond, isEndOfCurve] of [
+  ['ends at the last point within the target', plain.points, 4, 2_000, false],
+  ['interpolates between points', plain.points, 14, 3_000, false],
+  ['ends the curve before a point at which the server did not keep up', plain.points, 60_000, 4_000, false],
+  ['reports a curve that ends within the target', plain.points.slice(0, 2), 10, 2_000, true],
+  ['returns 0 if the first point misses the target', plain.points, 1.9, 0, false],
+  [
+    'ignores faster points after a slower one',
+    [pointAt(1_000, 2), pointAt(2_000, 20), pointAt(3_000, 3)],
+    11,
+    1_500,
+    false,
+  ],
+] as const) {
+  test(`findSustainedRate ${name}`, () => {
+    assert.deepEqual(findSustainedRate(curve(...points), sloP99Ms), { perSecond, isEndOfCurve });
   });
-});
-
-test('findSustainedRate returns 0 if the first point misses the target', () => {
-  assert.deepEqual(findSustainedRate(plain, 1.9), { perSecond: 0, isEndOfCurve: false });
-});
-
-test('findSustainedRate ignores faster points after a slower one', () => {
-  assert.equal(findSustainedRate(curve(pointAt(1_000, 2), pointAt(2_000, 20), pointAt(3_000, 3)), 11).perSecond, 1_500);
-});
+}
 
 test('costAtFullLoad returns the lowest cost on the curve', () => {
   assert.equal(costAtFullLoad(plain), 50);

@@ -13,77 +13,76 @@ const linesOf = (text: string): Record<string, unknown>[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-test('prints the figures of the API, while the service runs and afterwards', async (t) => {
-  const { run, partner, marketplace } = await livedFolder(t);
-  const query = { referrer_tag: 'hero-short' };
-  // The API responds only when the store has counted all earlier events.
-  const expected = {
-    summary: ok(await partner.queryAnalytics(query)),
-    daily: ok(await partner.queryAnalytics({ ...query, granularity: 'daily' })).data,
-    sessions: ok(await partner.queryAnalytics({ ...query, granularity: 'row' })).data,
-  };
-  const compare = async (): Promise<void> => {
-    const [summary, daily, sessions] = await Promise.all(
-      ['summary', 'daily', 'sessions'].map((kind) => run('analytics', kind, ...forHero, '--json')),
-    );
-    const { as_of_position: position, ...figures } = JSON.parse(summary!.stdout);
-    assert.deepEqual(figures, expected.summary);
-    assert.equal(position, 7);
-    assert.deepEqual([summary!.code, summary!.stderr], [0, '']);
-    const withPosition = (items: readonly object[]) => items.map((item) => ({ ...item, as_of_position: 7 }));
-    assert.deepEqual(linesOf(daily!.stdout), withPosition(expected.daily));
-    assert.deepEqual(linesOf(sessions!.stdout), withPosition(expected.sessions));
-    const tags = await run('analytics', 'tags', '--json');
-    const expectedTags = { account: 'acme', vertical: 'personal-loans', mode: 'live', tags: 2, as_of_position: 7 };
-    assert.deepEqual(JSON.parse(tags.stdout), [expectedTags]);
-  };
-  await compare();
-  await marketplace.close();
-  await compare();
-});
-
-test('prints tables and the position of the last counted record', async (t) => {
-  const { run, partner } = await livedFolder(t);
-  ok(await partner.queryAnalytics({ referrer_tag: 'hero-short' }));
-  const [summary, daily, sessions, none, tags] = await Promise.all([
-    run('analytics', 'summary', ...forHero),
-    run('analytics', 'daily', ...forHero),
-    run('analytics', 'sessions', ...forHero),
-    run('analytics', 'sessions', ...forHero, '--mode', 'test'),
-    run('analytics', 'tags'),
-  ]);
-  assert.match(summary.stdout, /^tag {9}hero-short\n.*\nas of {7}record 7 of the ledger, .*\nsessions {4}2\n/);
-  assert.match(summary.stdout, /\nLENDER +CLICKS +CONFIRMED USD\n/);
-  assert.match(tags.stdout, /^ACCOUNT +VERTICAL +MODE +TAGS\nacme +personal-loans +live +2\n$/);
-  assert.equal(tags.stderr, 'Counts are as of record 7 of the ledger.\n');
-  assert.match(daily.stdout, /^DATE .*\n(\d{4}-.*\n){31}\nFigures are as of record 7 of the ledger\. /);
-  assert.match(sessions.stdout, /^CREATED .*\n20\d\d-.* {2}sub_[0-9a-f]{64} .*\n.*\n$/);
-  assert.equal(sessions.stderr, '2 sessions, as of record 7 of the ledger.\n');
-  assert.deepEqual([none.stdout, none.stderr], ['', 'No sessions found, as of record 7 of the ledger.\n']);
-});
-
-test('reports invalid queries and unusable stores in one line', async (t) => {
+test('analytics commands on a data folder', async (t) => {
   const { folder, run, partner, marketplace } = await livedFolder(t);
+  // The API responds only when the store has counted all earlier events.
   ok(await partner.queryAnalytics({ referrer_tag: 'hero-short' }));
-  await marketplace.close();
-  const store = join(folder, 'analytics.sqlite');
-  const failing = async (code: number, message: RegExp, ...args: string[]): Promise<void> => {
-    const ran = await run('analytics', 'summary', ...(args.length > 0 ? args : forHero));
-    assert.deepEqual([ran.code, ran.stdout], [code, ''], ran.stderr);
-    assert.match(ran.stderr, message);
-  };
-  await failing(1, /^marketplace: there is no account of this name;[^\n]*\n$/, '--account', 'other', '--tag', 'abc');
-  await failing(2, /must not be after/, ...forHero, '--from', '2026-02-01', '--to', '2026-01-01');
-  await failing(2, /must be a date like/, ...forHero, '--from', '2026-02-30');
-  await failing(2, /lower-case/, '--account', 'acme', '--tag', 'Hero');
-  const database = new Database(store);
-  database.pragma('user_version = 99');
-  database.close();
-  await failing(1, /^marketplace: .* has schema version 99; .*analytics rebuild\n$/);
-  writeFileSync(store, 'not a database, but long enough to be read as one'.repeat(100));
-  await failing(1, /^marketplace: .* cannot be read \(.*analytics rebuild\n$/);
-  rmSync(store);
-  await failing(1, /^marketplace: there are no analytics in .* yet \(see SVC_DATA_DIR\)\n$/);
+
+  await t.test('prints tables and the position of the last counted record', async () => {
+    const [summary, daily, sessions, none, tags] = await Promise.all([
+      run('analytics', 'summary', ...forHero),
+      run('analytics', 'daily', ...forHero),
+      run('analytics', 'sessions', ...forHero),
+      run('analytics', 'sessions', ...forHero, '--mode', 'test'),
+      run('analytics', 'tags'),
+    ]);
+    assert.match(summary.stdout, /^tag {9}hero-short\n.*\nas of {7}record 7 of the ledger, .*\nsessions {4}2\n/);
+    assert.match(summary.stdout, /\nLENDER +CLICKS +CONFIRMED USD\n/);
+    assert.match(tags.stdout, /^ACCOUNT +VERTICAL +MODE +TAGS\nacme +personal-loans +live +2\n$/);
+    assert.equal(tags.stderr, 'Counts are as of record 7 of the ledger.\n');
+    assert.match(daily.stdout, /^DATE .*\n(\d{4}-.*\n){31}\nFigures are as of record 7 of the ledger\. /);
+    assert.match(sessions.stdout, /^CREATED .*\n20\d\d-.* {2}sub_[0-9a-f]{64} .*\n.*\n$/);
+    assert.equal(sessions.stderr, '2 sessions, as of record 7 of the ledger.\n');
+    assert.deepEqual([none.stdout, none.stderr], ['', 'No sessions found, as of record 7 of the ledger.\n']);
+  });
+
+  await t.test('prints the figures of the API, while the service runs and afterwards', async () => {
+    const query = { referrer_tag: 'hero-short' };
+    const expected = {
+      summary: ok(await partner.queryAnalytics(query)),
+      daily: ok(await partner.queryAnalytics({ ...query, granularity: 'daily' })).data,
+      sessions: ok(await partner.queryAnalytics({ ...query, granularity: 'row' })).data,
+    };
+    const compare = async (): Promise<void> => {
+      const [summary, daily, sessions] = await Promise.all(
+        ['summary', 'daily', 'sessions'].map((kind) => run('analytics', kind, ...forHero, '--json')),
+      );
+      const { as_of_position: position, ...figures } = JSON.parse(summary!.stdout);
+      assert.deepEqual(figures, expected.summary);
+      assert.equal(position, 7);
+      assert.deepEqual([summary!.code, summary!.stderr], [0, '']);
+      const withPosition = (items: readonly object[]) => items.map((item) => ({ ...item, as_of_position: 7 }));
+      assert.deepEqual(linesOf(daily!.stdout), withPosition(expected.daily));
+      assert.deepEqual(linesOf(sessions!.stdout), withPosition(expected.sessions));
+      const tags = await run('analytics', 'tags', '--json');
+      const expectedTags = { account: 'acme', vertical: 'personal-loans', mode: 'live', tags: 2, as_of_position: 7 };
+      assert.deepEqual(JSON.parse(tags.stdout), [expectedTags]);
+    };
+    await compare();
+    await marketplace.close();
+    await compare();
+  });
+
+  await t.test('reports invalid queries and unusable stores in one line', async () => {
+    const store = join(folder, 'analytics.sqlite');
+    const failing = async (code: number, message: RegExp, ...args: string[]): Promise<void> => {
+      const ran = await run('analytics', 'summary', ...(args.length > 0 ? args : forHero));
+      assert.deepEqual([ran.code, ran.stdout], [code, ''], ran.stderr);
+      assert.match(ran.stderr, message);
+    };
+    await failing(1, /^marketplace: there is no account of this name;[^\n]*\n$/, '--account', 'other', '--tag', 'abc');
+    await failing(2, /must not be after/, ...forHero, '--from', '2026-02-01', '--to', '2026-01-01');
+    await failing(2, /must be a date like/, ...forHero, '--from', '2026-02-30');
+    await failing(2, /lower-case/, '--account', 'acme', '--tag', 'Hero');
+    const database = new Database(store);
+    database.pragma('user_version = 99');
+    database.close();
+    await failing(1, /^marketplace: .* has schema version 99; .*analytics rebuild\n$/);
+    writeFileSync(store, 'not a database, but long enough to be read as one'.repeat(100));
+    await failing(1, /^marketplace: .* cannot be read \(.*analytics rebuild\n$/);
+    rmSync(store);
+    await failing(1, /^marketplace: there are no analytics in .* yet \(see SVC_DATA_DIR\)\n$/);
+  });
 });
 
 test('creates nothing in an empty folder', async (t) => {

@@ -5,10 +5,10 @@ import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { lockFolder } from '../../src/files/folder-lock.ts';
 import { createMarketplace, type Result } from '../../src/index.ts';
-import { appendToLedger } from '../support/append-to-ledger.ts';
 import { reportedRecord, widgetViewedRecord } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
+import { appendToLedger } from './append-to-ledger.ts';
 import { marketplaceOnFreshFolder } from './support.ts';
 
 function ok<Value>(result: Result<Value>): Value {
@@ -58,88 +58,76 @@ async function createSampleStore(t: TestContext) {
   return { folder, run, store: join(folder, 'analytics.sqlite') };
 }
 
-/** All rows of a store. Joins the pieces of session lists, whose boundaries depend on the batches. */
-function contents(store: string): Record<string, unknown> {
+/** Returns all rows of a store. Joins the pieces of session lists, because their boundaries depend on the batches. */
+function contents(store: string): Record<string, unknown[]> {
   const database = new Database(store, { readonly: true });
   try {
-    const tables = database.prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`);
-    const rows = (table: string): unknown[][] =>
-      database.prepare<[], unknown[]>(`SELECT * FROM "${table}"`).raw().all() as unknown[][];
-    const rowsByTable = tables
-      .pluck()
-      .all()
-      .filter((table) => table !== 'cohort_piece')
-      .map((table) => [
-        table,
-        rows(table)
-          .map((row) => row.map(plain))
-          .sort(),
-      ]);
-    const pieces = database
-      .prepare<[], { list: string; subs: Buffer }>(
-        `SELECT day || ' ' || experiment AS list, subs FROM cohort_piece ORDER BY day, experiment, last_position`,
-      )
-      .all();
+    const select = (sql: string) => database.prepare<[], unknown[]>(sql).raw().all();
+    const tables = select(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name != 'cohort_piece'`).flat();
+    const rows = tables.map((table) => [table, select(`SELECT * FROM "${table}"`).map(plain).sort()]);
     const lists: Record<string, string> = {};
-    for (const { list, subs } of pieces) lists[list] = (lists[list] ?? '') + subs.toString('hex');
-    return { ...Object.fromEntries(rowsByTable), lists };
+    const pieces = 'SELECT day, experiment, hex(subs) FROM cohort_piece ORDER BY day, experiment, last_position';
+    for (const [day, experiment, subs] of select(pieces)) {
+      lists[`${day} ${experiment}`] = `${lists[`${day} ${experiment}`] ?? ''}${subs}`;
+    }
+    return { ...Object.fromEntries(rows), lists: Object.entries(lists) };
   } finally {
     database.close();
   }
 }
 
-function plain(value: unknown): unknown {
-  return Buffer.isBuffer(value) ? value.toString('hex') : value;
+function plain(row: unknown[]): unknown[] {
+  return row.map((value) => (Buffer.isBuffer(value) ? value.toString('hex') : value));
 }
 
-test('rebuild computes the same store from the ledger', async (t) => {
-  const { run, store } = await createSampleStore(t);
-  const before = contents(store);
-  assert.equal((before.widget_counter as unknown[]).length, 4);
-  assert.ok((before.payout as unknown[]).length === 6 && (before.click as unknown[]).length === 12);
-  const database = new Database(store);
-  database.exec(
-    'UPDATE day_counter SET clicks = clicks + 7; DELETE FROM session WHERE views = 0; DELETE FROM widget_counter',
-  );
-  database.close();
-  assert.notDeepEqual(contents(store), before);
-  const { code, stdout, stderr } = await run('analytics', 'rebuild');
-  assert.deepEqual([code, stdout], [0, `rebuilt ${store} from 58 records\n`]);
-  assert.equal(stderr, '  6 not counted: duplicateClicks\n');
-  assert.deepEqual(contents(store), before);
-});
-
-test('rebuild creates a missing store and deletes leftovers of a killed run', async (t) => {
+test('analytics rebuild', async (t) => {
   const { folder, run, store } = await createSampleStore(t);
   const before = contents(store);
-  for (const name of readdirSync(folder).filter((each) => each.startsWith('analytics.sqlite'))) {
-    writeFileSync(join(folder, name), '');
-  }
-  writeFileSync(`${store}.rebuilt`, 'leftover of a killed run');
-  const { code } = await run('analytics', 'rebuild');
-  assert.equal(code, 0);
-  assert.deepEqual(contents(store), before);
-  assert(!existsSync(`${store}.rebuilt`));
-});
 
-test('rebuild refuses a running service and a damaged ledger, and keeps the store', async (t) => {
-  const { folder, run, store } = await createSampleStore(t);
-  const before = readFileSync(store);
-  const lock = lockFolder(folder);
-  const inUse = await run('analytics', 'rebuild');
-  lock.release();
-  assert.equal(inUse.code, 1);
-  assert.match(inUse.stderr, /in use .*stop it first/);
+  await t.test('computes the same store from the ledger', async () => {
+    assert.equal(before.widget_counter!.length, 4);
+    assert.ok(before.payout!.length === 6 && before.click!.length === 12);
+    const database = new Database(store);
+    database.exec(
+      'UPDATE day_counter SET clicks = clicks + 7; DELETE FROM session WHERE views = 0; DELETE FROM widget_counter',
+    );
+    database.close();
+    assert.notDeepEqual(contents(store), before);
+    const { code, stdout, stderr } = await run('analytics', 'rebuild');
+    assert.deepEqual([code, stdout], [0, `rebuilt ${store} from 58 records\n`]);
+    assert.equal(stderr, '  6 not counted: duplicateClicks\n');
+    assert.deepEqual(contents(store), before);
+  });
 
-  const [segment] = readdirSync(join(folder, 'ledger')).sort();
-  const path = join(folder, 'ledger', segment!);
-  const bytes = readFileSync(path);
-  bytes[100]! ^= 1;
-  writeFileSync(path, bytes);
-  const damaged = await run('analytics', 'rebuild');
-  assert.equal(damaged.code, 3);
-  assert.match(damaged.stderr, /damaged at byte/);
-  assert.deepEqual(readFileSync(store), before);
+  await t.test('creates a missing store and deletes leftovers of a killed run', async () => {
+    for (const name of readdirSync(folder).filter((each) => each.startsWith('analytics.sqlite'))) {
+      writeFileSync(join(folder, name), '');
+    }
+    writeFileSync(`${store}.rebuilt`, 'leftover of a killed run');
+    const { code } = await run('analytics', 'rebuild');
+    assert.equal(code, 0);
+    assert.deepEqual(contents(store), before);
+    assert(!existsSync(`${store}.rebuilt`));
+  });
+
+  await t.test('refuses a running service and a damaged ledger, and keeps the store', async () => {
+    const bytesBefore = readFileSync(store);
+    const lock = lockFolder(folder);
+    const inUse = await run('analytics', 'rebuild');
+    lock.release();
+    assert.equal(inUse.code, 1);
+    assert.match(inUse.stderr, /in use .*stop it first/);
+
+    const [segment] = readdirSync(join(folder, 'ledger')).sort();
+    const path = join(folder, 'ledger', segment!);
+    const bytes = readFileSync(path);
+    bytes[100]! ^= 1;
+    writeFileSync(path, bytes);
+    const damaged = await run('analytics', 'rebuild');
+    assert.equal(damaged.code, 3);
+    assert.match(damaged.stderr, /damaged at byte/);
+    assert.deepEqual(readFileSync(store), bytesBefore);
+  });
 });
 
 test('rebuild reports a missing ledger', async (t) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { runMarketplace } from './run-marketplace.ts';
 import { serveMarketplace } from './serve-marketplace.ts';
 import { marketplaceOnFreshFolder } from './support.ts';

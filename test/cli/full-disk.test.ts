@@ -9,13 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { assertOk, assertRefused } from '../support/answers.ts';
-import { ApiCaller } from '../support/api-caller.ts';
+import { ApiCaller, assertOk, assertRefused } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { Scrape } from '../support/scrape.ts';
 import { worthUsd } from '../support/vertical-fixture.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { createMarketplace, type Marketplace, type PartnerApi, type Result } from '../../src/index.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { marketplaceOnFreshFolder } from './support.ts';
 
 export function ok<Value>(result: Result<Value>): Value {

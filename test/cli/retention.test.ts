@@ -9,11 +9,11 @@ import { dayMs, dayOf, isoDate } from '../../src/domain/calendar.ts';
 import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { figuresInStore } from '../support/figures-in-store.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
+import { figuresInStore } from './figures-in-store.ts';
 import { serveMarketplace } from './serve-marketplace.ts';
 import { marketplaceOnFreshFolder } from './support.ts';
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
-import { assertRefused } from '../support/answers.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { describe, test } from 'node:test';
+import { type ApiCaller, assertRefused } from '../support/api-caller.ts';
+import { describeEveryVertical } from '../support/contract-suite.ts';
 import { type Answer, marker } from '../support/http-client.ts';
+import type { VerticalFixture } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 const everyOperation = (caller: ApiCaller): Promise<Answer>[] => [
@@ -20,94 +19,133 @@ function assertUnauthorized(answer: Answer): void {
   for (const name of answer.headers.keys()) assert.doesNotMatch(name, /ratelimit/);
 }
 
-onPersonalLoans('authentication', (door) => {
-  test('rejects every operation without a key with 401 and without rate limit headers', async () => {
-    const { market, fixture } = door;
-    for (const path of ['session', 'inputs', 'marketplace', 'analytics']) {
-      const method = path === 'session' || path === 'inputs' ? 'POST' : 'GET';
-      assertUnauthorized(await market.http.send({ method, path: `/v1/${fixture.vertical.segment}/${path}` }));
-    }
-  });
+describeEveryVertical('access', (door) => {
+  const elsewhere = allFixtures.find(({ vertical }) => vertical !== door.fixture.vertical) as VerticalFixture;
 
-  test('rejects malformed and unknown API keys', async () => {
-    const { market, fixture } = door;
-    const { key } = market.issueKey(fixture);
-    const { keyPrefix } = fixture.vertical;
-    const headers = [
-      '',
-      'Bearer',
-      'Bearer ',
-      key,
-      `Basic ${key}`,
-      `Bearer${key}`,
-      `Bearer ${key}0`,
-      `Bearer ${key} ${key}`,
-      `Bearer ${key},${key}`,
-      `Bearer ${key.slice(0, -1)}`,
-      `Bearer ${key.toUpperCase()}`,
-      `Bearer ${keyPrefix}live_${'0'.repeat(48)}`,
-      `Bearer ${keyPrefix}test_${key.slice(-48)}`,
-      `Bearer ${marker}`,
-      `Bearer ${'x'.repeat(8_000)}`,
-      `Bearer ${key.slice(0, -1)}\u00e9`,
-    ];
-    for (const authorization of headers) {
-      const caller = market.callerWith(fixture, key);
-      const answer = await caller.get('analytics', { referrer_tag: 'abc' }, { Authorization: authorization });
-      assertUnauthorized(answer);
-    }
-  });
-
-  test('accepts the authentication scheme in upper and lower case', async () => {
-    const { market, fixture } = door;
-    const { key } = market.issueKey(fixture);
-    const caller = market.callerWith(fixture, key);
-    for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
-      const answer = await caller.get('analytics', { referrer_tag: 'abc' }, { Authorization: `${scheme} ${key}` });
-      assert.equal(answer.status, 200);
-    }
-  });
-
-  test('rejects the API key of another vertical with 403', async () => {
-    const { market, fixture } = door;
-    for (const elsewhere of allFixtures.filter(({ vertical }) => vertical !== fixture.vertical)) {
-      const { key } = market.issueKey(elsewhere);
-      for (const answer of await Promise.all(everyOperation(market.callerWith(fixture, key)))) {
+  // The rules of keys are tested in test/auth.
+  describe('authentication', () => {
+    test('rejects every operation without a key and with the key of another vertical', async () => {
+      const { market, fixture } = door;
+      for (const path of ['session', 'inputs', 'marketplace', 'analytics']) {
+        const method = path === 'session' || path === 'inputs' ? 'POST' : 'GET';
+        assertUnauthorized(await market.http.send({ method, path: `/v1/${fixture.vertical.segment}/${path}` }));
+      }
+      const there = market.caller(elsewhere);
+      for (const answer of await Promise.all(everyOperation(market.callerWith(fixture, there.key)))) {
         assertRefused(answer, 'VERTICAL_MISMATCH');
       }
-      const there = market.callerWith(elsewhere, key);
       assert.equal((await there.summary({ referrer_tag: 'access' })).sessions_total, 0);
-    }
+    });
+
+    test('rejects an expired and a revoked API key, also in another vertical', async () => {
+      const { market, fixture } = door;
+      const expiresAt = new Date(market.clock.wallMs() + 60_000);
+      const { key: revoked, id } = market.issueKey(fixture);
+      const caller = market.caller(fixture, { expiresAt });
+      market.clock.advance(expiresAt.getTime() - market.clock.wallMs());
+      market.marketplace.keys.revoke(id);
+      for (const key of [caller.key, revoked]) {
+        for (const answer of await Promise.all(everyOperation(market.callerWith(fixture, key)))) {
+          assertUnauthorized(answer);
+        }
+        assertUnauthorized(await market.callerWith(elsewhere, key).get('analytics', { referrer_tag: 'abc' }));
+      }
+    });
+
+    test('rejects malformed and unknown API keys, and accepts the scheme in upper and lower case', async () => {
+      const { market, fixture } = door;
+      const { key } = market.issueKey(fixture);
+      const { keyPrefix } = fixture.vertical;
+      const send = (authorization: string) =>
+        market.callerWith(fixture, key).get('analytics', { referrer_tag: 'abc' }, { Authorization: authorization });
+      for (const authorization of [
+        '',
+        key,
+        `Basic ${key}`,
+        `Bearer ${key},${key}`,
+        `Bearer ${keyPrefix}live_${'0'.repeat(48)}`,
+        `Bearer ${marker}`,
+        `Bearer ${'x'.repeat(8_000)}`,
+        `Bearer ${key.slice(0, -1)}\u00e9`,
+      ]) {
+        assertUnauthorized(await send(authorization));
+      }
+      for (const scheme of ['Bearer', 'bearer', 'BEARER']) assert.equal((await send(`${scheme} ${key}`)).status, 200);
+    });
   });
 
-  test('rejects an expired API key from the millisecond of its expiry', async () => {
-    const { market, fixture } = door;
-    const { clock } = market;
-    const expiresAt = new Date(clock.wallMs() + 60_000);
-    const caller = market.caller(fixture, { expiresAt });
-    clock.advance(expiresAt.getTime() - 1 - clock.wallMs());
-    await caller.createSession('until-then');
-    clock.advance(1);
-    for (const answer of await Promise.all(everyOperation(caller))) assertUnauthorized(answer);
-    const [elsewhere] = allFixtures.filter(({ vertical }) => vertical !== fixture.vertical);
-    const there = market.callerWith(elsewhere as (typeof allFixtures)[0], caller.key);
-    assertUnauthorized(await there.get('analytics', { referrer_tag: 'abc' }));
-  });
+  describe('tenancy', () => {
+    /** Returns callers: the owner, another key of the same account, another account, and the other mode. */
+    const createCallers = () => {
+      const { market, fixture } = door;
+      const account = `owner ${fixture.vertical.segment}`;
+      return {
+        owner: market.caller(fixture, { account }),
+        colleague: market.caller(fixture, { account }),
+        others: [market.caller(fixture), market.caller(fixture, { account, mode: 'test' })],
+      };
+    };
 
-  test('rejects a revoked key, and accepts the other keys of the account', async () => {
-    const { market, fixture } = door;
-    const account = `revokes in ${fixture.vertical.segment}`;
-    const { key, id } = market.issueKey(fixture, { account, limits: { analyticsPerMinute: 1_000 } });
-    const other = market.caller(fixture, { account });
-    const caller = market.callerWith(fixture, key);
-    await caller.createSession('revoked');
-    assert.equal(market.marketplace.keys.revoke(id), 'revoked');
-    let answer = await caller.get('analytics', { referrer_tag: 'revoked' });
-    while (answer.status === 200) {
-      await pause(50);
-      answer = await caller.get('analytics', { referrer_tag: 'revoked' });
-    }
-    assertUnauthorized(answer);
-    assert.equal((await other.summary({ referrer_tag: 'revoked' })).sessions_total, 1);
+    test('returns the same 404 for a session of another account or mode as for a forged sub_id, also after its expiry', async () => {
+      const { owner, others } = createCallers();
+      const subId = await owner.sessionWith('private', door.fixture.complete);
+      const forged = `${subId.slice(0, -1)}${subId.at(-1) === '0' ? '1' : '0'}`;
+      for (const hours of [0, 5]) {
+        door.market.clock.advance(hours * 60 * 60 * 1000);
+        for (const other of others) {
+          const strange = await other.get('marketplace', { sub_id: subId, format: 'json' });
+          const never = await other.get('marketplace', { sub_id: forged, format: 'json' });
+          assert.equal(strange.text, never.text);
+          assertRefused(strange, 'SUB_ID_NOT_FOUND');
+          assertRefused(await other.post('inputs', { sub_id: subId, fields: {} }), 'SUB_ID_NOT_FOUND');
+        }
+      }
+    });
+
+    test('returns 404 for a session of the same account in another vertical', async () => {
+      const { market, fixture } = door;
+      const account = `two verticals, from ${fixture.vertical.segment}`;
+      const { sub_id: subId } = await market.caller(elsewhere, { account }).createSession('two-verticals');
+      const here = market.caller(fixture, { account });
+      assertRefused(await here.post('inputs', { sub_id: subId, fields: {} }), 'SUB_ID_NOT_FOUND');
+      assertRefused(await here.get('marketplace', { sub_id: subId, format: 'json' }), 'SUB_ID_NOT_FOUND');
+      assert.equal((await here.summary({ sub_id_list: subId })).sessions_total, 0);
+      assert.equal((await here.summary({ referrer_tag: 'two-verticals' })).sessions_total, 0);
+    });
+
+    test('shares sessions and analytics between the keys of an account and mode, and separates them from others', async () => {
+      const { owner, colleague, others } = createCallers();
+      const subId = await owner.sessionWith('mixed', door.fixture.complete);
+      await owner.click((await colleague.offers(subId)).offers[0]!.click_url);
+      for (const [at, caller] of others.entries()) {
+        for (let session = 0; session < at + 2; session++) {
+          const { offers } = await caller.offers(await caller.sessionWith('mixed', door.fixture.complete));
+          for (const { click_url: url } of offers.slice(0, at + 2)) await caller.click(url);
+        }
+      }
+      for (const [count, callers] of [
+        [1, [owner, colleague]],
+        [2, [others[0]!]],
+        [3, [others[1]!]],
+      ] as const) {
+        for (const caller of callers) {
+          const { sessions_total, marketplace_views, offer_clicks } = await caller.summary({ referrer_tag: 'mixed' });
+          assert.deepEqual([sessions_total, marketplace_views, offer_clicks], [count, count, count ** 2]);
+        }
+      }
+    });
+
+    test('ignores ids of other accounts in sub_id_list', async () => {
+      const { owner, others } = createCallers();
+      const { sub_id: mine } = await owner.createSession('lists');
+      const theirs = await Promise.all(others.map((other) => other.createSession('lists')));
+      const list = [mine, ...theirs.map(({ sub_id: id }) => id)].join(',');
+      for (const caller of [owner, ...others]) {
+        const summary = await caller.summary({ sub_id_list: list });
+        assert.deepEqual([summary.sessions_total, summary.ids_outside_dates], [1, 0]);
+      }
+      const old = await owner.summary({ sub_id_list: list, date_from: '2020-01-01', date_to: '2020-01-02' });
+      assert.deepEqual([old.sessions_total, old.ids_outside_dates], [0, 1]);
+    });
   });
 });

@@ -2,14 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { ConfirmationsView } from '../../src/index.ts';
-import { assertOk, assertRefused, assertShape } from '../support/answers.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { clickIdOf } from '../support/click-id-of.ts';
-import { atEveryDoor, onEveryEngine } from '../support/doors.ts';
+import { type ApiCaller, assertOk, assertRefused } from '../support/api-caller.ts';
+import { clickIdOf } from '../support/click-ids.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 import type { RunningMarketplace } from '../support/running-marketplace.ts';
 import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
-import { allFixtures } from '../support/vertical-fixtures.ts';
 
 function post(
   market: RunningMarketplace,
@@ -35,15 +33,10 @@ async function outcomes(market: RunningMarketplace, body: unknown): Promise<stri
   return results.map(({ outcome, reason }) => reason ?? outcome);
 }
 
-atEveryDoor('confirmed revenue', (door) => {
+describePersonalLoans('POST /confirmations', (door) => {
   /** Creates a session, requests offers and clicks the first ones. */
-  async function createClicks(
-    caller: ApiCaller,
-    tag: string,
-    clicks = 1,
-    more: Readonly<Record<string, unknown>> = {},
-  ) {
-    const subId = await caller.sessionWith(tag, door.fixture.complete, more);
+  async function createClicks(caller: ApiCaller, tag: string, clicks = 1) {
+    const subId = await caller.sessionWith(tag, door.fixture.complete);
     const { offers } = await caller.offers(subId, { max_offers: 20 });
     const clickIds: string[] = [];
     for (const { svc_offer_id: id, click_url: url } of offers.slice(0, clicks)) {
@@ -87,32 +80,18 @@ atEveryDoor('confirmed revenue', (door) => {
     assert.equal(summary.by_device.unknown?.rev_confirmed, 42.35);
   });
 
-  test('counts a repeated confirmation once, and does not overwrite the first one', async () => {
+  test('counts a repeated confirmation of a repeated click once, and does not overwrite the first one', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
-    const { clickIds } = await createClicks(caller, 'once');
-    const funded = row({ click_id: clickIds[0] });
-    assert.deepEqual(await outcomes(market, funded), ['accepted']);
-    assert.deepEqual(await outcomes(market, [funded, { ...funded, amount: 41 }, funded]), [
-      'repeated',
-      'conflict',
-      'repeated',
-    ]);
-    assert.equal((await caller.summary({ referrer_tag: 'once' })).rev_confirmed, 40);
-  });
-
-  test('confirms the first click if the click_id belongs to a repeated click', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    const { subId, offers } = await createClicks(caller, 'repeats');
+    const { subId, offers } = await createClicks(caller, 'once');
     market.clock.advance(1_000);
-    const first = offers[0]!;
-    const click_id = clickIdOf(fixture, first.svc_offer_id, await caller.click(first.click_url));
-    const funded = row({ click_id });
+    const { svc_offer_id, click_url } = offers[0]!;
+    const funded = row({ click_id: clickIdOf(fixture, svc_offer_id, await caller.click(click_url)) });
     assert.deepEqual(await outcomes(market, funded), ['accepted']);
-    const pair = { sub_id: subId, svc_offer_id: first.svc_offer_id };
-    assert.deepEqual(await outcomes(market, { ...funded, click_id: undefined, ...pair }), ['repeated']);
-    const summary = await caller.summary({ referrer_tag: 'repeats' });
+    const pair = { ...funded, click_id: undefined, sub_id: subId, svc_offer_id };
+    const expected = ['repeated', 'repeated', 'conflict', 'repeated'];
+    assert.deepEqual(await outcomes(market, [funded, pair, { ...funded, amount: 41 }, funded]), expected);
+    const summary = await caller.summary({ referrer_tag: 'once' });
     assert.deepEqual([summary.offer_clicks, summary.rev_confirmed], [1, 40]);
   });
 
@@ -127,24 +106,21 @@ atEveryDoor('confirmed revenue', (door) => {
     const botClick = row({ click_id: idOf(await caller.click(click_url, { 'User-Agent': 'Googlebot/2.1' })) });
     const pair = row({ sub_id: subId, svc_offer_id });
     const both = { ...pair, ...headClick };
-    const notCounted = ['click_not_counted', 'click_not_counted', 'click_not_counted'];
-    assert.deepEqual(await outcomes(market, [headClick, botClick, both, pair]), [...notCounted, 'click_unknown']);
+    assert.deepEqual(await outcomes(market, pair), ['click_unknown']);
     const real = row({ click_id: idOf(await caller.click(click_url)) }, { txid: 'tx-2' });
     assert.deepEqual(await outcomes(market, [headClick, botClick, both, real, pair]), [
-      ...notCounted,
+      ...Array(3).fill('click_not_counted'),
       'accepted',
       'accepted',
     ]);
     const summary = await caller.summary({ referrer_tag: 'never-counted' });
     assert.deepEqual([summary.offer_clicks, summary.rev_confirmed], [1, 80]);
   });
-});
 
-onEveryEngine('POST /confirmations', ({ running }) => {
   test('requires the operator token for confirmations', async () => {
-    const market = running();
+    const { market } = door;
     const { operatorToken: token } = market;
-    const { key } = market.issueKey(allFixtures[0]!);
+    const { key } = market.issueKey(door.fixture);
     const invalidHeaders = [
       '',
       token,
@@ -162,25 +138,10 @@ onEveryEngine('POST /confirmations', ({ running }) => {
       assert.match(message, /operator's token.*Authorization: Bearer <TOKEN>.*file operator-token/);
     }
     assertOk(await post(market, [], { Authorization: `bearer  ${token}` }));
-    assertRefused(
-      await market.http.send({ method: 'POST', path: '/confirmations', headers: { Authorization: `Bearer ${token}` } }),
-      'NOT_FOUND',
-    );
-  });
-
-  test('rejects methods other than POST', async () => {
-    const { operations } = running();
-    for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
-      const answer = await operations.send({ method, path: '/confirmations' });
-      assertRefused(answer, 'METHOD_NOT_ALLOWED');
-      assert.equal(answer.headers.get('allow'), 'POST, OPTIONS');
-    }
-    const answer = await operations.send({ method: 'OPTIONS', path: '/confirmations' });
-    assert.deepEqual([answer.status, answer.headers.get('allow')], [204, 'POST, OPTIONS']);
   });
 
   test('accepts only JSON bodies up to the maximum size', async () => {
-    const market = running();
+    const { market } = door;
     assertRefused(await post(market, '[]', { 'Content-Type': 'text/csv' }), 'UNSUPPORTED_MEDIA_TYPE');
     for (const body of ['', '{', `[${marker}]`, Buffer.from([0x22, 0xff, 0x22])]) {
       assertRefused(await post(market, body), 'INVALID_REQUEST', 'body');
@@ -189,30 +150,21 @@ onEveryEngine('POST /confirmations', ({ running }) => {
     assertRefused(await post(market, '[]'.padEnd(bounds.confirmationBodyBytesMax + 1, ' ')), 'PAYLOAD_TOO_LARGE');
   });
 
-  test('rejects a confirmation with a repeated JSON member', async () => {
+  test('rejects a row with a repeated JSON member, and returns no submitted value', async () => {
     const rows = [
       '{"status":"funded","status":"funded"}',
-      '{}',
-      '{"x":1,"x":2,"amo\\u0075nt":1,"txid":"t","amount":2}',
+      `{"x":1,"x":2,"amo\\u0075nt":1,"txid":"${marker}","amount":2}`,
+      JSON.stringify({ click_id: marker, sub_id: marker, svc_offer_id: marker, txid: marker, status: marker }),
+      JSON.stringify({ txid: 'tx', status: 'funded', amount: marker }),
     ];
-    assert.deepEqual(await outcomes(running(), `[${rows.join(',')}]`), [
-      'status_repeated',
-      'status_invalid',
-      'amount_repeated',
-    ]);
-    assert.deepEqual(await outcomes(running(), '{"click_id":null,"click_id":"x"}'), ['click_id_repeated']);
-  });
-
-  test('returns no submitted value for a rejected row', async () => {
-    const row = { click_id: marker, sub_id: marker, svc_offer_id: marker, txid: marker, status: marker };
-    const answer = await post(running(), [row, { ...row, status: 'funded', amount: marker }, marker]);
-    assertShape(assertOk<object>(answer), {
-      accepted: 'integer',
-      repeated: 'integer',
-      rejected: 'integer',
-      unknown: 'integer',
-      results: 'array',
-    });
+    const answer = await post(door.market, `[${rows.join(',')}]`);
+    const { results, ...counts } = assertOk<ConfirmationsView>(answer);
+    assert.deepEqual(counts, { accepted: 0, repeated: 0, rejected: 4, unknown: 0 });
+    assert.deepEqual(
+      results.map(({ reason }) => reason),
+      ['status_repeated', 'amount_repeated', 'status_invalid', 'amount_invalid'],
+    );
     assert.ok(!answer.text.includes(marker));
+    assert.deepEqual(await outcomes(door.market, '{"click_id":null,"click_id":"x"}'), ['click_id_repeated']);
   });
 });

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { assertOk, assertRefused } from '../support/answers.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { type ApiCaller, assertOk, assertRefused, loadId } from '../support/api-caller.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
-import { loadId } from '../support/widget-caller.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const origin = 'https://landing.example';
 

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
-import { isDocumentedError } from '../support/answers.ts';
-import { onEveryEngine } from '../support/doors.ts';
+import { isDocumentedError } from '../support/api-caller.ts';
+import { describeService } from '../support/contract-suite.ts';
 import type { Answer } from '../support/http-client.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const seed = 20_260_520;
-const runs = 300;
+const runs = 150;
 
 const successes = [100, 200, 204, 302];
 /** Statuses of the responses that an HTTP engine generates for invalid HTTP. */
@@ -36,45 +36,24 @@ const odd = fc.oneof(
   fc.constantFrom('', '0', '-1', '1e9', 'null', 'true', '%', '%ff', '%00', '__proto__', '2026-02-30', '9'.repeat(400)),
 );
 
+const validParameters =
+  'format=json sort=lowest_apr max_offers=3 explain=true referrer_tag=fuzz granularity=summary granularity=daily ' +
+  'granularity=row limit=2 date_from=2026-05-01 date_to=2026-05-31';
+const parameterNames = 'sub_id format sort max_offers explain referrer_tag sub_id_list date_from limit cursor sub v';
+
 /** Mostly valid names and values, so that many requests pass the first checks. */
 const query = (subId: string, clickUrl: string) =>
   fc
     .array(
       fc.oneof(
         fc.constantFrom(
+          ...validParameters.split(' '),
           `sub_id=${subId}`,
-          'format=json',
-          'sort=lowest_apr',
-          'max_offers=3',
-          'explain=true',
-          'referrer_tag=fuzz',
           `sub_id_list=${subId},${subId}`,
-          'granularity=summary',
-          'granularity=daily',
-          'granularity=row',
-          'limit=2',
-          'date_from=2026-05-01',
-          'date_to=2026-05-31',
           clickUrl.slice(clickUrl.indexOf('?') + 1),
         ),
         fc
-          .tuple(
-            fc.constantFrom(
-              'sub_id',
-              'format',
-              'sort',
-              'max_offers',
-              'explain',
-              'referrer_tag',
-              'sub_id_list',
-              'date_from',
-              'limit',
-              'cursor',
-              'sub',
-              'v',
-            ),
-            odd,
-          )
+          .tuple(fc.constantFrom(...parameterNames.split(' ')), odd)
           .map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`),
         fc.stringMatching(/^[!-~]{0,30}$/),
       ),
@@ -136,7 +115,7 @@ function assertDocumented(asked: { method: string; path: string }, answer: Answe
   else assert.ok(isDocumentedError(answer), `${status} ${text}`);
 }
 
-onEveryEngine('random requests', ({ running }) => {
+describeService('random requests', ({ running }) => {
   const prepared = async () => {
     const caller = running().caller(fixture, {
       limits: { requestsPerMinute: 100_000, analyticsPerMinute: 100_000, sessionsPerDay: 100_000 },

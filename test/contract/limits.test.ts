@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { assertRefused } from '../support/answers.ts';
+import { bounds } from '../../src/bounds.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { onEveryEngine, onPersonalLoans } from '../support/doors.ts';
+import { assertRefused } from '../support/api-caller.ts';
+import { describePersonalLoans, describeService } from '../support/contract-suite.ts';
 import type { Answer } from '../support/http-client.ts';
 import type { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -23,46 +24,26 @@ function advanceToMidnight(clock: ManualClock, msBefore: number): number {
   return clock.wallMs() + msBefore;
 }
 
-onPersonalLoans('limits per minute', (door) => {
-  test('admits at most 50 analytics queries in any 60 seconds, also across UTC midnight', async () => {
-    const { market, fixture } = door;
-    const { clock } = market;
-    const caller = market.caller(fixture);
-    advanceToMidnight(clock, 30_000);
-    const firstMs = clock.wallMs();
-    assert.equal((await getAnalytics(caller)).status, 200);
-    clock.advance(31_500);
-    const answers = await Promise.all(Array.from({ length: 60 }, () => getAnalytics(caller)));
-    assert.equal(answers.filter(({ status }) => status === 200).length, 49);
-    clock.advance(700);
-    const refusal = await getAnalytics(caller);
-    assertRefused(refusal, 'RATE_LIMIT_EXCEEDED');
-    const resetMs = header(refusal, 'x-ratelimit-reset') * 1000;
-    assert.equal(resetMs, firstMs + minuteMs);
-    assert.equal(header(refusal, 'retry-after'), Math.ceil((resetMs - clock.wallMs()) / 1000));
-    assert.deepEqual([header(refusal, 'x-ratelimit-limit'), header(refusal, 'x-ratelimit-remaining')], [50, 0]);
-    clock.advance(resetMs - clock.wallMs());
-    assert.equal((await getAnalytics(caller)).status, 200);
-    assertRefused(await getAnalytics(caller), 'RATE_LIMIT_EXCEEDED');
-  });
-
+describePersonalLoans('limits per minute', (door) => {
   test('counts every request against the limits per minute, whatever its response', async () => {
-    const caller = door.market.caller(door.fixture, { limits: { requestsPerMinute: 6 } });
+    const caller = door.market.caller(door.fixture, { limits: { requestsPerMinute: 8 } });
     const answers = [
       await caller.post('session', { referrer_tag: 'counts' }),
       await caller.post('session', '{'),
+      await caller.post('session', '{}', { 'Content-Type': 'text/plain' }),
+      await caller.post('session', 'x'.repeat(70_000)),
       await caller.post('inputs', {}),
-      await caller.get('marketplace', ''),
+      await caller.get('marketplace', { sub_id: 'never-issued', format: 'json' }),
       await caller.get('marketplace', '', {}, 'HEAD'),
       await getAnalytics(caller),
     ];
     assert.deepEqual(
       answers.map(({ status }) => status),
-      [200, 400, 400, 400, 400, 200],
+      [200, 400, 415, 413, 400, 404, 400, 200],
     );
     assert.deepEqual(
       answers.map((answer) => header(answer, 'x-ratelimit-remaining')),
-      [5, 4, 3, 2, 1, 0],
+      [7, 6, 5, 4, 3, 2, 1, 0],
     );
     for (const operation of ['session', 'inputs'] as const) {
       assertRefused(await caller.post(operation, {}), 'RATE_LIMIT_EXCEEDED');
@@ -90,49 +71,9 @@ onPersonalLoans('limits per minute', (door) => {
       assert.equal(answer.headers.has('retry-after'), false);
     }
   });
-
-  test('sends rate limit headers with every error', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    const refusals = [
-      await caller.post('session', '{'),
-      await caller.post('session', '{}', { 'Content-Type': 'text/plain' }),
-      await caller.get('marketplace', { sub_id: 'never-issued', format: 'json' }),
-      await caller.post('session', 'x'.repeat(70_000)),
-    ];
-    assert.deepEqual(
-      refusals.map(({ status }) => status),
-      [400, 415, 404, 413],
-    );
-    assert.deepEqual(
-      refusals.map((answer) => answer.headers.get('x-ratelimit-remaining')),
-      ['499', '498', '497', '496'],
-    );
-  });
 });
 
-onPersonalLoans('limits per day', (door) => {
-  test('limits sessions from one UTC midnight to the next', async () => {
-    const { market, fixture } = door;
-    const { clock } = market;
-    const caller = market.caller(fixture, { limits: { sessionsPerDay: 3 } });
-    const midnightMs = advanceToMidnight(clock, 10_000);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => create(caller)));
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 200, 429, 429]);
-    const refusal = await create(caller);
-    assertRefused(refusal, 'RATE_LIMIT_EXCEEDED');
-    assert.equal(header(refusal, 'x-ratelimit-limit'), 3);
-    assert.equal(header(refusal, 'x-ratelimit-reset') * 1000, midnightMs);
-    assert.equal(header(refusal, 'retry-after'), 10);
-    clock.advance(9_999);
-    assertRefused(await create(caller), 'RATE_LIMIT_EXCEEDED');
-    clock.advance(1);
-    for (let times = 0; times < 3; times++) assert.equal((await create(caller)).status, 200);
-    const next = await create(caller);
-    assertRefused(next, 'RATE_LIMIT_EXCEEDED');
-    assert.equal(header(next, 'x-ratelimit-reset') * 1000, midnightMs + dayMs);
-  });
-
+describePersonalLoans('limits per day', (door) => {
   test('does not count a rejected session against the daily limit', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
@@ -141,14 +82,19 @@ onPersonalLoans('limits per day', (door) => {
       () => caller.post('session', { referrer_tag: 'abc', metadata: 1 }),
       () => caller.post('session', '{'),
       () => caller.post('session', {}, { 'Content-Type': 'text/plain' }),
+      () => caller.post('session', { referrer_tag: 'x'.repeat(70_000) }),
       () => caller.post('session', { referrer_tag: 'abc' }, { 'Idempotency-Key': 'two words' }),
     ];
     for (const send of invalidRequests) {
       const { status } = await send();
       assert.ok(status >= 400 && status !== 429, String(status));
     }
+    const midnightMs = advanceToMidnight(market.clock, 10_000);
     assert.equal((await create(caller)).status, 200);
-    assertRefused(await create(caller), 'RATE_LIMIT_EXCEEDED');
+    const rejected = await create(caller);
+    assertRefused(rejected, 'RATE_LIMIT_EXCEEDED');
+    assert.deepEqual([header(rejected, 'x-ratelimit-limit'), header(rejected, 'retry-after')], [1, 10]);
+    assert.equal(header(rejected, 'x-ratelimit-reset') * 1000, midnightMs);
   });
 
   test('does not count a repeated Idempotency-Key as a session', async () => {
@@ -175,26 +121,6 @@ onPersonalLoans('limits per day', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'day-limit' })).sessions_total, 2);
   });
 
-  test('counts a repeated Idempotency-Key as a request', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture, { limits: { sessionsPerDay: 1, requestsPerMinute: 2 } });
-    const keyed = () => caller.post('session', { referrer_tag: 'day-limit' }, { 'Idempotency-Key': 'one' });
-    for (let times = 0; times < 2; times++) assert.equal((await keyed()).status, 200);
-    const refusal = await keyed();
-    assertRefused(refusal, 'RATE_LIMIT_EXCEEDED');
-    assert.equal(header(refusal, 'x-ratelimit-limit'), 2);
-    assert.equal(header(refusal, 'retry-after'), 60);
-    market.clock.advance(60_000);
-    assert.equal((await keyed()).status, 200);
-  });
-
-  test('does not count a session whose body is too large', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
-    assertRefused(await caller.post('session', { referrer_tag: 'x'.repeat(70_000) }), 'PAYLOAD_TOO_LARGE');
-    assert.equal((await create(caller)).status, 200);
-  });
-
   test('does not count a session whose body never arrives', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
@@ -219,8 +145,10 @@ onPersonalLoans('limits per day', (door) => {
   });
 });
 
-onEveryEngine(
-  'limit of referrer tags',
+const maxSessions = 4;
+
+describeService(
+  'limits of referrer tags and live sessions',
   ({ running }) => {
     test('rejects only new tags at the limit, and does not count a rejected session', async () => {
       const caller = running().caller(fixture, { limits: { sessionsPerDay: 4 } });
@@ -232,25 +160,9 @@ onEveryEngine(
       assert.equal((await caller.summary({ referrer_tag: 'tag-c' })).sessions_total, 0);
     });
 
-    test('applies the tag limit per account, after the checks of the body', async () => {
-      const [one, other] = [1, 2].map(() => running().caller(fixture, { account: 'two keys' }));
-      for (const tag of ['tag-a', 'tag-b']) await one!.createSession(tag);
-      assertRefused(await other!.post('session', { referrer_tag: 'tag-c' }), 'TAG_LIMIT_EXCEEDED');
-      const invalidBody = { referrer_tag: 'tag-c', metadata: 1 };
-      assertRefused(await other!.post('session', invalidBody), 'INVALID_REQUEST', 'metadata');
-      await other!.createSession('tag-b');
-    });
-  },
-  { maxReferrerTags: 2 },
-);
-
-const maxSessions = 4;
-
-onEveryEngine(
-  'full session store',
-  ({ running }) => {
     test('rejects new sessions until other sessions expire, and does not count rejected requests', async () => {
       const market = running();
+      market.clock.advance(bounds.sessionTtlMs);
       const caller = market.caller(fixture, { limits: { sessionsPerDay: maxSessions + 1 } });
       const subIds: string[] = [];
       for (let count = 0; count < maxSessions; count++) {
@@ -264,11 +176,11 @@ onEveryEngine(
       for (const subId of subIds) assert.ok((await caller.offers(subId)).offers.length > 0);
       assert.equal((await caller.summary({ referrer_tag: 'full' })).sessions_total, maxSessions);
 
-      market.clock.advance(4 * 60 * 60 * 1000 + 1_000);
+      market.clock.advance(bounds.sessionTtlMs + 1_000);
       await caller.createSession('full');
       assertRefused(await caller.post('session', { referrer_tag: 'full' }), 'RATE_LIMIT_EXCEEDED');
       assert.equal((await caller.summary({ referrer_tag: 'full' })).sessions_total, maxSessions + 1);
     });
   },
-  { maxSessions },
+  { maxSessions, maxReferrerTags: 2 },
 );

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
+import { pino } from 'pino';
 import { renderMonogram } from '../../src/catalogs/monogram.ts';
-import type { MarketplaceView } from '../../src/index.ts';
+import { createMarketplace, type MarketplaceView } from '../../src/index.ts';
 import { image } from '../catalogs/logo-folder.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';
-import { onEveryEngine } from '../support/doors.ts';
-import { type Answer, type HttpClient, marker } from '../support/http-client.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
-import { engines, RunningMarketplace } from '../support/running-marketplace.ts';
+import { describeService } from '../support/contract-suite.ts';
+import { type Answer, HttpClient, marker } from '../support/http-client.ts';
+import { RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 import { listedOffer } from '../support/vertical-fixture.ts';
-import { allFixtures } from '../support/vertical-fixtures.ts';
+import { allFixtures, personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const forEver = 'public, max-age=31536000, immutable';
 const forNow = 'public, max-age=300';
@@ -51,7 +51,7 @@ function someOffer({ offers }: MarketplaceView) {
   return { url, ...listedOffer(fixture, id) };
 }
 
-onEveryEngine('a logo', ({ running }) => {
+describeService('a logo', ({ running }) => {
   const shown = async () => {
     const caller = running().caller(fixture);
     return caller.offers(await caller.sessionWith('logos', fixture.complete), { max_offers: 20 });
@@ -205,77 +205,110 @@ onEveryEngine('a logo', ({ running }) => {
   });
 });
 
-for (const engine of engines) {
-  describe(`logos in the folder of a catalog file, on ${engine}`, () => {
-    const start = async (t: TestContext, logos: Readonly<Record<string, string>> = {}) => {
-      const catalogs = new ChangeableCatalogs(fixture);
-      afterwards(t, () => catalogs.remove());
-      for (const [file, text] of Object.entries(logos)) catalogs.writeLogo(file, text);
-      const market = await RunningMarketplace.start(engine, { catalogs: catalogs.sources });
-      afterwards(t, () => market.close());
-      const caller = market.caller(fixture);
-      const subId = await caller.sessionWith('logos', fixture.complete);
-      const ask = () => caller.offers(subId, { max_offers: 20 });
-      return { catalogs, market, ask };
-    };
+describe('logos in the folder of a catalog file', () => {
+  const start = async (t: TestContext, logos: Readonly<Record<string, string>> = {}, options: StartOptions = {}) => {
+    const catalogs = new ChangeableCatalogs(fixture);
+    afterwards(t, () => catalogs.remove());
+    for (const [file, text] of Object.entries(logos)) catalogs.writeLogo(file, text);
+    const market = await RunningMarketplace.start('uws', { catalogs: catalogs.sources, ...options });
+    afterwards(t, () => market.close());
+    const caller = market.caller(fixture);
+    const subId = await caller.sessionWith('logos', fixture.complete);
+    const ask = () => caller.offers(subId, { max_offers: 20 });
+    return { catalogs, market, ask };
+  };
 
-    test('a reload applies a changed logo file, with a new URL and the same catalog version', async (t) => {
-      const { catalogs, market, ask } = await start(t);
-      const before = await ask();
-      const { url, logo, lender } = someOffer(before);
-      await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
-      for (const colour of ['red', 'blue']) {
-        catalogs.writeLogo(logo, image(colour));
-        const [change] = await market.marketplace.reloadCatalogs();
-        assert.deepEqual(change, { ok: true, version: before.catalog_version, changed: false });
-        const after = await ask();
-        assert.equal(after.catalog_version, before.catalog_version);
-        const { url: changed } = someOffer(after);
-        assert.equal(changed, `${market.marketplace.urls.cdn}/${logo}?v=${hashOf(image(colour))}`);
-        await assertServes(market.http, pathOf(changed), image(colour), forEver);
-        // The old URL returns the new image with a short cache time.
-        await assertServes(market.http, pathOf(url), image(colour), forNow);
-      }
-      catalogs.writeLogo(logo, 'no image any more');
-      await market.marketplace.reloadCatalogs();
-      assert.equal(someOffer(await ask()).url, url);
-      await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
-    });
-
-    test('a reload with an invalid catalog keeps the offers and applies changed logos', async (t) => {
-      const { catalogs, market, ask } = await start(t);
-      const { logo } = someOffer(await ask());
-      catalogs.write({ ...catalogs.first, format: 2 as never });
-      catalogs.writeLogo(logo, image('red'));
+  test('a reload applies a changed logo file, with a new URL and the same catalog version', async (t) => {
+    const { catalogs, market, ask } = await start(t);
+    const before = await ask();
+    const { url, logo, lender } = someOffer(before);
+    await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
+    for (const colour of ['red', 'blue']) {
+      catalogs.writeLogo(logo, image(colour));
       const [change] = await market.marketplace.reloadCatalogs();
-      assert.equal(change?.ok, false);
-      await assertServes(market.http, pathOf(someOffer(await ask()).url), image('red'), forEver);
-    });
-
-    test('a new catalog has its own logos, and logos of removed lenders are still served', async (t) => {
-      const { catalogs, market, ask } = await start(t);
-      const { url, logo, lender } = someOffer(await ask());
-      const [gone, ...rest] = catalogs.first.lenders.toSorted(
-        (one, other) => Number(other.logo === logo) - Number(one.logo === logo),
-      );
-      catalogs.write({ ...withoutOffers(catalogs.first, []), lenders: rest });
-      for (const { logo } of rest) catalogs.writeLogo(logo, image(logo));
-      const [change] = await market.marketplace.reloadCatalogs();
-      assert.ok(change?.ok && change.changed);
-      assert.equal(gone?.name, lender);
-      const { offers } = await ask();
-      for (const { svc_offer_id: id, logo_url: shown } of offers) {
-        const { logo } = listedOffer(fixture, id);
-        await assertServes(market.http, pathOf(shown), image(logo), forEver);
-      }
-      await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
-    });
-
-    test('a malicious logo file is served unchanged, with headers that prevent scripts', async (t) => {
-      const { logo } = fixture.catalogFiles.live.lenders[0]!;
-      const hostile = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(2)</script></svg>`;
-      const { market } = await start(t, { [logo]: hostile });
-      await assertServes(market.http, `/cdn/${logo}`, hostile, forNow);
-    });
+      assert.deepEqual(change, { ok: true, version: before.catalog_version, changed: false });
+      const after = await ask();
+      assert.equal(after.catalog_version, before.catalog_version);
+      const { url: changed } = someOffer(after);
+      assert.equal(changed, `${market.marketplace.urls.cdn}/${logo}?v=${hashOf(image(colour))}`);
+      await assertServes(market.http, pathOf(changed), image(colour), forEver);
+      // The old URL returns the new image with a short cache time.
+      await assertServes(market.http, pathOf(url), image(colour), forNow);
+    }
+    catalogs.writeLogo(logo, 'no image any more');
+    await market.marketplace.reloadCatalogs();
+    assert.equal(someOffer(await ask()).url, url);
+    await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
   });
-}
+
+  test('a reload with an invalid catalog keeps the offers and applies changed logos', async (t) => {
+    const { catalogs, market, ask } = await start(t);
+    const { logo } = someOffer(await ask());
+    catalogs.write({ ...catalogs.first, format: 2 as never });
+    catalogs.writeLogo(logo, image('red'));
+    const [change] = await market.marketplace.reloadCatalogs();
+    assert.equal(change?.ok, false);
+    await assertServes(market.http, pathOf(someOffer(await ask()).url), image('red'), forEver);
+  });
+
+  test('a new catalog has its own logos, and logos of removed lenders are still served', async (t) => {
+    const { catalogs, market, ask } = await start(t);
+    const { url, logo, lender } = someOffer(await ask());
+    const [gone, ...rest] = catalogs.first.lenders.toSorted(
+      (one, other) => Number(other.logo === logo) - Number(one.logo === logo),
+    );
+    catalogs.write({ ...withoutOffers(catalogs.first, []), lenders: rest });
+    for (const { logo } of rest) catalogs.writeLogo(logo, image(logo));
+    const [change] = await market.marketplace.reloadCatalogs();
+    assert.ok(change?.ok && change.changed);
+    assert.equal(gone?.name, lender);
+    const { offers } = await ask();
+    for (const { svc_offer_id: id, logo_url: shown } of offers) {
+      const { logo } = listedOffer(fixture, id);
+      await assertServes(market.http, pathOf(shown), image(logo), forEver);
+    }
+    await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
+  });
+
+  test('a malicious logo file is served unchanged, with headers that prevent scripts', async (t) => {
+    const { logo } = fixture.catalogFiles.live.lenders[0]!;
+    const hostile = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(2)</script></svg>`;
+    const { market } = await start(t, { [logo]: hostile });
+    await assertServes(market.http, `/cdn/${logo}`, hostile, forNow);
+  });
+
+  test('warns at the start and at each reload about missing logos', async (t) => {
+    const lines: { readonly lenders?: number; readonly msg: string }[] = [];
+    const logger = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });
+    const { catalogs, market } = await start(t, {}, { logger });
+    const { lenders } = catalogs.first;
+    const logged = () => lines.splice(0).flatMap(({ lenders, msg }) => (/logos/.test(msg) ? [lenders ?? msg] : []));
+    // Catalogs without files have no logos, and cause no warning.
+    assert.deepEqual(logged(), [lenders.length]);
+    catalogs.writeLogo(lenders[0]!.logo, image('red'));
+    await market.marketplace.reloadCatalogs();
+    assert.deepEqual(logged(), [lenders.length - 1]);
+    for (const { logo } of lenders) catalogs.writeLogo(logo, image('red'));
+    await market.marketplace.reloadCatalogs();
+    await market.marketplace.reloadCatalogs();
+    assert.deepEqual(logged(), ['all lender logos found']);
+  });
+
+  test('serves the logos of a replaced catalog after a restart', async (t) => {
+    const { catalogs, market } = await start(t);
+    const [gone, left, ...rest] = catalogs.first.lenders;
+    catalogs.writeLogo(gone!.logo, image('red'));
+    await market.marketplace.close();
+    catalogs.write({ ...catalogs.first, lenders: rest });
+    const options = { dataDir: market.dataDir, catalogs: catalogs.sources, durability: 'write', listen: {} } as const;
+    const again = await createMarketplace(options);
+    const http = new HttpClient(again.ports!.public);
+    try {
+      assert.equal((await http.send({ path: `/cdn/${gone!.logo}` })).text, image('red'));
+      assert.equal((await http.send({ path: `/cdn/${left!.logo}` })).text, renderMonogram(left!.name));
+    } finally {
+      http.close();
+      await again.close();
+    }
+  });
+});

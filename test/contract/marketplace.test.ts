@@ -1,19 +1,34 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import type { Mode } from '../../src/domain/mode.ts';
+import type { MarketplaceView, OfferView } from '../../src/index.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
-import { afterwards } from '../support/afterwards.ts';
-import { assertOk, assertRefused, assertShape, assertTimestamp, type ErrorBody, jsonOf } from '../support/answers.ts';
-import { withoutOffers } from '../support/changeable-catalogs.ts';
-import { atEveryDoor } from '../support/doors.ts';
+import type { IgnoredNames } from '../../src/operations/ignored-names.ts';
+import {
+  type ApiCaller,
+  assertOk,
+  assertRefused,
+  assertShape,
+  assertTimestamp,
+  type ErrorBody,
+  jsonOf,
+} from '../support/api-caller.ts';
+import { describeEveryVertical } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
-import { actuarialApr, levelPayment } from '../support/loan-arithmetic.ts';
-import { RunningMarketplace } from '../support/running-marketplace.ts';
-import { listedOffer } from '../support/vertical-fixture.ts';
+import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
+import { actuarialApr, levelPayment } from './loan-arithmetic.ts';
 
 /** Tolerance in cents or hundredths of a percent: half a unit for rounding, and a margin for floating-point errors. */
 const roundedWithin = 0.005 + 1e-6;
 
-atEveryDoor('GET /marketplace', (door) => {
+const byId = (one: OfferView, other: OfferView) => (one.svc_offer_id < other.svc_offer_id ? -1 : 1);
+const byApr = (one: OfferView, other: OfferView) =>
+  one.apr_range.min - other.apr_range.min || one.apr_range.max - other.apr_range.max || byId(one, other);
+const byAmount = (one: OfferView, other: OfferView) =>
+  other.loan_amount_range.max - one.loan_amount_range.max || byApr(one, other);
+const idsOf = (offers: Iterable<OfferView>) => [...offers].map(({ svc_offer_id: id }) => id);
+
+describeEveryVertical('GET /marketplace', (door) => {
   test('returns a response with all members', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
@@ -110,80 +125,30 @@ atEveryDoor('GET /marketplace', (door) => {
     }
   });
 
-  test('returns five offers by default, and the total number of matching offers', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    const subId = await caller.sessionWith('five', fixture.complete);
-    const view = await caller.offers(subId);
-    assert.equal(view.offers.length, 5);
-    assert.ok(view.total_offers > 20);
-  });
-
-  test('returns the requested number of offers, from 1 to 20', async () => {
+  test('returns five offers by default and up to 20 on request, with the total number of matching offers', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('as-many', fixture.complete);
     const { offers: all, total_offers: total } = await caller.offers(subId, { max_offers: 20 });
+    assert.ok(total > 20);
+    const five = await caller.offers(subId);
+    assert.deepEqual([five.offers, five.total_offers], [all.slice(0, 5), total]);
     for (const count of [1, 2, 19, 20]) {
       const view = await caller.offers(subId, { max_offers: count });
-      assert.deepEqual(view.offers, all.slice(0, count));
-      assert.equal(view.total_offers, total);
+      assert.deepEqual([view.offers, view.total_offers], [all.slice(0, count), total]);
     }
   });
 
-  test('rejects any other max_offers', async () => {
+  test('returns match_quality none without a matching offer, and partial while readiness is partial', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
-    const subId = await caller.sessionWith('not-as-many', fixture.complete);
-    for (const count of ['0', '21', '-1', '1.5', '', 'five', '5 ', '05', '+5', '1e1', '0x5', '99999999999999999999']) {
-      const query = { sub_id: subId, format: 'json', max_offers: count };
-      assertRefused(await caller.get('marketplace', query), 'INVALID_REQUEST', 'max_offers');
-    }
-  });
-
-  test('returns no offers and match_quality none if no offer matches', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    const view = await caller.offers(await caller.sessionWith('unmatched', fixture.unmatched));
-    assert.deepEqual([view.match_quality, view.offers, view.total_offers], ['none', [], 0]);
-  });
-
-  test('returns match_quality partial while readiness is partial', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
+    const none = await caller.offers(await caller.sessionWith('unmatched', fixture.unmatched));
+    assert.deepEqual([none.match_quality, none.offers, none.total_offers], ['none', [], 0]);
     const [{ when, field }] = fixture.conditional as [(typeof fixture.conditional)[0]];
-    const subId = await caller.sessionWith('partial', { ...fixture.complete, ...when, [field]: null });
-    const view = await caller.offers(subId);
-    assert.equal(view.match_quality, view.total_offers === 0 ? 'none' : 'partial');
+    const partial = await caller.sessionWith('partial', { ...fixture.complete, ...when, [field]: null });
+    const view = await caller.offers(partial);
+    assert.equal(view.match_quality, 'partial');
     assert.ok(view.total_offers > 0);
-  });
-
-  test('returns match_quality high only with at least three offers', async (t) => {
-    const { engine, fixture, market } = door;
-    const { vertical, catalogFiles, complete } = fixture;
-    const caller = market.caller(fixture);
-    const { offers } = await caller.offers(await caller.sessionWith('quality', complete), { max_offers: 20 });
-    for (const [count, quality] of [
-      [1, 'partial'],
-      [2, 'partial'],
-      [3, 'high'],
-    ] as const) {
-      const kept = offers.slice(0, count).map(({ svc_offer_id: id }) => id);
-      const all = catalogFiles.live.lenders.flatMap((lender) => lender.offers.map(({ id }) => id));
-      const few = withoutOffers(
-        catalogFiles.live,
-        all.filter((id) => !kept.includes(id)),
-      );
-      const catalogs = [
-        { vertical, mode: 'live', text: JSON.stringify(few) },
-        { vertical, mode: 'test', text: JSON.stringify(catalogFiles.test) },
-      ] as const;
-      const small = await RunningMarketplace.start(engine, { catalogs });
-      afterwards(t, () => small.close());
-      const other = small.caller(fixture);
-      const view = await other.offers(await other.sessionWith('quality', complete));
-      assert.deepEqual([view.total_offers, view.match_quality], [count, quality]);
-    }
   });
 
   test('uses the current fields of the session', async () => {
@@ -221,12 +186,12 @@ atEveryDoor('GET /marketplace', (door) => {
     assert.match(await messageOf('explain=true'), /needs a test key/);
   });
 
-  test('rejects a missing, unknown or repeated sub_id, format or sort', async () => {
+  test('rejects a missing, unknown or repeated parameter', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('parameters', fixture.complete);
     const good = `sub_id=${subId}&format=json`;
-    const cases: readonly (readonly [query: string, param: string])[] = [
+    const cases: [query: string, param: string][] = [
       ['format=json', 'sub_id'],
       [`sub_id=${subId}&format=`, 'format'],
       [`sub_id=${subId}`, 'format'],
@@ -244,6 +209,8 @@ atEveryDoor('GET /marketplace', (door) => {
       [`${good}&sort=%`, 'sort'],
       [`${good}&sort=%ff`, 'sort'],
     ];
+    const counts = ['0', '21', '-1', '1.5', '', 'five', '5 ', '05', '+5', '1e1', '0x5', '99999999999999999999'];
+    for (const count of counts) cases.push([`${good}&max_offers=${encodeURIComponent(count)}`, 'max_offers']);
     for (const [query, param] of cases) {
       assertRefused(await caller.get('marketplace', query), 'INVALID_REQUEST', param);
     }
@@ -268,5 +235,173 @@ atEveryDoor('GET /marketplace', (door) => {
     const got = await caller.get('marketplace', query);
     assert.equal(head.headers.get('content-type'), got.headers.get('content-type'));
     assert.equal((await caller.summary({ referrer_tag: 'heads' })).marketplace_views, 1);
+  });
+
+  // The rules of each sort order are tested in test/matching.
+  test('returns the best 20 offers in each sort order, the same for another session of the same borrower', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const views = async () => {
+      const subId = await caller.sessionWith('sorting', fixture.complete);
+      const list: MarketplaceView[] = [];
+      for (const sort of sortOrders) list.push(await caller.offers(subId, { sort, max_offers: 20 }));
+      return list;
+    };
+    const first = await views();
+    assert.deepEqual(
+      first.map(({ sort }) => sort),
+      sortOrders,
+    );
+    assert.equal(new Set(first.map(({ total_offers: total }) => total)).size, 1);
+    assert.deepEqual(
+      (await views()).map(({ offers }) => idsOf(offers)),
+      first.map(({ offers }) => idsOf(offers)),
+    );
+    const known = new Map(first.flatMap(({ offers }) => offers.map((offer) => [offer.svc_offer_id, offer])));
+    assert.ok(known.size > 20, 'all sort orders return the same offers');
+    const worth = ({ svc_offer_id: id }: OfferView) => worthMicros(fixture, [id]);
+    const byRevenue = (one: OfferView, other: OfferView) => worth(other) - worth(one) || byId(one, other);
+    for (const [sort, order] of [
+      ['lowest_apr', byApr],
+      ['highest_amount', byAmount],
+      ['svc_revenue', byRevenue],
+    ] as const) {
+      const { offers } = first.find((view) => view.sort === sort)!;
+      assert.deepEqual(idsOf(offers), idsOf([...known.values()].sort(order)).slice(0, 20), sort);
+    }
+  });
+
+  describe('with explain', () => {
+    const explained = async (fields: object) => {
+      const { market, fixture } = door;
+      const caller = market.caller(fixture, { mode: 'test' });
+      const subId = await caller.sessionWith('explain', fields);
+      const view = await caller.offers(subId, { explain: 'true' });
+      assert.ok(view.explain !== undefined);
+      return { caller, subId, view, explain: view.explain };
+    };
+
+    test('returns to a test key the numbers of matching and other offers, with the reasons', async () => {
+      const { view, explain } = await explained(door.fixture.complete);
+      assertShape(explain, {
+        offers_in_catalog: 'integer',
+        matched: 'integer',
+        not_matched: 'integer',
+        reasons: 'array',
+      });
+      assert.equal(
+        explain.offers_in_catalog,
+        door.fixture.catalogFiles.test.lenders.flatMap(({ offers }) => offers).length,
+      );
+      assert.equal(explain.matched, view.total_offers);
+      assert.equal(explain.matched + explain.not_matched, explain.offers_in_catalog);
+      const names = door.fixture.vertical.fields.map(({ name }) => name);
+      for (const one of explain.reasons) {
+        assertShape(one, { reason: 'string', field: 'string', offers: 'integer', alone: 'integer' });
+        assert.ok(names.includes(one.field as string) && one.alone <= one.offers && one.offers <= explain.not_matched);
+      }
+    });
+
+    test('adds only the explanation to the response, and counts one view', async () => {
+      const { caller, subId, view } = await explained(door.fixture.complete);
+      const { explain: _, ...rest } = view;
+      assert.deepEqual(await caller.offers(subId), rest);
+      assert.deepEqual(await caller.offers(subId, { explain: 'false' }), rest);
+      const { marketplace_views: views } = await caller.summary({ sub_id_list: subId });
+      assert.equal(views, 3);
+    });
+
+    test('rejects explain=true with a live key, and accepts explain=false', async () => {
+      const { market, fixture } = door;
+      const caller = market.caller(fixture);
+      const subId = await caller.sessionWith('explain-live', fixture.complete);
+      const query = { sub_id: subId, format: 'json' };
+      assertRefused(await caller.get('marketplace', { ...query, explain: 'true' }), 'INVALID_REQUEST', 'explain');
+      const view = assertOk<object>(await caller.get('marketplace', { ...query, explain: 'false' }));
+      assert.ok(!('explain' in view));
+      assert.equal((await caller.summary({ referrer_tag: 'explain-live' })).marketplace_views, 1);
+    });
+
+    test('accepts only true and false, and only once', async () => {
+      const { caller, subId } = await explained(door.fixture.complete);
+      const good = `sub_id=${subId}&format=json`;
+      for (const value of ['', '1', 'TRUE', 'yes', 'true+', marker]) {
+        const answer = await caller.get('marketplace', `${good}&explain=${value}`);
+        assertRefused(answer, 'INVALID_REQUEST', 'explain');
+      }
+      const twice = await caller.get('marketplace', `${good}&explain=true&explain=true`);
+      assertRefused(twice, 'INVALID_REQUEST', 'explain');
+    });
+  });
+
+  describe('with a test key', () => {
+    const shown = async (caller: ApiCaller) => {
+      const subId = await caller.sessionWith('sandbox', door.fixture.complete);
+      const view = await caller.offers(subId, { max_offers: 20 });
+      return {
+        ...view,
+        sub_id: '',
+        generated_at: '',
+        offers: view.offers.map((offer) => ({ ...offer, click_url: '' })),
+      };
+    };
+
+    test('returns only offers of the sandbox catalog, the same for every session of a borrower', async () => {
+      const { market, fixture } = door;
+      const tests = await shown(market.caller(fixture, { mode: 'test' }));
+      assert.ok(tests.offers.length > 0);
+      for (const { svc_offer_id: id } of tests.offers) listedOffer(fixture, id, 'test');
+      assert.deepEqual(await shown(market.caller(fixture, { mode: 'test' })), tests);
+      const lives = await shown(market.caller(fixture));
+      for (const { svc_offer_id: id } of lives.offers) assert.throws(() => listedOffer(fixture, id, 'test'));
+      assert.notEqual(tests.catalog_version, lives.catalog_version);
+      assert.equal(tests.disclosure, fixture.catalogFiles.test.disclosure);
+    });
+
+    test('returns unknown members and parameters in `ignored`, unlike live keys', async () => {
+      const { market, fixture } = door;
+      const listed = async (mode: Mode): Promise<unknown[]> => {
+        const caller = market.caller(fixture, { mode });
+        const misspelt = 'm'.repeat(65);
+        const created = await caller.post('session', { referrer_tag: 'ignored', metdata: {}, [misspelt]: 1 });
+        const session = assertOk<{ sub_id: string } & IgnoredNames>(created);
+        const body = { sub_id: session.sub_id, fields: fixture.complete, field: 1 };
+        const inputs = assertOk<IgnoredNames>(await caller.post('inputs', body));
+        const offers = `sub_id=${session.sub_id}&max=1&%73ortt=x&max=2`;
+        const json = assertOk<IgnoredNames>(await caller.get('marketplace', `${offers}&format=json`));
+        const accept = { Accept: 'application/json' };
+        const embed = assertOk<IgnoredNames>(await caller.get('marketplace', `${offers}&format=js`, accept));
+        const figures = assertOk<IgnoredNames>(
+          await caller.get('analytics', { referrer_tag: 'ignored', from: '2026' }),
+        );
+        return [session, inputs, json, embed, figures].map(({ ignored }) => ignored);
+      };
+      const sentToOffers = ['max', 'sortt'];
+      const sessions = ['metdata', 'm'.repeat(64)];
+      assert.deepEqual(await listed('test'), [sessions, ['field'], sentToOffers, sentToOffers, ['from']]);
+      assert.deepEqual(await listed('live'), Array(5).fill(undefined));
+    });
+
+    test('redirects clicks to the landing page of the sandbox, without revenue', async () => {
+      const { market, fixture } = door;
+      const caller = market.caller(fixture, { mode: 'test' });
+      const subId = await caller.sessionWith('sandbox-clicks', fixture.complete);
+      const { offers } = await caller.offers(subId);
+      const [offer] = offers as [(typeof offers)[0]];
+      const answer = await caller.click(offer.click_url);
+      assert.equal(answer.status, 302);
+      const landing = new URL(answer.headers.get('location') ?? '');
+      assert.equal(landing.origin, new URL(market.marketplace.urls.click).origin);
+      assert.ok((landing.searchParams.get('click_id') ?? '').length > 20);
+
+      const page = await caller.click(landing.href);
+      assert.equal(page.status, 200);
+      assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+      assert.match(page.text, /sandbox/i);
+
+      const summary = await caller.summary({ referrer_tag: 'sandbox-clicks' });
+      assert.deepEqual([summary.offer_clicks, summary.rev_attributed, summary.rev_confirmed], [1, 0, 0]);
+      assert.deepEqual(summary.top_lenders, [{ lender: offer.lender_name, clicks: 1, rev_confirmed: 0 }]);
+    });
   });
 });

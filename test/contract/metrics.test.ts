@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { assertRefused } from '../support/answers.ts';
+import { assertRefused } from '../support/api-caller.ts';
 import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';
-import { equipmentLeasesFixture } from '../support/equipment-leases-fixture.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
-import { engines, RunningMarketplace } from '../support/running-marketplace.ts';
-import { Scrape } from '../support/scrape.ts';
-import { visitEverything } from '../support/visit-everything.ts';
+import { RunningMarketplace } from '../support/running-marketplace.ts';
+import { requestEveryRoute, Scrape } from '../support/scrape.ts';
+import { equipmentLeasesFixture, personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const answered: Readonly<Record<string, number>> = {
   'session 200': 3,
@@ -31,191 +29,177 @@ const answered: Readonly<Record<string, number>> = {
   'other 404': 2,
 };
 
-for (const engine of engines) {
-  describe(`metrics after requests, on ${engine}`, () => {
-    let market: RunningMarketplace;
-    let scrape: Scrape;
-    before(async () => {
-      market = await RunningMarketplace.start(engine);
-      await visitEverything(market);
-      await market.operations.send({ path: '/nowhere' });
-      scrape = await Scrape.of(market.operations);
-    });
-    after(() => market?.close());
+describe('metrics after requests', () => {
+  let market: RunningMarketplace;
+  let scrape: Scrape;
+  before(async () => {
+    market = await RunningMarketplace.start('uws');
+    await requestEveryRoute(market);
+    await market.operations.send({ path: '/nowhere' });
+    scrape = await Scrape.of(market.operations);
+  });
+  after(() => market?.close());
 
-    test('counts responses of the public listener by route and status', () => {
-      const seen = scrape
-        .find('marketplace_requests_total')
-        .map(({ labels, value }) => [`${labels.route} ${labels.status}`, value] as const);
-      assert.deepEqual(Object.fromEntries([...seen].sort()), Object.fromEntries(Object.entries(answered).sort()));
-      assert.equal(scrape.value('marketplace_requests_in_flight'), 0);
-      assert.equal(scrape.value('marketplace_request_errors_total'), 0);
-      assert.equal(scrape.value('marketplace_request_timeouts_total'), 0);
-      assert.equal(scrape.value('marketplace_unauthorized_requests_total', { reason: 'unauthorized' }), 1);
-      assert.equal(scrape.value('marketplace_widget_events_total', { type: 'widget_loaded' }), 1);
-    });
+  test('counts responses of the public listener by route and status', () => {
+    const seen = scrape
+      .find('marketplace_requests_total')
+      .map(({ labels, value }) => [`${labels.route} ${labels.status}`, value] as const);
+    assert.deepEqual(Object.fromEntries([...seen].sort()), Object.fromEntries(Object.entries(answered).sort()));
+    assert.equal(scrape.value('marketplace_requests_in_flight'), 0);
+    assert.equal(scrape.value('marketplace_request_errors_total'), 0);
+    assert.equal(scrape.value('marketplace_request_timeouts_total'), 0);
+    assert.equal(scrape.value('marketplace_unauthorized_requests_total', { reason: 'unauthorized' }), 1);
+    assert.equal(scrape.value('marketplace_widget_events_total', { type: 'widget_loaded' }), 1);
+  });
 
-    test('reports histograms with ascending buckets', () => {
-      for (const { name, type, samples } of scrape.families.values()) {
-        if (type !== 'histogram') continue;
-        const series = Map.groupBy(samples, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
-        for (const [labels, ofSeries] of series) {
-          const sampleOf = (suffix: string) => ofSeries.find((sample) => sample.name === name + suffix)!.value;
-          const buckets = ofSeries.filter((sample) => sample.name === `${name}_bucket`);
-          for (const [at, { labels: own, value }] of buckets.entries()) {
-            const before = buckets[at - 1];
-            if (before === undefined) continue;
-            const end = own.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(own.le);
-            assert.ok(end > Number(before.labels.le) && value >= before.value, `${name} ${labels}`);
-          }
-          assert.equal(buckets.at(-1)!.labels.le, '+Inf');
-          assert.equal(buckets.at(-1)!.value, sampleOf('_count'), `${name} ${labels}`);
-          assert.equal(sampleOf('_sum') > 0, sampleOf('_count') > 0, `${name} ${labels}`);
+  test('reports histograms with ascending buckets', () => {
+    for (const { name, type, samples } of scrape.families.values()) {
+      if (type !== 'histogram') continue;
+      const series = Map.groupBy(samples, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
+      for (const [labels, ofSeries] of series) {
+        const sampleOf = (suffix: string) => ofSeries.find((sample) => sample.name === name + suffix)!.value;
+        const buckets = ofSeries.filter((sample) => sample.name === `${name}_bucket`);
+        for (const [at, { labels: own, value }] of buckets.entries()) {
+          const before = buckets[at - 1];
+          if (before === undefined) continue;
+          const end = own.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(own.le);
+          assert.ok(end > Number(before.labels.le) && value >= before.value, `${name} ${labels}`);
         }
+        assert.equal(buckets.at(-1)!.labels.le, '+Inf');
+        assert.equal(buckets.at(-1)!.value, sampleOf('_count'), `${name} ${labels}`);
+        assert.equal(sampleOf('_sum') > 0, sampleOf('_count') > 0, `${name} ${labels}`);
       }
-      const requests = new Map<string, number>();
-      for (const { labels, value } of scrape.find('marketplace_requests_total')) {
-        requests.set(labels.route!, (requests.get(labels.route!) ?? 0) + value);
-      }
-      for (const { labels, value } of scrape.find('marketplace_request_duration_seconds_count')) {
-        assert.equal(value, requests.get(labels.route!) ?? 0, labels.route);
-      }
-      const storedIn = (log: string) => scrape.value('marketplace_log_group_records_sum', { log });
-      assert.equal(storedIn('ledger'), scrape.value('marketplace_ledger_durable_position'));
-      assert.ok(storedIn('journal') >= 2);
-      assert.equal(scrape.value('marketplace_match_threads'), engine === 'node' ? 0 : 1);
-    });
-
-    test('follows the naming rules of Prometheus', () => {
-      const { families } = scrape;
-      assert.ok(families.size > 40);
-      for (const { name, help, type, samples } of families.values()) {
-        assert.match(name, /^(marketplace|process|nodejs)(_[a-z]+)+$/, name);
-        assert.match(help, /\.$/, name);
-        assert.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
-        // Names use base units. The suffixes of histograms are reserved.
-        assert.doesNotMatch(
-          name,
-          /_(ms|us|millis|microseconds|milliseconds|minutes|kb|mb|mib|percent|bucket|sum|count)\b/,
-        );
-        assert.doesNotMatch(name, /(duration|delay|lag)$/, `${name} has no unit`);
-        assert.ok(
-          samples.length > 0 || /^marketplace_(log_troubles|widget_events)_total$/.test(name),
-          `${name} is empty`,
-        );
-        // Label values must come from a fixed list.
-        assert.ok(samples.length <= 300, `${name} has ${samples.length} samples`);
-      }
-    });
+    }
+    const requests = new Map<string, number>();
+    for (const { labels, value } of scrape.find('marketplace_requests_total')) {
+      requests.set(labels.route!, (requests.get(labels.route!) ?? 0) + value);
+    }
+    for (const { labels, value } of scrape.find('marketplace_request_duration_seconds_count')) {
+      assert.equal(value, requests.get(labels.route!) ?? 0, labels.route);
+    }
+    const storedIn = (log: string) => scrape.value('marketplace_log_group_records_sum', { log });
+    assert.equal(storedIn('ledger'), scrape.value('marketplace_ledger_durable_position'));
+    assert.ok(storedIn('journal') >= 2);
+    assert.equal(scrape.value('marketplace_match_threads'), 1);
   });
 
-  describe(`metrics of a service, on ${engine}`, () => {
-    test('counts rejected requests by reason', async (t) => {
-      const market = await RunningMarketplace.start(engine);
-      t.after(() => market.close());
-      const limits = { requestsPerMinute: 3, analyticsPerMinute: 1, sessionsPerDay: 1 };
-      const caller = market.caller(fixture, { limits });
-      const { sub_id: subId } = await caller.createSession('limits');
-      assertRefused(await caller.post('session', { referrer_tag: 'limits' }), 'RATE_LIMIT_EXCEEDED');
-      await caller.summary({ referrer_tag: 'limits' });
-      assertRefused(await caller.get('analytics', { referrer_tag: 'limits' }), 'RATE_LIMIT_EXCEEDED');
-      await caller.submit(subId, fixture.complete);
-      for (let more = 0; more < 3; more++) {
-        assertRefused(await caller.post('inputs', { sub_id: subId, fields: {} }), 'RATE_LIMIT_EXCEEDED');
-      }
-      const elsewhere = market.caller(equipmentLeasesFixture);
-      const foreign = market.callerWith(fixture, elsewhere.key);
-      assertRefused(await foreign.post('session', { referrer_tag: 'limits' }), 'VERTICAL_MISMATCH');
-      const scrape = await Scrape.of(market.operations);
-      const refused = (limit: string) => scrape.value('marketplace_rate_limited_requests_total', { limit });
-      assert.deepEqual(['day', 'analytics', 'minute'].map(refused), [1, 1, 3]);
-      const wanting = (reason: string) => scrape.value('marketplace_unauthorized_requests_total', { reason });
-      assert.deepEqual(['vertical_mismatch', 'unauthorized'].map(wanting), [1, 0]);
-    });
-
-    test('counts the requests to matching threads', async (t) => {
-      const text = JSON.stringify(generateCatalog(7, 2 * bounds.matchInThreadOffersMax));
-      const catalogs = (['live', 'test'] as const).map((mode) => ({ vertical: fixture.vertical, mode, text }));
-      const market = await RunningMarketplace.start(engine, { matcherThreads: 1, catalogs });
-      t.after(() => market.close());
-      const caller = market.caller(fixture);
-      for (let visit = 0; visit < 3; visit++) await caller.offers(await caller.sessionWith('many', fixture.complete));
-      const scrape = await Scrape.of(market.operations);
-      assert.equal(scrape.value('marketplace_match_batch_requests_count'), 3);
-      assert.equal(scrape.value('marketplace_match_batch_requests_bucket', { le: '1' }), 3);
-      assert.equal(scrape.value('marketplace_match_threads'), 1);
-      assert.equal(scrape.value('marketplace_matches_pending'), 0);
-    });
-
-    test('reports the active catalog and failed reloads', async (t) => {
-      const catalogs = new ChangeableCatalogs(fixture);
-      t.after(() => catalogs.remove());
-      const market = await RunningMarketplace.start(engine, { catalogs: catalogs.sources });
-      t.after(() => market.close());
-      const live = { vertical: fixture.vertical.segment, mode: 'live' };
-      const look = async () => {
-        const scrape = await Scrape.of(market.operations);
-        const [inUse, ...others] = scrape.find('marketplace_catalog_info', live);
-        assert.equal(others.length, 0);
-        return {
-          version: inUse?.labels.version,
-          sinceMs: 1000 * scrape.value('marketplace_catalog_activated_timestamp_seconds', live),
-          offers: scrape.value('marketplace_catalog_offers', live),
-          faulty: scrape.value('marketplace_catalog_reload_failed', live),
-        };
-      };
-      const first = await look();
-      market.clock.advance(3_600_000);
-      catalogs.write({ ...catalogs.first, lenders: [] });
-      await market.marketplace.reloadCatalogs();
-      assert.deepEqual(await look(), { ...first, faulty: 1 });
-      const { id } = catalogs.first.lenders[0]!.offers[0]!;
-      catalogs.write(withoutOffers(catalogs.first, [id]));
-      await market.marketplace.reloadCatalogs();
-      const second = await look();
-      assert.notEqual(second.version, first.version);
-      assert.deepEqual(
-        [second.faulty, second.offers, second.sinceMs],
-        [0, first.offers - 1, first.sinceMs + 3_600_000],
+  test('follows the naming rules of Prometheus', () => {
+    const { families } = scrape;
+    assert.ok(families.size > 40);
+    for (const { name, help, type, samples } of families.values()) {
+      assert.match(name, /^(marketplace|process|nodejs)(_[a-z]+)+$/, name);
+      assert.match(help, /\.$/, name);
+      assert.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
+      // Names use base units. The suffixes of histograms are reserved.
+      assert.doesNotMatch(
+        name,
+        /_(ms|us|millis|microseconds|milliseconds|minutes|kb|mb|mib|percent|bucket|sum|count)\b/,
       );
-    });
-
-    test('reports version, sizes and limits', async (t) => {
-      const market = await RunningMarketplace.start(engine, { maxSessions: 1_234 });
-      t.after(() => market.close());
-      const caller = market.caller(fixture);
-      await caller.createSession('held');
-      await caller.summary({ referrer_tag: 'held' });
-      const scrape = await Scrape.of(market.operations);
-      const { version, engine: runs, node } = scrape.find('marketplace_build_info')[0]!.labels;
-      assert.match(version!, /^\d+\.\d+\.\d+/);
-      assert.deepEqual([runs, node], [engine, process.versions.node]);
-      for (const [name, value] of [
-        ['marketplace_ready', 1],
-        ['marketplace_live_sessions', 1],
-        ['marketplace_live_sessions_max', 1_234],
-        ['marketplace_api_keys', 1],
-        ['marketplace_aggregator_up', 1],
-        ['marketplace_analytics_applied_position', 1],
-        ['marketplace_analytics_lag_records', 0],
-        ['marketplace_analytics_lag_seconds', 0],
-        ['marketplace_catalog_reload_failed', 0],
-      ] as const) {
-        for (const sample of scrape.find(name)) assert.equal(sample.value, value, name);
-        assert.ok(scrape.find(name).length > 0, name);
-      }
-      const inUse = scrape.find('marketplace_catalog_info', { vertical: fixture.vertical.segment, mode: 'live' });
-      assert.match(inUse[0]!.labels.version!, /^[0-9a-f]{12}$/);
-      const since = scrape.value('marketplace_catalog_activated_timestamp_seconds', {
-        vertical: fixture.vertical.segment,
-        mode: 'live',
-      });
-      assert.ok(since * 1000 <= market.clock.wallMs());
-      const free = scrape.value('marketplace_data_disk_free_bytes');
-      assert.ok(free > 0 && free <= scrape.value('marketplace_data_disk_size_bytes'));
-      assert.ok(scrape.value('process_open_fds') > 10);
-      assert.ok(scrape.value('process_cpu_seconds_total') > 0);
-      assert.ok(scrape.value('nodejs_heap_size_used_bytes') < scrape.value('nodejs_heap_size_limit_bytes'));
-    });
+      assert.doesNotMatch(name, /(duration|delay|lag)$/, `${name} has no unit`);
+      assert.ok(
+        samples.length > 0 || /^marketplace_(log_troubles|widget_events)_total$/.test(name),
+        `${name} is empty`,
+      );
+      // Label values must come from a fixed list.
+      assert.ok(samples.length <= 300, `${name} has ${samples.length} samples`);
+    }
   });
-}
+});
+
+test('reports version, sizes and limits, and counts rejected requests by reason', async (t) => {
+  const market = await RunningMarketplace.start('uws', { maxSessions: 1_234 });
+  t.after(() => market.close());
+  const limits = { requestsPerMinute: 3, analyticsPerMinute: 1, sessionsPerDay: 1 };
+  const caller = market.caller(fixture, { limits });
+  const { sub_id: subId } = await caller.createSession('limits');
+  await caller.summary({ referrer_tag: 'limits' });
+  const scrape = await Scrape.of(market.operations);
+  const { version, engine: runs, node } = scrape.find('marketplace_build_info')[0]!.labels;
+  assert.match(version!, /^\d+\.\d+\.\d+/);
+  assert.deepEqual([runs, node], ['uws', process.versions.node]);
+  for (const [name, value] of [
+    ['marketplace_ready', 1],
+    ['marketplace_live_sessions', 1],
+    ['marketplace_live_sessions_max', 1_234],
+    ['marketplace_api_keys', 1],
+    ['marketplace_aggregator_up', 1],
+    ['marketplace_analytics_applied_position', 1],
+    ['marketplace_analytics_lag_records', 0],
+    ['marketplace_analytics_lag_seconds', 0],
+    ['marketplace_catalog_reload_failed', 0],
+  ] as const) {
+    for (const sample of scrape.find(name)) assert.equal(sample.value, value, name);
+    assert.ok(scrape.find(name).length > 0, name);
+  }
+  const inUse = scrape.find('marketplace_catalog_info', { vertical: fixture.vertical.segment, mode: 'live' });
+  assert.match(inUse[0]!.labels.version!, /^[0-9a-f]{12}$/);
+  const since = scrape.value('marketplace_catalog_activated_timestamp_seconds', {
+    vertical: fixture.vertical.segment,
+    mode: 'live',
+  });
+  assert.ok(since * 1000 <= market.clock.wallMs());
+  const free = scrape.value('marketplace_data_disk_free_bytes');
+  assert.ok(free > 0 && free <= scrape.value('marketplace_data_disk_size_bytes'));
+  assert.ok(scrape.value('process_open_fds') > 10);
+  assert.ok(scrape.value('process_cpu_seconds_total') > 0);
+  assert.ok(scrape.value('nodejs_heap_size_used_bytes') < scrape.value('nodejs_heap_size_limit_bytes'));
+
+  assertRefused(await caller.post('session', { referrer_tag: 'limits' }), 'RATE_LIMIT_EXCEEDED');
+  assertRefused(await caller.get('analytics', { referrer_tag: 'limits' }), 'RATE_LIMIT_EXCEEDED');
+  await caller.submit(subId, fixture.complete);
+  for (let more = 0; more < 3; more++) {
+    assertRefused(await caller.post('inputs', { sub_id: subId, fields: {} }), 'RATE_LIMIT_EXCEEDED');
+  }
+  const elsewhere = market.caller(equipmentLeasesFixture);
+  const foreign = market.callerWith(fixture, elsewhere.key);
+  assertRefused(await foreign.post('session', { referrer_tag: 'limits' }), 'VERTICAL_MISMATCH');
+  const after = await Scrape.of(market.operations);
+  const refused = (limit: string) => after.value('marketplace_rate_limited_requests_total', { limit });
+  assert.deepEqual(['day', 'analytics', 'minute'].map(refused), [1, 1, 3]);
+  const wanting = (reason: string) => after.value('marketplace_unauthorized_requests_total', { reason });
+  assert.deepEqual(['vertical_mismatch', 'unauthorized'].map(wanting), [1, 0]);
+});
+
+test('counts the requests to matching threads', async (t) => {
+  const text = JSON.stringify(generateCatalog(7, 2 * bounds.matchInThreadOffersMax));
+  const catalogs = (['live', 'test'] as const).map((mode) => ({ vertical: fixture.vertical, mode, text }));
+  const market = await RunningMarketplace.start('uws', { matcherThreads: 1, catalogs });
+  t.after(() => market.close());
+  const caller = market.caller(fixture);
+  for (let visit = 0; visit < 3; visit++) await caller.offers(await caller.sessionWith('many', fixture.complete));
+  const scrape = await Scrape.of(market.operations);
+  assert.equal(scrape.value('marketplace_match_batch_requests_count'), 3);
+  assert.equal(scrape.value('marketplace_match_batch_requests_bucket', { le: '1' }), 3);
+  assert.equal(scrape.value('marketplace_match_threads'), 1);
+  assert.equal(scrape.value('marketplace_matches_pending'), 0);
+});
+
+test('reports the active catalog and failed reloads', async (t) => {
+  const catalogs = new ChangeableCatalogs(fixture);
+  t.after(() => catalogs.remove());
+  const market = await RunningMarketplace.start('uws', { catalogs: catalogs.sources });
+  t.after(() => market.close());
+  const live = { vertical: fixture.vertical.segment, mode: 'live' };
+  const look = async () => {
+    const scrape = await Scrape.of(market.operations);
+    const [inUse, ...others] = scrape.find('marketplace_catalog_info', live);
+    assert.equal(others.length, 0);
+    return {
+      version: inUse?.labels.version,
+      sinceMs: 1000 * scrape.value('marketplace_catalog_activated_timestamp_seconds', live),
+      offers: scrape.value('marketplace_catalog_offers', live),
+      faulty: scrape.value('marketplace_catalog_reload_failed', live),
+    };
+  };
+  const first = await look();
+  market.clock.advance(3_600_000);
+  catalogs.write({ ...catalogs.first, lenders: [] });
+  await market.marketplace.reloadCatalogs();
+  assert.deepEqual(await look(), { ...first, faulty: 1 });
+  const { id } = catalogs.first.lenders[0]!.offers[0]!;
+  catalogs.write(withoutOffers(catalogs.first, [id]));
+  await market.marketplace.reloadCatalogs();
+  const second = await look();
+  assert.notEqual(second.version, first.version);
+  assert.deepEqual([second.faulty, second.offers, second.sinceMs], [0, first.offers - 1, first.sinceMs + 3_600_000]);
+});

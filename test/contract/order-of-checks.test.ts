@@ -1,7 +1,7 @@
 import { test } from 'node:test';
-import { assertRefused, type RefusalCode } from '../support/answers.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { assertOk, assertRefused, type RefusalCode } from '../support/api-caller.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import type { Answer } from '../support/http-client.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
@@ -12,7 +12,7 @@ const asText = { 'Content-Type': 'text/plain' };
  * Checks the order in docs/contract.md#order-of-checks, which is the same for all requests. Each request has several errors,
  * and the response must report the first one.
  */
-onPersonalLoans('order of checks:', (door) => {
+describePersonalLoans('order of checks:', (door) => {
   const send = (caller: ApiCaller, method: string, path: string, headers = {}, body = '') =>
     caller.http.send({ method, path: `${caller.basePath}/${path}`, headers, body });
 
@@ -64,8 +64,13 @@ onPersonalLoans('order of checks:', (door) => {
       assertRefused(await caller.post(operation, tooLarge, asText), 'PAYLOAD_TOO_LARGE');
       assertRefused(await caller.post(operation, '{', asText), 'UNSUPPORTED_MEDIA_TYPE');
       assertRefused(await caller.post(operation, '{'), 'INVALID_REQUEST', 'body');
-      assertRefused(await caller.post(operation, '[]'), 'INVALID_REQUEST', 'body');
+      for (const body of ['[]', '[{}]', '"text"', '7', 'true', 'null']) {
+        assertRefused(await caller.post(operation, body), 'INVALID_REQUEST', 'body');
+      }
     }
+    const padded = JSON.stringify({ referrer_tag: 'order' }).padEnd(64 * 1024, ' ');
+    assertOk(await caller.post('session', padded, { 'Content-Type': 'Application/JSON; charset=utf-8' }));
+    assertRefused(await caller.post('session', `${padded} `), 'PAYLOAD_TOO_LARGE');
   });
 
   test('checks the members of the request before the session', async () => {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { WidgetEmbedView } from '../../src/index.ts';
-import { assertOk, assertRefused, assertShape, assertTimestamp } from '../support/answers.ts';
-import { onPersonalLoans } from '../support/doors.ts';
+import { assertOk, assertRefused, assertShape, assertTimestamp } from '../support/api-caller.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
 
-onPersonalLoans('GET /marketplace for a widget', (door) => {
+describePersonalLoans('GET /marketplace for a widget', (door) => {
   const readySession = async () => {
     const caller = door.market.caller(door.fixture);
     return { caller, subId: await caller.sessionWith('embedding', door.fixture.complete) };

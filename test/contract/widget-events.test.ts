@@ -2,17 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
-import { assertRefused } from '../support/answers.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { onEveryEngine } from '../support/doors.ts';
+import { type ApiCaller, assertRefused, loadId, WidgetCaller, type WidgetEventBody } from '../support/api-caller.ts';
+import { describeService } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
-import { loadId, WidgetCaller, type WidgetEventBody } from '../support/widget-caller.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const load = loadId(1);
 const loaded = (id: string): WidgetEventBody => ({ event_id: id, type: 'widget_loaded' });
 
-onEveryEngine('POST /w/events', ({ running }) => {
+describeService('POST /w/events', ({ running }) => {
   /** Returns the total number of recorded widget events from the metrics. */
   const taken = async (): Promise<number> => {
     const { text } = await running().operations.send({ path: '/metrics' });

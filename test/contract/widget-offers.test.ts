@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { assertOk, assertRefused, assertTimestamp } from '../support/answers.ts';
-import { onEveryEngine, onPersonalLoans } from '../support/doors.ts';
+import {
+  assertOk,
+  assertRefused,
+  assertTimestamp,
+  loadId,
+  WidgetCaller,
+  type WidgetOffersView,
+} from '../support/api-caller.ts';
+import { describePersonalLoans, describeService } from '../support/contract-suite.ts';
 import { marker } from '../support/http-client.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
-import { loadId, WidgetCaller, type WidgetOffersView } from '../support/widget-caller.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
-onPersonalLoans('GET /w/offers', (door) => {
+describePersonalLoans('GET /w/offers', (door) => {
   test('returns the members of the API response with loan_amount and expires_at', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('envelope', door.fixture.complete);
@@ -104,7 +110,7 @@ onPersonalLoans('GET /w/offers', (door) => {
   });
 });
 
-onEveryEngine('GET /w/offers from web pages', ({ running }) => {
+describeService('GET /w/offers from web pages', ({ running }) => {
   const fixture = personalLoansFixture;
   const load = loadId(7);
   const home = 'https://shop.example';

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { assertRefused } from '../support/answers.ts';
-import { onEveryEngine } from '../support/doors.ts';
+import { assertRefused, WidgetCaller } from '../support/api-caller.ts';
+import { describeService } from '../support/contract-suite.ts';
 import type { Answer } from '../support/http-client.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
-import { WidgetCaller } from '../support/widget-caller.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
-onEveryEngine("the page of a widget's iframe", ({ running }) => {
+describeService("the page of a widget's iframe", ({ running }) => {
   const policyOf = (answer: Answer): Map<string, string> =>
     new Map(
       answer.headers

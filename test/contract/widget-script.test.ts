@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { bounds } from '../../src/bounds.ts';
-import { onEveryEngine } from '../support/doors.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { describeService } from '../support/contract-suite.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
-onEveryEngine("the widget's script", ({ running }) => {
+describeService("the widget's script", ({ running }) => {
   /** Returns the URL of the script in an embed code. */
   const address = async (): Promise<URL> => {
     const caller = running().caller(personalLoansFixture);

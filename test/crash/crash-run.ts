@@ -12,7 +12,7 @@ import {
 } from '../../bench/population/random.ts';
 import { createOwnedFolder } from '../../bench/target/owned-resources.ts';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
-import { lostClickIds } from '../support/lost-click-ids.ts';
+import { lostClickIds } from '../support/click-ids.ts';
 import { DayLimit } from './day-limit-check.ts';
 import { Expectations } from './expectations.ts';
 import { Load } from './load.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Mode, RowView } from '../../src/index.ts';
-import { clickIdOf } from '../support/click-id-of.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { clickIdOf } from '../support/click-ids.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { refuseUnshown } from './confirmations-check.ts';
 import {
   addFigures,

@@ -1,5 +1,5 @@
 import type { Random } from '../../bench/population/random.ts';
-import type { lostClickIds } from '../support/lost-click-ids.ts';
+import type { lostClickIds } from '../support/click-ids.ts';
 import type { Expectations } from './expectations.ts';
 import type { Partner } from './partner.ts';
 import type { SessionRecord } from './session-record.ts';

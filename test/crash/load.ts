@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { chance, pickWeighted, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
-import { clickIdOf } from '../support/click-id-of.ts';
+import { clickIdOf } from '../support/click-ids.ts';
 import type { Answer } from '../support/http-client.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { loadConfirmations } from './confirmation-load.ts';
 import { CreationLoad } from './creation-load.ts';
 import { expectUnavailable } from './expect-unavailable.ts';

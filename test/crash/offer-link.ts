@@ -1,6 +1,6 @@
 import type { Mode, OfferView } from '../../src/index.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { listedOffer } from '../support/vertical-fixture.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 /** A click URL from an answer, and what its first click books. */
 export interface Link {

@@ -1,7 +1,7 @@
 import { type Borrower, drawBorrower } from '../../bench/population/borrower.ts';
 import { chance, type Random, wholeNumber } from '../../bench/population/random.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 /** What POST /inputs says of the fields a session holds. */
 export interface Readiness {

@@ -11,9 +11,8 @@ import type {
 } from '../../src/index.ts';
 import type { SortOrder } from '../../src/matching/matcher.ts';
 import type { InputsView } from '../../src/operations/submit-inputs.ts';
-import { ApiCaller } from '../support/api-caller.ts';
+import { ApiCaller, WidgetCaller, type WidgetOffersView } from '../support/api-caller.ts';
 import { type Answer, HttpClient } from '../support/http-client.ts';
-import { WidgetCaller, type WidgetOffersView } from '../support/widget-caller.ts';
 import type { Partner } from './partner.ts';
 import type { Ports } from './server-process.ts';
 import type { WidgetReport } from './widget-record.ts';

@@ -10,7 +10,7 @@ import { createMarketplace } from '../../src/index.ts';
 import { ok } from '../cli/lived-folder.ts';
 import { serveMarketplace } from '../cli/serve-marketplace.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { type Excuse, withoutExcused } from './page-commands.ts';
 import {
   checkout,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { createProgram, withSubcommands } from '../../src/cli/program.ts';
-import { proseOf } from '../support/markdown-links.ts';
+import { proseOf } from '../support/documents.ts';
 import { checkout } from './run-commands.ts';
 
 /** Inline code in the prose of a document, also if it spans two lines. */

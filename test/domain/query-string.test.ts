@@ -7,7 +7,7 @@ const names = ['sub_id', 'sort', 'format'] as const;
 
 function read(query: string) {
   const result = parseQueryParameters(query, names);
-  return result.ok ? result.values : result.refusal.param;
+  return result.ok ? result.values : result.error.param;
 }
 
 describe('readQueryParameters', () => {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import {
   createMarketplace,
   FolderInUseError,
   InvalidCatalogError,
   InvalidCertificateError,
+  type Marketplace,
   type MarketplaceOptions,
   type NewPartnerKey,
   type PartnerApi,
@@ -28,10 +29,21 @@ function folderFor(t: TestContext): string {
   return folder;
 }
 
-async function started(t: TestContext) {
-  const marketplace = await createMarketplace({ dataDir: folderFor(t), durability: 'write' });
-  afterwards(t, () => marketplace.close());
-  return marketplace;
+let folder: string;
+let marketplace: Marketplace;
+before(async () => {
+  folder = temporaryFolder();
+  const urls = { click: 'https://go.example.com/', public: 'https://api.example.com/loans/' };
+  marketplace = await createMarketplace({ dataDir: folder, durability: 'write', urls });
+});
+after(async () => {
+  await marketplace.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Returns the API for a new key with this daily session limit. */
+function partnerWith(sessionsPerDay = 1_000): PartnerApi {
+  return marketplace.partner(marketplace.keys.create({ ...newKey, limits: { sessionsPerDay } }).key);
 }
 
 const wrongOptions: readonly (readonly [name: string, options: Partial<MarketplaceOptions>])[] = [
@@ -61,26 +73,25 @@ const wrongOptions: readonly (readonly [name: string, options: Partial<Marketpla
   ['listen.engine', { listen: { engine: 'apache' as never } }],
 ];
 
-for (const [name, options] of wrongOptions) {
-  test(`rejects the option ${name} by name for ${JSON.stringify(options)}, before files are created`, async (t) => {
-    const dataDir = join(folderFor(t), 'data');
-    await assert.rejects(createMarketplace({ dataDir, ...options }), (fault: unknown) => {
-      return fault instanceof RangeError && fault.message.startsWith(`${name} must `);
-    });
-    assert.equal(existsSync(dataDir), false);
-  });
-}
+test('rejects an invalid option by name before files are created', async (t) => {
+  const dataDir = join(folderFor(t), 'data');
+  for (const [name, options] of wrongOptions) {
+    const isNamed = (error: unknown) => error instanceof RangeError && error.message.startsWith(`${name} must `);
+    await assert.rejects(createMarketplace({ dataDir, ...options }), isNamed, JSON.stringify(options));
+  }
+  assert.equal(existsSync(dataDir), false);
+});
 
 test('rejects an invalid vertical before creating files', async (t) => {
   const dataDir = join(folderFor(t), 'data');
   const fields = [...personalLoans.fields, { name: 'phone', kind: 'digits', length: 10 } as const];
   const catalogs = [{ vertical: { ...personalLoans, fields }, mode: 'live', text: '{}' }] as const;
-  const told = /^vertical personal-loans: values of phone must be /;
-  await assert.rejects(createMarketplace({ dataDir, catalogs }), { name: 'RangeError', message: told });
+  const message = /^vertical personal-loans: values of phone must be /;
+  await assert.rejects(createMarketplace({ dataDir, catalogs }), { name: 'RangeError', message });
   assert.equal(existsSync(dataDir), false);
 });
 
-const misnamed: readonly (readonly [told: string, options: unknown])[] = [
+const misnamed: readonly (readonly [message: string, options: unknown])[] = [
   ['the argument of createMarketplace must be an object', undefined],
   ['the argument of createMarketplace must be an object', '/secret/folder'],
   ['dataDir must be the path of a file or folder', {}],
@@ -110,31 +121,25 @@ const misnamed: readonly (readonly [told: string, options: unknown])[] = [
   ],
 ];
 
-for (const [told, options] of misnamed) {
-  test(`rejects createMarketplace(${JSON.stringify(options)}) with a readable message`, async () => {
-    await assert.rejects(createMarketplace(options as never), { name: 'RangeError', message: told });
-    assert.equal(existsSync('/secret'), false);
-  });
-}
+test('rejects a misspelled option or one of the wrong type with a readable message', async () => {
+  for (const [message, options] of misnamed) {
+    await assert.rejects(createMarketplace(options as never), { name: 'RangeError', message });
+  }
+  assert.equal(existsSync('/secret'), false);
+});
 
-test('creates no key if an option is misspelled', async (t) => {
-  const { keys } = await started(t);
-  for (const [wrong, told] of [
+test('creates no key if an option is misspelled, or if its expiry or a limit is invalid', () => {
+  const { keys } = marketplace;
+  const before = keys.list();
+  for (const [options, message] of [
     [{ expiresAT: new Date('2999-01-01') }, 'unknown option expiresAT; did you mean expiresAt?'],
     [{ limits: { sessionPerDay: 1 } }, 'unknown option limits.sessionPerDay; did you mean limits.sessionsPerDay?'],
   ] as const) {
-    assert.throws(() => keys.create({ ...newKey, ...(wrong as object) }), { name: 'RangeError', message: told });
+    assert.throws(() => keys.create({ ...newKey, ...(options as object) }), { name: 'RangeError', message });
   }
-  assert.throws(() => keys.create(undefined as never), {
-    name: 'RangeError',
-    message: 'the argument of keys.create must be an object',
-  });
-  assert.deepEqual(keys.list(), []);
-});
-
-test('creates no key if its expiry or a limit is invalid', async (t) => {
-  const { keys } = await started(t);
-  for (const wrong of [
+  const message = 'the argument of keys.create must be an object';
+  assert.throws(() => keys.create(undefined as never), { name: 'RangeError', message });
+  for (const options of [
     { expiresAt: new Date('garbage') },
     { expiresAt: new Date(0) },
     { expiresAt: '2999-12-31' as never },
@@ -142,24 +147,19 @@ test('creates no key if its expiry or a limit is invalid', async (t) => {
     { limits: { analyticsPerMinute: 1_000_001 } },
     { limits: { sessionsPerDay: Number.POSITIVE_INFINITY } },
   ]) {
-    assert.throws(() => keys.create({ ...newKey, ...wrong }), RangeError);
+    assert.throws(() => keys.create({ ...newKey, ...options }), RangeError);
   }
-  assert.deepEqual(keys.list(), []);
+  assert.deepEqual(keys.list(), before);
 });
 
-test('removes the trailing slash of configured URLs', async (t) => {
-  const urls = { click: 'https://go.example.com/', public: 'https://api.example.com/loans/' };
-  const marketplace = await createMarketplace({ dataDir: folderFor(t), durability: 'write', urls });
-  afterwards(t, () => marketplace.close());
+test('removes the trailing slash of configured URLs', () => {
   assert.equal(marketplace.urls.click, 'https://go.example.com');
   assert.equal(marketplace.urls.cdn, 'https://api.example.com/loans/cdn');
 });
 
 test('throws different error classes for different causes of a failed start', async (t) => {
-  const dataDir = folderFor(t);
-  const marketplace = await createMarketplace({ dataDir, durability: 'write' });
-  afterwards(t, () => marketplace.close());
-  await assert.rejects(createMarketplace({ dataDir }), FolderInUseError);
+  await assert.rejects(createMarketplace({ dataDir: folder }), FolderInUseError);
+  assert.ok((await partnerWith().createSession({ referrer_tag: 'locked' })).ok);
   const sound = { vertical: personalLoans, mode: 'live', file: exampleCatalog } as const;
   const faulty = { vertical: personalLoans, mode: 'test', text: '{' } as const;
   await assert.rejects(createMarketplace({ dataDir: folderFor(t), catalogs: [sound, faulty] }), (fault: unknown) => {
@@ -175,113 +175,78 @@ type Call = (partner: PartnerApi, subId: string) => Promise<Result<unknown>>;
 const none = undefined as never;
 const nothing = null as never;
 
-const wrongArguments: readonly (readonly [what: string, param: string, call: Call])[] = [
-  ['no session', 'body', (partner) => partner.createSession(none)],
-  ['null for a session', 'body', (partner) => partner.createSession(nothing)],
-  ['a text for a session', 'body', (partner) => partner.createSession('visits' as never)],
+const wrongArguments: readonly (readonly [param: string, call: Call])[] = [
+  ['body', (partner) => partner.createSession(none)],
+  ['body', (partner) => partner.createSession(nothing)],
+  ['body', (partner) => partner.createSession('visits' as never)],
+  ['user_agent', (partner) => partner.createSession({ referrer_tag: 'abc', user_agent: 5 as never })],
+  ['metadata', (partner) => partner.createSession({ referrer_tag: 'abc', metadata: { big: 1n as never } })],
+  ['Idempotency-Key', (partner) => partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 5 as never })],
   [
-    'a user agent that is a number',
-    'user_agent',
-    (partner) => partner.createSession({ referrer_tag: 'abc', user_agent: 5 as never }),
-  ],
-  [
-    'metadata without a JSON text',
-    'metadata',
-    (partner) => partner.createSession({ referrer_tag: 'abc', metadata: { big: 1n as never } }),
-  ],
-  [
-    'an idempotency key that is a number',
-    'Idempotency-Key',
-    (partner) => partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 5 as never }),
-  ],
-  [
-    'an idempotency key that is a list',
     'Idempotency-Key',
     (partner) => partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: ['abc'] as never }),
   ],
-  ['no inputs', 'body', (partner) => partner.submitInputs(none)],
-  ['null for inputs', 'body', (partner) => partner.submitInputs(nothing)],
-  ['inputs of a number', 'sub_id', (partner) => partner.submitInputs({ sub_id: 5 as never, fields: {} })],
-  ['inputs without fields', 'fields', (partner, sub_id) => partner.submitInputs({ sub_id, fields: nothing })],
-  ['no query', 'sub_id', (partner) => partner.getMarketplace(none)],
-  ['null for a query', 'sub_id', (partner) => partner.getMarketplace(nothing)],
-  ['offers for a number', 'sub_id', (partner) => partner.getMarketplace({ sub_id: 5 as never })],
-  ['offers for an object', 'sub_id', (partner) => partner.getMarketplace({ sub_id: {} as never })],
-  [
-    'a symbol of offers',
-    'max_offers',
-    (partner, sub_id) => partner.getMarketplace({ sub_id, max_offers: Symbol('3') as never }),
-  ],
-  [
-    'offers as many as an object',
-    'max_offers',
-    (partner, sub_id) => partner.getMarketplace({ sub_id, max_offers: Object.create(null) as never }),
-  ],
-  ['a sort that is null', 'sort', (partner, sub_id) => partner.getMarketplace({ sub_id, sort: nothing })],
-  ['a text for a flag', 'explain', (partner, sub_id) => partner.getMarketplace({ sub_id, explain: 'true' as never })],
-  ['no question', 'referrer_tag', (partner) => partner.queryAnalytics(none)],
-  ['null for a question', 'referrer_tag', (partner) => partner.queryAnalytics(nothing)],
-  ['a text for a list', 'sub_id_list', (partner, id) => partner.queryAnalytics({ sub_id_list: id as never })],
-  ['a list of symbols', 'sub_id_list', (partner) => partner.queryAnalytics({ sub_id_list: [Symbol('a') as never] })],
-  [
-    'a date object',
-    'date_from',
-    (partner) => partner.queryAnalytics({ referrer_tag: 'abc', date_from: new Date(0) as never }),
-  ],
-  [
-    'a date that is a number',
-    'date_to',
-    (partner) => partner.queryAnalytics({ referrer_tag: 'abc', date_to: 5 as never }),
-  ],
-  [
-    'a limit that is a text',
-    'limit',
-    (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'row', limit: '5' as never }),
-  ],
-  ['half a row', 'limit', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'row', limit: 0.5 })],
-  [
-    'a cursor that is null',
-    'cursor',
-    (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'daily', cursor: nothing }),
-  ],
+  ['body', (partner) => partner.submitInputs(none)],
+  ['body', (partner) => partner.submitInputs(nothing)],
+  ['sub_id', (partner) => partner.submitInputs({ sub_id: 5 as never, fields: {} })],
+  ['fields', (partner, sub_id) => partner.submitInputs({ sub_id, fields: nothing })],
+  ['sub_id', (partner) => partner.getMarketplace(none)],
+  ['sub_id', (partner) => partner.getMarketplace(nothing)],
+  ['sub_id', (partner) => partner.getMarketplace({ sub_id: 5 as never })],
+  ['sub_id', (partner) => partner.getMarketplace({ sub_id: {} as never })],
+  ['max_offers', (partner, sub_id) => partner.getMarketplace({ sub_id, max_offers: Symbol('3') as never })],
+  ['max_offers', (partner, sub_id) => partner.getMarketplace({ sub_id, max_offers: Object.create(null) as never })],
+  ['sort', (partner, sub_id) => partner.getMarketplace({ sub_id, sort: nothing })],
+  ['explain', (partner, sub_id) => partner.getMarketplace({ sub_id, explain: 'true' as never })],
+  ['referrer_tag', (partner) => partner.queryAnalytics(none)],
+  ['referrer_tag', (partner) => partner.queryAnalytics(nothing)],
+  ['sub_id_list', (partner, id) => partner.queryAnalytics({ sub_id_list: id as never })],
+  ['sub_id_list', (partner) => partner.queryAnalytics({ sub_id_list: [Symbol('a') as never] })],
+  ['date_from', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', date_from: new Date(0) as never })],
+  ['date_to', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', date_to: 5 as never })],
+  ['limit', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'row', limit: '5' as never })],
+  ['limit', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'row', limit: 0.5 })],
+  ['cursor', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'daily', cursor: nothing })],
 ];
 
-test('returns an error that names an argument of the wrong type, without throwing', async (t) => {
-  const { keys, partner: partnerOf } = await started(t);
-  const partner = partnerOf(keys.create(newKey).key);
+test('returns an error that names an argument of the wrong type, without throwing', async () => {
+  const partner = partnerWith();
   const session = await partner.createSession({ referrer_tag: 'arguments' });
   assert.ok(session.ok);
-  for (const [what, param, call] of wrongArguments) {
+  for (const [param, call] of wrongArguments) {
     const answer = await call(partner, session.value.sub_id);
-    assert.ok(!answer.ok, what);
-    assert.deepEqual(
-      [answer.error.status, answer.error.error, answer.error.param],
-      [400, 'INVALID_REQUEST', param],
-      what,
-    );
+    assert.ok(!answer.ok, String(call));
+    const { status, error, param: named } = answer.error;
+    assert.deepEqual([status, error, named], [400, 'INVALID_REQUEST', param], String(call));
   }
+  const answer = await partner.queryAnalytics({ referrer_tag: 5 as never });
+  assert.ok(!answer.ok && answer.error.error === 'INVALID_REFERRER_TAG');
 });
 
-test('rejects a referrer_tag of the wrong type in analytics', async (t) => {
-  const { keys, partner } = await started(t);
-  const answer = await partner(keys.create(newKey).key).queryAnalytics({ referrer_tag: 5 as never });
-  assert.ok(!answer.ok);
-  assert.equal(answer.error.error, 'INVALID_REFERRER_TAG');
+test('returns an error for an invalid batch of confirmations', async () => {
+  const submit = marketplace.confirmations.submit as (rows: unknown) => Promise<Result<unknown>>;
+  for (const rows of [undefined, Array.from({ length: 501 }, () => null)]) {
+    const result = await submit(rows);
+    assert.ok(!result.ok);
+    assert.deepEqual([result.error.status, result.error.error, result.error.param], [400, 'INVALID_REQUEST', 'body']);
+  }
+  for (const rows of [null, 'text', [[]], [Symbol('row')]]) assert.ok((await submit(rows)).ok);
 });
 
-test('does not count a rejected session against the daily limit', async (t) => {
-  const { keys, partner: partnerOf } = await started(t);
-  const partner = partnerOf(keys.create({ ...newKey, limits: { sessionsPerDay: 1 } }).key);
+test('does not count a rejected session against the daily limit', async () => {
+  const partner = partnerWith(1);
+  const misspelt = { idempotency_key: 'one' } as object;
+  const message = 'unknown option idempotency_key; did you mean idempotencyKey?';
   for (let tries = 0; tries < 3; tries++) {
     await partner.createSession(nothing);
     await partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 5 as never });
+    await assert.rejects(partner.createSession({ referrer_tag: 'abc' }, misspelt), { name: 'RangeError', message });
   }
   assert.ok((await partner.createSession({ referrer_tag: 'abc' })).ok);
 });
 
-test('creates a session per call without an idempotencyKey', async (t) => {
-  const { keys, partner: partnerOf } = await started(t);
-  const partner = partnerOf(keys.create(newKey).key);
+test('creates a session per call without an idempotencyKey', async () => {
+  const partner = partnerWith();
   const ids = new Set<string>();
   for (const options of [{ idempotencyKey: '' }, { idempotencyKey: '' }, { idempotencyKey: null }, {}, nothing]) {
     const session = await partner.createSession({ referrer_tag: 'abc' }, options);
@@ -291,31 +256,13 @@ test('creates a session per call without an idempotencyKey', async (t) => {
   assert.equal(ids.size, 5);
 });
 
-test('rejects a misspelled idempotencyKey option', async (t) => {
-  const { keys, partner: partnerOf } = await started(t);
-  const partner = partnerOf(keys.create({ ...newKey, limits: { sessionsPerDay: 1 } }).key);
-  const misspelt = { idempotency_key: 'one' } as object;
-  const told = { name: 'RangeError', message: 'unknown option idempotency_key; did you mean idempotencyKey?' };
-  await assert.rejects(partner.createSession({ referrer_tag: 'abc' }, misspelt), told);
-  assert.ok((await partner.createSession({ referrer_tag: 'abc' })).ok);
-});
-
-test('returns the first session for a repeated idempotencyKey, also above the daily limit', async (t) => {
-  const { keys, partner: partnerOf } = await started(t);
-  const partner = partnerOf(keys.create({ ...newKey, limits: { sessionsPerDay: 1 } }).key);
-  const first = await partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 'one' });
-  assert.ok(first.ok);
-  assert.deepEqual(await partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 'one' }), first);
-  const another = await partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 'two' });
-  assert.ok(!another.ok && another.error.error === 'RATE_LIMIT_EXCEEDED');
-});
-
-test('ignores unknown members in the comparison of repeated requests', async (t) => {
-  const { keys, partner: partnerOf } = await started(t);
-  const partner = partnerOf(keys.create(newKey).key);
+test('returns the first session for a repeated idempotencyKey, also above the daily limit', async () => {
+  const partner = partnerWith(1);
+  // A member that has no JSON text, and is not compared, because it is unknown.
   const body = { referrer_tag: 'abc', counter: 1n };
   const first = await partner.createSession(body, { idempotencyKey: 'one' });
-  const again = await partner.createSession(body, { idempotencyKey: 'one' });
   assert.ok(first.ok);
-  assert.deepEqual(again, first);
+  assert.deepEqual(await partner.createSession(body, { idempotencyKey: 'one' }), first);
+  const another = await partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 'two' });
+  assert.ok(!another.ok && another.error.error === 'RATE_LIMIT_EXCEEDED');
 });

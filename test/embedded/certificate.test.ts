@@ -4,44 +4,34 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createMarketplace } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { engines, temporaryFolder } from '../support/running-marketplace.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
 import { selfSigned, writeCertificate } from '../support/self-signed.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 
-for (const engine of engines) {
-  test(`serves HTTPS with ${engine}, and loads a changed certificate on reloadCertificate`, async (t) => {
-    const folder = temporaryFolder();
-    afterwards(t, () => rmSync(folder, { recursive: true }));
-    const tls = writeCertificate(folder, selfSigned('one.test'));
-    const marketplace = await createMarketplace({ dataDir: join(folder, 'data'), listen: { engine, tls } });
-    afterwards(t, () => marketplace.close());
-    const port = marketplace.ports?.public ?? assert.fail('it does not listen');
-    assert.equal(marketplace.urls.click, `https://127.0.0.1:${port}`);
-    const shown = async () => {
-      const connection = await ServiceConnection.openSecurely(port);
-      afterwards(t, () => connection.close());
-      return connection.serverName;
-    };
-    assert.equal(await shown(), 'CN=one.test');
-    writeCertificate(folder, selfSigned('two.test'));
-    assert.partialDeepStrictEqual(marketplace.reloadCertificate(), { ok: true, changed: true });
-    assert.equal(await shown(), 'CN=two.test');
-    writeFileSync(tls.certificateFile, 'spoiled');
-    const error = `${tls.certificateFile} is not a certificate in PEM, followed by its chain`;
-    assert.deepEqual(marketplace.reloadCertificate(), { ok: false, error });
-    assert.equal(await shown(), 'CN=two.test');
-  });
-}
-
-test('returns null from reloadCertificate without TLS', async (t) => {
+test('serves HTTPS, and loads a changed certificate on reloadCertificate', async (t) => {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
-  const marketplace = await createMarketplace({ dataDir: folder });
+  const tls = writeCertificate(folder, selfSigned('one.test'));
+  const marketplace = await createMarketplace({ dataDir: join(folder, 'data'), listen: { tls } });
   afterwards(t, () => marketplace.close());
-  assert.equal(marketplace.reloadCertificate(), null);
+  const port = marketplace.ports?.public ?? assert.fail('it does not listen');
+  assert.equal(marketplace.urls.click, `https://127.0.0.1:${port}`);
+  const shown = async () => {
+    const connection = await ServiceConnection.openSecurely(port);
+    afterwards(t, () => connection.close());
+    return connection.serverName;
+  };
+  assert.equal(await shown(), 'CN=one.test');
+  writeCertificate(folder, selfSigned('two.test'));
+  assert.partialDeepStrictEqual(marketplace.reloadCertificate(), { ok: true, changed: true });
+  assert.equal(await shown(), 'CN=two.test');
+  writeFileSync(tls.certificateFile, 'spoiled');
+  const error = `${tls.certificateFile} is not a certificate in PEM, followed by its chain`;
+  assert.deepEqual(marketplace.reloadCertificate(), { ok: false, error });
+  assert.equal(await shown(), 'CN=two.test');
 });
 
-test('fails to start with an invalid certificate, and unlocks the data folder', async (t) => {
+test('fails to start with an invalid certificate, unlocks the data folder, and reloads none without TLS', async (t) => {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const dataDir = join(folder, 'data');
@@ -51,5 +41,6 @@ test('fails to start with an invalid certificate, and unlocks the data folder', 
     message: `${tls.certificateFile} is not a file that can be read (ENOENT)`,
   });
   const marketplace = await createMarketplace({ dataDir });
+  assert.equal(marketplace.reloadCertificate(), null);
   await marketplace.close();
 });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
-import { equipmentLeasesFixture } from '../support/equipment-leases-fixture.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { worthUsd } from '../support/vertical-fixture.ts';
+import { equipmentLeasesFixture, personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 function folderFor(t: TestContext): string {
   const folder = temporaryFolder();
@@ -33,33 +33,36 @@ function refusal(result: Result<unknown>) {
   return result.error;
 }
 
-/** Creates a session with the tag `visits`. Returns the marketplace and the click URL of an offer. */
-async function withLink(t: TestContext) {
-  const marketplace = await started(t);
-  const partner = marketplace.partner(marketplace.keys.create(newKey).key);
-  const { sub_id } = ok(await partner.createSession({ referrer_tag: 'visits' }));
-  ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
-  const { offers } = ok(await partner.getMarketplace({ sub_id }));
-  return { marketplace, partner, url: offers[0]!.click_url };
-}
-
 const newKey = { account: 'embedded', vertical: 'personal-loans', mode: 'live' } as const;
 
-for (const listen of [false, { engine: 'uws' }, { engine: 'node' }] as const) {
-  const how = listen === false ? 'without a listener' : `with the ${listen.engine} listener`;
-  test(`supports the life cycle of a session through the embedded API ${how}`, async (t) => {
-    const marketplace = await started(t, { listen, matcherThreads: 1 });
+for (const listen of [false, { engine: 'uws' }] as const) {
+  test(`supports the life cycle of a session ${listen ? 'with' : 'without'} a listener`, async (t) => {
+    const dataDir = folderFor(t);
+    const marketplace = await started(t, { dataDir, listen, matcherThreads: 1 });
     assert.equal(marketplace.ports === null, listen === false);
+    assert.equal(existsSync(join(dataDir, 'operator-token')), listen !== false);
     assert.deepEqual(marketplace.notReadyReasons(), []);
-    const partner = marketplace.partner(marketplace.keys.create(newKey).key);
+    const { key } = marketplace.keys.create(newKey);
+    const partner = marketplace.partner(key);
     const session = ok(await partner.createSession({ referrer_tag: 'lifecycle', metadata: { page: 1 } }));
-    assert.equal(session.sandbox, false);
     const { sub_id } = session;
-    const inputs = ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
-    assert.equal(inputs.match_readiness, 'high');
-    const view = ok(await partner.getMarketplace({ sub_id, max_offers: 3, sort: 'lowest_apr' }));
-    assert.deepEqual([view.offers.length, view.sort], [3, 'lowest_apr']);
-    const outcome = await marketplace.followClick(view.offers[1]!.click_url);
+    if (marketplace.ports !== null) {
+      const http = new HttpClient(marketplace.ports.public);
+      afterwards(t, () => http.close());
+      await new ApiCaller(http, 'personal-loans', key).submit(sub_id, personalLoansFixture.complete);
+    } else ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
+    assert.equal(ok(await partner.submitInputs({ sub_id, fields: {} })).match_readiness, 'high');
+    const view = ok(await partner.getMarketplace({ sub_id, max_offers: 3, sort: 'lowest_apr', explain: false }));
+    assert.deepEqual([view.offers.length, view.sort, view.explain], [3, 'lowest_apr', undefined]);
+    const url = view.offers[1]!.click_url;
+    for (const purpose of ['prefetch', 'prefetch;prerender', 'foo, preview']) {
+      assert.deepEqual(await marketplace.followClick(url, { purpose }), { kind: 'ask_again', retryAfterSeconds: 1 });
+    }
+    for (const visit of [{ method: 'HEAD' }, { userAgent: 'Googlebot/2.1' }]) {
+      assert.equal((await marketplace.followClick(url, visit)).kind, 'redirect');
+    }
+    assert.equal(ok(await partner.queryAnalytics({ sub_id_list: [sub_id] })).offer_clicks, 0);
+    const outcome = await marketplace.followClick(url);
     assert.ok(outcome.kind === 'redirect' && outcome.location.includes(outcome.clickId));
     const summary = ok(await partner.queryAnalytics({ sub_id_list: [sub_id] }));
     assert.equal(summary.offer_clicks, 1);
@@ -77,15 +80,16 @@ for (const listen of [false, { engine: 'uws' }, { engine: 'node' }] as const) {
   });
 }
 
-test('shares sessions between HTTP and the embedded API', async (t) => {
-  const marketplace = await started(t, { listen: { engine: 'node' } });
-  const { key } = marketplace.keys.create(newKey);
-  const partner = marketplace.partner(key);
-  const { sub_id } = ok(await partner.createSession({ referrer_tag: 'both-doors' }));
-  const http = new HttpClient(marketplace.ports!.public);
-  afterwards(t, () => http.close());
-  await new ApiCaller(http, 'personal-loans', key).submit(sub_id, personalLoansFixture.complete);
-  assert.ok(ok(await partner.getMarketplace({ sub_id })).offers.length > 0);
+test('explains mismatches to a test key only', async (t) => {
+  const { keys, partner: partnerOf } = await started(t);
+  for (const mode of ['test', 'live'] as const) {
+    const partner = partnerOf(keys.create({ ...newKey, mode }).key);
+    const { sub_id } = ok(await partner.createSession({ referrer_tag: 'explained' }));
+    ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
+    const answer = await partner.getMarketplace({ sub_id, explain: true });
+    if (mode === 'test') assert.ok(ok(answer).explain!.reasons.length > 0);
+    else assert.deepEqual([refusal(answer).error, refusal(answer).param], ['INVALID_REQUEST', 'explain']);
+  }
 });
 
 test('returns errors with the same status, code and members as HTTP', async (t) => {
@@ -137,33 +141,6 @@ test('returns no redirect for an invalid click_url', async (t) => {
   }
 });
 
-test('redirects a bot and does not count its click', async (t) => {
-  const marketplace = await started(t);
-  const partner = marketplace.partner(marketplace.keys.create(newKey).key);
-  const { sub_id } = ok(await partner.createSession({ referrer_tag: 'bots' }));
-  ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
-  const { offers } = ok(await partner.getMarketplace({ sub_id }));
-  const outcome = await marketplace.followClick(offers[0]!.click_url, { userAgent: 'Googlebot/2.1' });
-  assert.equal(outcome.kind, 'redirect');
-  assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'bots' })).offer_clicks, 0);
-});
-
-test('redirects a HEAD request and records no click', async (t) => {
-  const { marketplace, partner, url } = await withLink(t);
-  assert.equal((await marketplace.followClick(url, { method: 'HEAD' })).kind, 'redirect');
-  assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'visits' })).offer_clicks, 0);
-});
-
-test('does not count a prefetch, and counts the later click', async (t) => {
-  const { marketplace, partner, url } = await withLink(t);
-  for (const purpose of ['prefetch', 'prefetch;prerender', 'foo, preview']) {
-    assert.deepEqual(await marketplace.followClick(url, { purpose }), { kind: 'ask_again', retryAfterSeconds: 1 });
-  }
-  assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'visits' })).offer_clicks, 0);
-  assert.equal((await marketplace.followClick(url, { method: 'GET', purpose: '' })).kind, 'redirect');
-  assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'visits' })).offer_clicks, 1);
-});
-
 test('runs two independent marketplaces in one process', async (t) => {
   const [one, other] = [
     await started(t, { listen: { engine: 'uws' } }),
@@ -180,18 +157,6 @@ test('runs two independent marketplaces in one process', async (t) => {
   ok(await elsewhere.createSession({ referrer_tag: 'two' }));
 });
 
-test('rejects a data folder in use without affecting the service that uses it', async (t) => {
-  const dataDir = folderFor(t);
-  const first = await createMarketplace({ dataDir, durability: 'write' });
-  await assert.rejects(createMarketplace({ dataDir, durability: 'write' }));
-  const { key } = first.keys.create(newKey);
-  ok(await first.partner(key).createSession({ referrer_tag: 'locked' }));
-  await first.close();
-  const second = await createMarketplace({ dataDir, durability: 'write' });
-  afterwards(t, () => second.close());
-  assert.equal(ok(await second.partner(key).queryAnalytics({ referrer_tag: 'locked' })).sessions_total, 1);
-});
-
 test('unlocks the data folder after a failed start', async (t) => {
   const dataDir = folderFor(t);
   const faulty = personalLoansFixture.catalogs.map(({ vertical, mode }) => ({ vertical, mode, text: '{' }));
@@ -203,19 +168,14 @@ test('unlocks the data folder after a failed start', async (t) => {
   await marketplace.close();
 });
 
-test('closes once for repeated and concurrent calls', async (t) => {
-  const marketplace = await started(t, { listen: { engine: 'uws' } });
-  await Promise.all([marketplace.close(), marketplace.close()]);
-  await marketplace.close();
-  assert.ok(marketplace.notReadyReasons().length > 0);
-});
-
-test('rejects calls after close', async (t) => {
+test('closes once, and rejects later calls', async (t) => {
   const marketplace = await started(t);
   const { key } = marketplace.keys.create(newKey);
   const partner = marketplace.partner(key);
   const { sub_id } = ok(await partner.createSession({ referrer_tag: 'closed' }));
+  await Promise.all([marketplace.close(), marketplace.close()]);
   await marketplace.close();
+  assert.deepEqual(marketplace.notReadyReasons(), ['the service is stopping']);
   for (const answer of [
     await partner.createSession({ referrer_tag: 'closed' }),
     await partner.submitInputs({ sub_id, fields: {} }),

@@ -6,8 +6,8 @@ import { createMarketplace, type Marketplace, type MarketplaceOptions } from '..
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 const shop = 'https://shop.example';
 
@@ -45,37 +45,27 @@ async function frameAncestors(page: string): Promise<string | undefined> {
   return /frame-ancestors ([^;]*)/.exec(answer.headers.get('content-security-policy') ?? '')?.[1];
 }
 
-test('adds, lists and removes allowed origins idempotently', async (t) => {
-  const { origins } = (await started(t)).marketplace;
+test('adds, lists and removes allowed origins, and throws a RangeError for an invalid origin or account', async (t) => {
+  const { marketplace, dataDir } = await started(t);
+  const { origins } = marketplace;
   assert.deepEqual(origins.list(), []);
   assert.equal(origins.allow('acme', shop), 'allowed');
   assert.equal(origins.allow('acme', shop), 'already_allowed');
   const listed = [{ account: 1, accountName: 'acme', origin: shop }];
   assert.deepEqual([origins.list(), origins.list('acme')], [listed, listed]);
-  assert.equal(origins.remove('acme', shop), 'removed');
-  assert.equal(origins.remove('acme', shop), 'not_allowed');
-  assert.deepEqual(origins.list('acme'), []);
-});
-
-test('throws a RangeError for an invalid origin and an unknown account', async (t) => {
-  const { origins } = (await started(t)).marketplace;
-  for (const wrong of ['https://shop.example/', '*', 'null', 5 as never, undefined as never]) {
-    assert.throws(() => origins.allow('acme', wrong), RangeError);
-    assert.throws(() => origins.remove('acme', wrong), RangeError);
+  for (const origin of ['https://shop.example/', '*', 'null', 5 as never, undefined as never]) {
+    assert.throws(() => origins.allow('acme', origin), RangeError);
+    assert.throws(() => origins.remove('acme', origin), RangeError);
   }
   assert.throws(() => origins.allow('acme', 'https://shop.example/'), /Write https:\/\/shop\.example,/);
   assert.throws(() => origins.allow('nobody', shop), RangeError);
   assert.throws(() => origins.remove('nobody', shop), RangeError);
   assert.throws(() => origins.list('nobody'), RangeError);
-  assert.deepEqual(origins.list(), []);
-});
-
-test('shares the allowed origins with the command line', async (t) => {
-  const { marketplace, dataDir } = await started(t);
-  marketplace.origins.allow('acme', shop);
+  assert.deepEqual(origins.list(), listed);
   const removed = await runMarketplace(['origins', 'remove', '--account', 'acme', shop], { SVC_DATA_DIR: dataDir });
   assert.deepEqual([removed.code, removed.stdout], [0, `removed ${shop}\n`]);
-  assert.deepEqual(marketplace.origins.list(), []);
+  assert.equal(origins.remove('acme', shop), 'not_allowed');
+  assert.deepEqual(origins.list('acme'), []);
 });
 
 test('applies changed origins to the widgets of a live key', async (t) => {

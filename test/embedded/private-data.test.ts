@@ -6,8 +6,8 @@ import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { createMarketplace } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 /** The usual umask of an embedding program, with which other users can read new files. */
 process.umask(0o022);

@@ -5,9 +5,9 @@ import { createMarketplace, type Marketplace, type Result } from '../../src/inde
 import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs, movedCatalog } from '../support/changeable-catalogs.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const hourMs = 60 * 60 * 1000;
 

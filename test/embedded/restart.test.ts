@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import {
+  type ConfirmationRow,
   createMarketplace,
   type Marketplace,
   type OfferView,
@@ -13,11 +14,15 @@ import {
 } from '../../src/index.ts';
 import { addSecret } from '../../src/secrets/secret-file.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { ApiCaller, loadId, WidgetCaller } from '../support/api-caller.ts';
+import { ChangeableCatalogs, withDailyCap } from '../support/changeable-catalogs.ts';
+import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { worthUsd } from '../support/vertical-fixture.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
+const hourMs = 60 * 60 * 1000;
 const sessionsPerDay = 5;
 
 function ok<Value>(result: Result<Value>): Value {
@@ -30,13 +35,16 @@ function refusal(result: Result<unknown>): string {
   return result.error.error;
 }
 
-interface Life {
+/** The second of two services on one data folder, and what the first one returned. */
+interface SecondRun {
   readonly clock: ManualClock;
   readonly partner: PartnerApi;
   readonly marketplace: Marketplace;
   /** Session from before the restart with three shown offers and a click on the first one. */
   readonly subId: string;
   readonly offers: readonly OfferView[];
+  /** Accepted confirmation of the click. */
+  readonly confirmation: ConfirmationRow;
   /** Request with an Idempotency-Key, and its response. */
   readonly retried: {
     readonly body: { readonly referrer_tag: string; readonly metadata: { readonly page: number } };
@@ -46,7 +54,7 @@ interface Life {
 }
 
 /** Runs a service on a folder, closes it, advances the clock, and starts another service with the same folder and key. */
-async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: string) => {}): Promise<Life> {
+async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: string) => {}): Promise<SecondRun> {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
   const clock = new ManualClock();
@@ -61,25 +69,21 @@ async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: 
   const retried = { body, options, session: ok(await partner.createSession(body, options)) };
   ok(await partner.submitInputs({ sub_id: subId, fields: fixture.complete }));
   const { offers } = ok(await partner.getMarketplace({ sub_id: subId, max_offers: 3 }));
-  await first.followClick(offers[0]!.click_url);
+  const click = await first.followClick(offers[0]!.click_url);
+  assert.ok(click.kind === 'redirect');
+  const occurred_at = new Date(clock.wallMs()).toISOString();
+  const confirmation = { click_id: click.clickId, txid: 'tx-1', status: 'funded', amount: 40, occurred_at } as const;
+  assert.equal(ok(await first.confirmations.submit([confirmation])).accepted, 1);
   await first.close();
 
   meanwhile(dataDir);
   clock.advance(pauseMs);
   const marketplace = await createMarketplace({ dataDir, clock, urls, durability: 'write' });
   afterwards(t, () => marketplace.close());
-  return { clock, partner: marketplace.partner(key), marketplace, subId, offers, retried };
+  return { clock, partner: marketplace.partner(key), marketplace, subId, offers, confirmation, retried };
 }
 
-test('retains analytics after a restart', async (t) => {
-  const { partner, offers } = await afterRestart(t);
-  const summary = ok(await partner.queryAnalytics({ referrer_tag: 'restart' }));
-  assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.offer_clicks], [3, 1, 1]);
-  assert.equal(summary.rev_attributed, worthUsd(fixture, [offers[0]!.svc_offer_id]));
-  assert.deepEqual(summary.top_lenders, [{ lender: offers[0]!.lender_name, clicks: 1, rev_confirmed: 0 }]);
-});
-
-test('retains live sessions, their fields and their offers after a restart', async (t) => {
+test('retains sessions with their fields and offers, and the number of sessions of the current day', async (t) => {
   const { partner, subId, offers } = await afterRestart(t);
   const again = ok(await partner.getMarketplace({ sub_id: subId, max_offers: 3 }));
   assert.deepEqual(
@@ -87,61 +91,56 @@ test('retains live sessions, their fields and their offers after a restart', asy
     offers.map(({ click_url: _, ...offer }) => offer),
   );
   assert.equal(ok(await partner.submitInputs({ sub_id: subId, fields: {} })).match_readiness, 'high');
-  assert.deepEqual(ok(await partner.submitInputs({ sub_id: subId, fields: { state: null } })).missing_required, [
-    'state',
-  ]);
-});
-
-test('returns the first session for a retry after a restart', async (t) => {
-  const { partner, retried } = await afterRestart(t);
-  const { body, options, session } = retried;
-  assert.deepEqual(ok(await partner.createSession(body, options)), session);
-  assert.equal(refusal(await partner.createSession({ referrer_tag: 'other' }, options)), 'IDEMPOTENCY_MISMATCH');
-  const summary = ok(await partner.queryAnalytics({ referrer_tag: 'restart' }));
-  assert.equal(summary.sessions_total, 3);
-});
-
-test('deletes an Idempotency-Key with its session after a restart', async (t) => {
-  const { partner, clock, retried } = await afterRestart(t, 3 * 60 * 60 * 1000);
-  clock.advance(60 * 60 * 1000 - 1);
-  const { body, options, session } = retried;
-  assert.equal(ok(await partner.createSession(body, options)).sub_id, session.sub_id);
-  clock.advance(1);
-  assert.notEqual(ok(await partner.createSession(body, options)).sub_id, session.sub_id);
-});
-
-test('retains all data after a new secret was added', async (t) => {
-  const { partner, marketplace, subId, offers, retried } = await afterRestart(t, 0, (dataDir) => {
-    assert.equal(addSecret(join(dataDir, 'secrets.json')), 2);
-  });
-  assert.ok(ok(await partner.getMarketplace({ sub_id: subId })).offers.length > 0);
-  assert.equal((await marketplace.followClick(offers[1]!.click_url)).kind, 'redirect');
-  assert.deepEqual(ok(await partner.createSession(retried.body, retried.options)), retried.session);
-  const summary = ok(await partner.queryAnalytics({ referrer_tag: 'restart' }));
-  assert.deepEqual([summary.sessions_total, summary.offer_clicks], [3, 2]);
-});
-
-test('expires sessions four hours after their creation, not after the restart', async (t) => {
-  const hourMs = 60 * 60 * 1000;
-  const { partner, subId, clock } = await afterRestart(t, 3 * hourMs);
-  ok(await partner.submitInputs({ sub_id: subId, fields: {} }));
-  clock.advance(hourMs);
-  assert.equal(refusal(await partner.submitInputs({ sub_id: subId, fields: {} })), 'SUB_ID_EXPIRED');
-});
-
-test('reports sessions that expired while the service was down as expired', async (t) => {
-  const { partner, subId } = await afterRestart(t, 4 * 60 * 60 * 1000);
-  assert.equal(refusal(await partner.getMarketplace({ sub_id: subId })), 'SUB_ID_EXPIRED');
-});
-
-test('retains the number of sessions of the current day after a restart', async (t) => {
-  const { partner } = await afterRestart(t);
+  const cleared = ok(await partner.submitInputs({ sub_id: subId, fields: { state: null } }));
+  assert.deepEqual(cleared.missing_required, ['state']);
   for (let count = 3; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
   assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })), 'RATE_LIMIT_EXCEEDED');
 });
 
-test('does not count the sessions of the previous day after a restart', async (t) => {
-  const { partner } = await afterRestart(t, 12 * 60 * 60 * 1000);
+for (const [what, meanwhile] of [
+  ['after a restart', () => {}],
+  ['after a new secret was added', (dataDir: string) => assert.equal(addSecret(join(dataDir, 'secrets.json')), 2)],
+  [
+    'after the analytics store was deleted',
+    (dataDir: string) => {
+      for (const suffix of ['', '-wal', '-shm']) rmSync(join(dataDir, `analytics.sqlite${suffix}`), { force: true });
+    },
+  ],
+] as const) {
+  test(`retains analytics, confirmations, click links and Idempotency-Keys ${what}`, async (t) => {
+    const { partner, marketplace, offers, confirmation, retried } = await afterRestart(t, 0, meanwhile);
+    const query = { referrer_tag: 'restart' };
+    const before = ok(await partner.queryAnalytics(query));
+    assert.deepEqual([before.sessions_total, before.marketplace_views, before.offer_clicks], [3, 1, 1]);
+    const ids = offers.map(({ svc_offer_id: id }) => id);
+    assert.equal(before.rev_attributed, worthUsd(fixture, ids.slice(0, 1)));
+    assert.deepEqual(before.top_lenders, [{ lender: offers[0]!.lender_name, clicks: 1, rev_confirmed: 40 }]);
+    assert.equal(ok(await marketplace.confirmations.submit([confirmation])).repeated, 1);
+    for (const { click_url: url } of offers) assert.equal((await marketplace.followClick(url)).kind, 'redirect');
+    const after = ok(await partner.queryAnalytics(query));
+    assert.deepEqual([after.offer_clicks, after.rev_attributed], [3, worthUsd(fixture, ids)]);
+
+    const { body, options, session } = retried;
+    assert.deepEqual(ok(await partner.createSession(body, options)), session);
+    assert.equal(refusal(await partner.createSession({ referrer_tag: 'other' }, options)), 'IDEMPOTENCY_MISMATCH');
+    assert.equal(ok(await partner.queryAnalytics(query)).sessions_total, 3);
+  });
+}
+
+test('expires sessions and Idempotency-Keys four hours after their creation, not after the restart', async (t) => {
+  const { partner, clock, subId, retried } = await afterRestart(t, 3 * hourMs);
+  const { body, options, session } = retried;
+  clock.advance(hourMs - 1);
+  ok(await partner.submitInputs({ sub_id: subId, fields: {} }));
+  assert.equal(ok(await partner.createSession(body, options)).sub_id, session.sub_id);
+  clock.advance(1);
+  assert.equal(refusal(await partner.submitInputs({ sub_id: subId, fields: {} })), 'SUB_ID_EXPIRED');
+  assert.notEqual(ok(await partner.createSession(body, options)).sub_id, session.sub_id);
+});
+
+test('reports sessions that expired while the service was down as expired, and does not count them on the next day', async (t) => {
+  const { partner, subId } = await afterRestart(t, 12 * hourMs);
+  assert.equal(refusal(await partner.getMarketplace({ sub_id: subId })), 'SUB_ID_EXPIRED');
   for (let count = 0; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
   assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })), 'RATE_LIMIT_EXCEEDED');
 });
@@ -161,14 +160,76 @@ test('retains the click count of a session after a restart', async (t) => {
   assert.equal(ok(await partner.queryAnalytics({ sub_id_list: [subId] })).offer_clicks, 1);
 });
 
-test('retains click links after a restart, and recognizes repeated clicks', async (t) => {
-  const { partner, marketplace, offers } = await afterRestart(t);
-  for (const { click_url: url } of offers) {
-    const outcome = await marketplace.followClick(url);
-    assert.equal(outcome.kind, 'redirect');
-  }
-  const summary = ok(await partner.queryAnalytics({ referrer_tag: 'restart' }));
-  assert.equal(summary.offer_clicks, 3);
-  const ids = offers.map(({ svc_offer_id: id }) => id);
-  assert.equal(summary.rev_attributed, worthUsd(fixture, ids));
+test('keeps a widget working without double counting', async (t) => {
+  const dataDir = temporaryFolder();
+  afterwards(t, () => rmSync(dataDir, { recursive: true }));
+  const start = async () => {
+    const marketplace = await createMarketplace({ dataDir, durability: 'write', listen: {} });
+    const http = new HttpClient(marketplace.ports!.public);
+    afterwards(t, () => http.close());
+    afterwards(t, () => marketplace.close());
+    return { marketplace, http };
+  };
+  const first = await start();
+  const { key } = first.marketplace.keys.create({ account: 'widgets', vertical: 'personal-loans', mode: 'live' });
+  const { subId, token } = await new ApiCaller(first.http, 'personal-loans', key).widgetWith(
+    'widget',
+    fixture.complete,
+  );
+  const before = new WidgetCaller(first.http, subId, token);
+  await before.offers(loadId(1));
+  await before.offers(loadId(1), { sort: 'lowest_apr' });
+  const events = ['a', 'b'].map((id) => ({ event_id: id, type: 'offers_rendered' }));
+  assert.equal((await before.report({ load: loadId(1), events })).status, 204);
+  await first.marketplace.close();
+
+  const second = await start();
+  const after = new WidgetCaller(second.http, subId, token);
+  await after.offers(loadId(1), { sort: 'highest_amount' });
+  await after.offers(loadId(2));
+  const more = [...events, { event_id: 'c', type: 'offers_rendered' }];
+  assert.equal((await after.report({ load: loadId(1), events: more })).status, 204);
+  const summary = await new ApiCaller(second.http, 'personal-loans', key).summary({ referrer_tag: 'widget' });
+  assert.deepEqual([summary.marketplace_views, summary.widget_events!.offers_rendered], [2, 3]);
+});
+
+test('retains the daily counts of a capped offer, also for a new cap, until UTC midnight', async (t) => {
+  const dataDir = temporaryFolder();
+  afterwards(t, () => rmSync(dataDir, { recursive: true }));
+  const catalogs = new ChangeableCatalogs(fixture);
+  afterwards(t, () => catalogs.remove());
+  const clock = new ManualClock();
+  const urls = { click: 'https://go.example' };
+  const start = () => createMarketplace({ dataDir, clock, urls, durability: 'write', catalogs: catalogs.sources });
+  const first = await start();
+  const { key } = first.keys.create({ account: 'caps', vertical: 'personal-loans', mode: 'live' });
+  /** Returns the click URL of the offer for a new session; undefined if the offer is at its cap. */
+  const link = async (marketplace: Marketplace): Promise<string | undefined> => {
+    const partner = marketplace.partner(key);
+    const { sub_id } = ok(await partner.createSession({ referrer_tag: 'caps' }));
+    ok(await partner.submitInputs({ sub_id, fields: fixture.complete }));
+    const { offers } = ok(await partner.getMarketplace({ sub_id, max_offers: 20 }));
+    return offers.find(({ svc_offer_id: id }) => id === 'cobalt-prime')?.click_url;
+  };
+  const setCap = (cap: number) => catalogs.write(withDailyCap(catalogs.first, cap, ['cobalt-prime']));
+  for (let click = 0; click < 2; click++) await first.followClick((await link(first))!);
+  // The clicks were recorded before the offer had a cap.
+  setCap(3);
+  assert.ok((await first.reloadCatalogs())[0]?.ok);
+  await first.followClick((await link(first))!);
+  assert.equal(await link(first), undefined);
+  await first.close();
+
+  setCap(4);
+  const second = await start();
+  await second.followClick((await link(second))!);
+  assert.equal(await link(second), undefined);
+  await second.close();
+
+  clock.advance(12 * hourMs - 1);
+  const third = await start();
+  afterwards(t, () => third.close());
+  assert.equal(await link(third), undefined);
+  clock.advance(1);
+  assert.ok(await link(third));
 });

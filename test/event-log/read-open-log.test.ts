@@ -6,7 +6,7 @@ import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { readOpenLog } from '../../src/event-log/log-reader.ts';
 import { recordTimeMs } from '../../src/ledger/parse-ledger-record.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { openTemporaryLedger } from '../support/temporary-ledger.ts';
+import { openTemporaryLedger } from '../support/temporary-logs.ts';
 import { appendOneByOne, openLog, positionOf, recordAt, scratchFolder } from './log-fixture.ts';
 
 const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeMsOf: recordTimeMs });

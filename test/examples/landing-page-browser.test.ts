@@ -4,7 +4,7 @@ import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { afterwards } from '../support/afterwards.ts';
 import { browsers } from '../support/browsers.ts';
 import { startChromium } from '../support/chromium.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { type StartedLandingPage, startLandingPage } from './started-landing-page.ts';
 

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { bounds } from '../../src/bounds.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import {
   apiUrlOf,
   type StartedLandingPage,

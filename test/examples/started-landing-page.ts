@@ -5,8 +5,8 @@ import process from 'node:process';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { afterwards } from '../support/afterwards.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { RunningMarketplace, type StartOptions, type WantedKey } from '../support/running-marketplace.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 const pageAccount = 'landing page';
 

@@ -20,7 +20,7 @@ const hello: Handler = (context) => context.reply({ status: 200, headers: '', bo
 
 for (const engine of ['uws', 'node'] as const) {
   describe(`certificates of the ${engine} listener`, () => {
-    /** Serves with a certificate for `one.test`; `renew` replaces it by one of another name. */
+    /** Starts a listener with a certificate for `one.test`. `renew` replaces the certificate. */
     async function secured(t: TestContext, handler: Handler = hello, minVersion: TlsVersion = '1.2') {
       const folder = temporaryFolder();
       afterwards(t, () => rmSync(folder, { recursive: true }));
@@ -48,7 +48,7 @@ for (const engine of ['uws', 'node'] as const) {
       };
     }
 
-    test('a new one is shown to new connections, with and without a server name, and old connections go on', async (t) => {
+    test('uses a new certificate for new connections only, with and without a server name', async (t) => {
       let pending: RequestContext | undefined;
       const { open, renew } = await secured(t, (context) => {
         if (context.path === '/') hello(context);
@@ -75,7 +75,7 @@ for (const engine of ['uws', 'node'] as const) {
       assert.equal((await busy.response()).body.toString(), 'at last');
     });
 
-    test('no connection is refused or lost while certificates are replaced', async (t) => {
+    test('loses no connection while certificates are replaced', async (t) => {
       const { open, renew } = await secured(t);
       let replacing = true;
       let answers = 0;
@@ -101,7 +101,7 @@ for (const engine of ['uws', 'node'] as const) {
       assert.ok(names.size > 10);
     });
 
-    test('a drain closes the connections of every certificate there was', async (t) => {
+    test('closes the connections of all certificates in a drain', async (t) => {
       const { listener, open, renew } = await secured(t);
       const connections: RawConnection[] = [];
       for (const name of ['two.test', 'three.test']) {
@@ -113,7 +113,7 @@ for (const engine of ['uws', 'node'] as const) {
       await Promise.all(connections.map((connection) => connection.closed));
     });
 
-    test('a drain does not wait for a handshake that never ends', async (t) => {
+    test('does not wait in a drain for a handshake that never ends', async (t) => {
       const { listener } = await secured(t);
       const silent = await RawConnection.open(listener.port);
       afterwards(t, () => silent.close());
@@ -124,7 +124,7 @@ for (const engine of ['uws', 'node'] as const) {
       await Promise.all([silent.closed, busy.closed]);
     });
 
-    test('plain HTTP is closed without an answer, and others are served on', async (t) => {
+    test('closes a connection with plain HTTP without a response', async (t) => {
       const { listener, open } = await secured(t);
       const plain = await RawConnection.open(listener.port);
       afterwards(t, () => plain.close());
@@ -136,12 +136,12 @@ for (const engine of ['uws', 'node'] as const) {
       assert.equal((await connection.response()).status, 200);
     });
 
-    test('TLS 1.2 is spoken unless 1.3 is asked for, and nothing older', async (t) => {
-      const speaks = async (listener: Listener, version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<boolean> => {
+    test('supports TLS 1.2 unless the minimum is 1.3, and no older version', async (t) => {
+      const supports = async (listener: Listener, version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<boolean> => {
         const versions = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' } as const;
         const socket = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false, ...versions });
         socket.on('error', () => {});
-        const spoken = await Promise.race([
+        const supported = await Promise.race([
           once(socket, 'secureConnect').then(
             () => true,
             () => false,
@@ -149,29 +149,29 @@ for (const engine of ['uws', 'node'] as const) {
           new Promise<boolean>((resolve) => socket.once('close', () => resolve(false))),
         ]);
         socket.destroy();
-        return spoken;
+        return supported;
       };
       const usual = await secured(t);
       const strict = await secured(t, hello, '1.3');
-      const spoken = async (listener: Listener) => [
-        await speaks(listener, 'TLSv1.1'),
-        await speaks(listener, 'TLSv1.2'),
-        await speaks(listener, 'TLSv1.3'),
+      const versionsOf = async (listener: Listener) => [
+        await supports(listener, 'TLSv1.1'),
+        await supports(listener, 'TLSv1.2'),
+        await supports(listener, 'TLSv1.3'),
       ];
-      assert.deepEqual(await spoken(usual.listener), [false, true, true]);
-      assert.deepEqual(await spoken(strict.listener), [false, false, true]);
+      assert.deepEqual(await versionsOf(usual.listener), [false, true, true]);
+      assert.deepEqual(await versionsOf(strict.listener), [false, false, true]);
       strict.renew('two.test');
-      assert.deepEqual(await spoken(strict.listener), [false, false, true]);
+      assert.deepEqual(await versionsOf(strict.listener), [false, false, true]);
     });
 
-    test('one that the engine cannot take leaves the one in use', async (t) => {
+    test('keeps the current certificate if the engine cannot load the new one', async (t) => {
       const { listener, open, folder } = await secured(t);
       const files = writeCertificate(folder, selfSigned('two.test'));
-      const judged = readCertificate(files);
-      // Whoever judged it was right; what is there now is something else.
+      const valid = readCertificate(files);
+      // The key file changes after the validation.
       writeFileSync(files.keyFile, 'no key');
-      const spoiled = { ...judged, keyPem: Buffer.from('no key') };
-      assert.throws(() => listener.setCertificate(spoiled), InvalidCertificateError);
+      const invalid = { ...valid, keyPem: Buffer.from('no key') };
+      assert.throws(() => listener.setCertificate(invalid), InvalidCertificateError);
       const connection = await open();
       assert.equal(connection.serverName, 'CN=one.test');
     });

@@ -33,7 +33,6 @@ for (const engine of ['uws', 'node'] as const) {
           try {
             await run({
               engine,
-              secure,
               faults,
               async start(handler, overrides) {
                 const options: ListenerOptions = {

@@ -4,30 +4,30 @@ import { type ConnectionOptions, connect as connectSecurely, type TLSSocket } fr
 
 export interface RawResponse {
   readonly status: number;
-  /** Lower-case names; of repeated headers the last. */
+  /** Lower-case names, with the last value of a repeated header. */
   readonly headers: ReadonlyMap<string, string>;
-  /** How often each header came. */
+  /** Number of occurrences of each header. */
   readonly counts: ReadonlyMap<string, number>;
   readonly body: Buffer;
 }
 
-/** No whole answer has come, and none will. */
+/** The connection ended before a complete response. */
 class ConnectionEnded extends Error {
   constructor(received: Buffer) {
     super(`the connection ended after ${JSON.stringify(received.toString('latin1').slice(0, 200))}`);
   }
 }
 
-/** A client that sends exactly the bytes it is given, and reads answers one by one. */
+/** A client that sends exactly the given bytes, and reads responses one by one. */
 export class RawConnection {
   readonly socket: Socket;
   /** Resolves when the server's end is closed, in order or by a reset. */
   readonly closed: Promise<void>;
   private received = Buffer.alloc(0);
-  /** What came after that. */
+  /** Chunks after `received`. */
   private readonly coming: Buffer[] = [];
   private comingBytes = 0;
-  /** How much has to be there before the next answer can be whole. */
+  /** Number of bytes of the next response; 0 until its head has arrived. */
   private wantedBytes = 0;
   private ended = false;
   private wake: () => void = () => {};
@@ -63,7 +63,7 @@ export class RawConnection {
     return connection;
   }
 
-  /** The same over TLS, trusting whoever answers. */
+  /** Connects over TLS, without verifying the certificate. */
   static async openSecurely<Connection extends RawConnection>(
     this: new (
       socket: Socket,
@@ -78,7 +78,7 @@ export class RawConnection {
     return connection;
   }
 
-  /** Of the certificate that the server has shown; undefined without TLS. */
+  /** Subject of the server's certificate; undefined without TLS. */
   get serverName(): string | undefined {
     return 'getPeerX509Certificate' in this.socket
       ? (this.socket as TLSSocket).getPeerX509Certificate()?.subject
@@ -89,13 +89,13 @@ export class RawConnection {
     this.write(bytes);
   }
 
-  /** Sends, and says that nothing more will come. */
+  /** Sends the bytes and ends the sending side. */
   sendLast(bytes: string | Buffer): void {
     this.write(bytes);
     this.socket.end();
   }
 
-  /** Sends in pieces, each in a packet of its own as far as anyone can tell. */
+  /** Sends each piece in a write of its own. */
   async sendInPieces(pieces: readonly string[]): Promise<void> {
     for (const piece of pieces) {
       await new Promise<void>((sent) => this.write(piece, sent));
@@ -103,7 +103,7 @@ export class RawConnection {
     }
   }
 
-  /** The next answer. `bodyless` for answers to HEAD. Rejects with `ConnectionEnded` when the connection ends before it is whole. */
+  /** Returns the next response; `bodyless` for HEAD. Rejects with `ConnectionEnded` if the connection ends first. */
   async response(bodyless = false): Promise<RawResponse> {
     for (;;) {
       const parsed = this.take(bodyless);
@@ -115,7 +115,7 @@ export class RawConnection {
     }
   }
 
-  /** The next answer, or null when the connection ends before it is whole. */
+  /** Returns the next response, or null if the connection ends first. */
   async responseOrEnd(): Promise<RawResponse | null> {
     try {
       return await this.response();
@@ -125,7 +125,7 @@ export class RawConnection {
     }
   }
 
-  /** What has arrived and was not taken as an answer. */
+  /** Received text that belongs to no returned response. */
   get rest(): string {
     this.gather();
     return this.received.toString('latin1');
@@ -135,7 +135,7 @@ export class RawConnection {
     this.socket.destroy();
   }
 
-  /** Everything that is sent comes through here. */
+  /** Sends all bytes. A subclass can observe them here. */
   protected write(bytes: string | Buffer, whenSent: () => void = () => {}): void {
     this.socket.write(bytes, whenSent);
   }

@@ -21,7 +21,7 @@ import { SecretRing } from '../../src/secrets/secret-ring.ts';
 import { TroubledLogFiles } from '../event-log/troubled-log-files.ts';
 import { subOf } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-journal.ts';
+import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-logs.ts';
 
 const ttlMs = 4 * 60 * 60 * 1000;
 

@@ -50,12 +50,12 @@ const reply = (status: number, code?: 'INVALID_REQUEST' | 'SERVICE_UNAVAILABLE' 
   status,
   headers: '',
   body: '',
-  ...(code !== undefined && { refusal: { code, ...(param !== undefined && { param }) } }),
+  ...(code !== undefined && { error: { code, ...(param !== undefined && { param }) } }),
 });
 
 test('logs the request, the caller and the reason of a rejection', () => {
   const { log, lines } = requestLog();
-  log.logRefusal(request, reply(400, 'INVALID_REQUEST', 'fields'));
+  log.logErrorReply(request, reply(400, 'INVALID_REQUEST', 'fields'));
   assert.deepEqual(lines(), [
     {
       level: 30,
@@ -89,7 +89,7 @@ test('logs successful requests and all rejections at level debug', () => {
       msg: 'request answered',
     },
   ]);
-  for (let i = 0; i < 100; i++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
+  for (let i = 0; i < 100; i++) log.logErrorReply(request, reply(401, 'UNAUTHORIZED'));
   assert.equal(lines().length, 100);
   assert.equal(requestLog('info').log.logSuccess, undefined);
 });
@@ -101,7 +101,7 @@ test('each error code has a distinct log message', () => {
 
 test('does not log an unknown method', () => {
   const { log, lines } = requestLog('trace');
-  log.logRefusal({ ...request, routeIndex: 0, method: 'JANE' }, reply(404));
+  log.logErrorReply({ ...request, routeIndex: 0, method: 'JANE' }, reply(404));
   const written = lines();
   assert.deepEqual(
     written.map(({ route, method }) => [route, method]),
@@ -112,10 +112,10 @@ test('does not log an unknown method', () => {
 
 test('logs errors of the service at level warn or error, and other errors at level info', () => {
   const { log, lines } = requestLog('debug');
-  log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
-  log.logRefusal(request, reply(503, 'SERVICE_UNAVAILABLE'));
-  log.logRefusal(request, reply(404));
-  log.logRefusal(request, reply(503));
+  log.logErrorReply(request, reply(401, 'UNAUTHORIZED'));
+  log.logErrorReply(request, reply(503, 'SERVICE_UNAVAILABLE'));
+  log.logErrorReply(request, reply(404));
+  log.logErrorReply(request, reply(503));
   log.logError(new Error('no'), request);
   assert.deepEqual(
     lines().map(({ level, msg }) => [level, msg]),
@@ -132,7 +132,7 @@ test('logs errors of the service at level warn or error, and other errors at lev
 test('logs one line with a stack for a failed request', () => {
   const { log, lines } = requestLog();
   log.logError(new Error('a step failed'), request);
-  log.logRefusal(request, { status: 500, headers: '', body: '', refusal: { code: 'INTERNAL_ERROR' } });
+  log.logErrorReply(request, { status: 500, headers: '', body: '', error: { code: 'INTERNAL_ERROR' } });
   const [line, ...others] = lines();
   assert.deepEqual(others, []);
   assert.equal(line?.requestId, 'abc-1');
@@ -141,8 +141,8 @@ test('logs one line with a stack for a failed request', () => {
 
 test('limits the log lines of each kind of rejection and reports the number of dropped lines', async () => {
   const { log, clock, lines, stream } = requestLog();
-  for (let i = 0; i < 100; i++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
-  log.logRefusal(request, reply(400, 'INVALID_REQUEST'));
+  for (let i = 0; i < 100; i++) log.logErrorReply(request, reply(401, 'UNAUTHORIZED'));
+  log.logErrorReply(request, reply(400, 'INVALID_REQUEST'));
   assert.deepEqual(
     lines().map(({ code }) => code),
     [...Array.from({ length: bounds.refusalLogLinesBurst }, () => 'UNAUTHORIZED'), 'INVALID_REQUEST'],
@@ -162,7 +162,7 @@ test('limits the log lines of each kind of rejection and reports the number of d
     ['log lines no longer dropped'],
   );
   clock.advance(1_000);
-  for (let i = 0; i < 100; i++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
+  for (let i = 0; i < 100; i++) log.logErrorReply(request, reply(401, 'UNAUTHORIZED'));
   assert.equal(lines().length, bounds.refusalLogLinesPerSecond);
   log.close();
   assert.deepEqual(lines()[0]?.dropped, { UNAUTHORIZED: 100 - bounds.refusalLogLinesPerSecond });
@@ -170,7 +170,7 @@ test('limits the log lines of each kind of rejection and reports the number of d
 
 test('log lines of a disabled level do not count towards the limit', () => {
   const { log, lines } = requestLog('error');
-  for (let i = 0; i < 100; i++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
+  for (let i = 0; i < 100; i++) log.logErrorReply(request, reply(401, 'UNAUTHORIZED'));
   log.close();
   assert.deepEqual(lines(), []);
 });

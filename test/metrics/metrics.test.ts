@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import type { GaugeSources } from '../../src/metrics/gauges.ts';
-import { BucketHistogram, loopDelayBuckets } from '../../src/metrics/histogram.ts';
-import { Metrics, RequestCounter } from '../../src/metrics/metrics.ts';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import { type GaugeSources, registerGauges } from '../../src/metrics/gauges.ts';
+import * as histograms from '../../src/metrics/histogram.ts';
+import { type BucketBounds, BucketHistogram, loopDelayBuckets } from '../../src/metrics/histogram.ts';
+import { Metrics } from '../../src/metrics/metrics.ts';
+import { EventLoopMonitor } from '../../src/metrics/process-metrics.ts';
 
 const gaugeSources: GaugeSources = {
   build: { version: '1.2.3', engine: 'node' },
   dataDir: tmpdir(),
-  eventLoop: {
-    delays: new BucketHistogram(loopDelayBuckets),
-    utilization: () => ({ active: 1_500, idle: 500, utilization: 0.75 }),
-  },
+  eventLoopDelays: new BucketHistogram(loopDelayBuckets),
   ready: () => true,
   liveSessions: () => 3,
   liveSessionsMax: 10,
@@ -34,7 +35,7 @@ const gaugeSources: GaugeSources = {
 
 function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
   const metrics = new Metrics(['other', 'session']);
-  metrics.registerGauges({ ...gaugeSources, ...sources });
+  registerGauges(metrics.registry, { ...gaugeSources, ...sources });
   return metrics;
 }
 
@@ -50,21 +51,31 @@ test('each scrape reads the current values of the gauges', async () => {
   assert.match(text, /^marketplace_analytics_lag_records 1$/m);
   assert.match(text, /^marketplace_analytics_lag_seconds 0.25$/m);
   assert.match(text, /^marketplace_analytics_skipped_records_total\{reason="duplicateClicks"\} 2$/m);
-  assert.match(text, /^marketplace_event_loop_active_seconds_total 1.5$/m);
+  assert.match(text, /^marketplace_event_loop_active_seconds_total [0-9.]*[1-9][0-9]*$/m);
   assert.match(text, /^marketplace_build_info\{version="1.2.3",engine="node",node="22[.0-9]+"\} 1$/m);
 });
 
-test('counters are not reset by a scrape', async () => {
+test('counts replies by route and status and durations by route, and does not reset them at a scrape', async () => {
   const metrics = createMetrics();
   metrics.requests.record(1, 200, 120);
   metrics.requests.record(1, 200, 80);
+  metrics.requests.record(1, 503, 2_000_001);
+  metrics.requests.record(0, 404, 10);
+  metrics.requests.record(0, 599, 10);
+  const counts = [...metrics.requests.counts()].map(({ route, status, count }) => [route, status, count]);
+  assert.deepEqual(counts, [
+    ['other', 404, 1],
+    ['other', 599, 1],
+    ['session', 200, 2],
+    ['session', 503, 1],
+  ]);
   for (const text of [await metrics.render(), await metrics.render()]) {
     assert.match(text, /^marketplace_requests_total\{route="session",status="200"\} 2$/m);
     assert.match(text, /^marketplace_request_duration_seconds_bucket\{route="session",le="0.0001"\} 1$/m);
-    assert.match(text, /^marketplace_request_duration_seconds_bucket\{route="session",le="\+Inf"\} 2$/m);
-    assert.match(text, /^marketplace_request_duration_seconds_sum\{route="session"\} 0.0002$/m);
-    assert.match(text, /^marketplace_request_duration_seconds_count\{route="session"\} 2$/m);
-    assert.match(text, /^marketplace_request_duration_seconds_count\{route="other"\} 0$/m);
+    assert.match(text, /^marketplace_request_duration_seconds_bucket\{route="session",le="\+Inf"\} 3$/m);
+    assert.match(text, /^marketplace_request_duration_seconds_sum\{route="session"\} 2.000201$/m);
+    assert.match(text, /^marketplace_request_duration_seconds_count\{route="session"\} 3$/m);
+    assert.match(text, /^marketplace_request_duration_seconds_count\{route="other"\} 2$/m);
   }
 });
 
@@ -86,6 +97,8 @@ test('the metrics count errors and rejections', async () => {
   metrics.countAuthRefusal('minute');
   metrics.countAuthRefusal('unauthorized');
   metrics.countLogIncident('ledger', 'segment-abandoned');
+  // Another service of the same process has its own metrics.
+  createMetrics().countRequestError();
   const text = await metrics.render();
   assert.match(text, /^marketplace_unrecorded_clicks_total 1$/m);
   assert.match(text, /^marketplace_missing_sessions_total 2$/m);
@@ -111,7 +124,7 @@ for (const [state, query] of [
   });
 }
 
-test('sends one query to the aggregator for concurrent scrapes', async () => {
+test('sends one query to the aggregator for concurrent scrapes, which return the same counts', async () => {
   let queries = 0;
   const metrics = createMetrics({
     analyticsSkippedRecords: async () => {
@@ -120,9 +133,11 @@ test('sends one query to the aggregator for concurrent scrapes', async () => {
       return { duplicateClicks: queries };
     },
   });
-  await Promise.all([metrics.render(), metrics.render(), metrics.render()]);
+  const skipped = (count: number) =>
+    new RegExp(`^marketplace_analytics_skipped_records_total\\{reason="duplicateClicks"\\} ${count}$`, 'm');
+  for (const text of await Promise.all([1, 2, 3].map(() => metrics.render()))) assert.match(text, skipped(1));
   assert.equal(queries, 1);
-  assert.match(await metrics.render(), /^marketplace_analytics_skipped_records_total\{reason="duplicateClicks"\} 2$/m);
+  assert.match(await metrics.render(), skipped(2));
 });
 
 test('omits the disk metrics if the data folder cannot be read', async () => {
@@ -131,39 +146,59 @@ test('omits the disk metrics if the data folder cannot be read', async () => {
   assert.doesNotMatch(text, /^marketplace_data_disk_free_bytes \d/m);
 });
 
-test('two services in one process have separate metrics', async () => {
-  const one = createMetrics();
-  const other = createMetrics();
-  one.countRequestError();
-  assert.match(await other.render(), /^marketplace_request_errors_total 0$/m);
+test('a histogram counts a value in every bucket whose upper bound it does not exceed, in its own series', () => {
+  const histogram = new BucketHistogram({ upperBounds: [10, 20], unitsPerPublishedUnit: 10 }, 3);
+  for (const value of [0, 10, 11, 20, 21]) histogram.observe(value, 1);
+  assert.deepEqual(histogram.snapshot(1), {
+    count: 5,
+    sum: 6.2,
+    buckets: [
+      { end: 1, count: 2 },
+      { end: 2, count: 4 },
+    ],
+  });
+  assert.deepEqual([histogram.snapshot(0).count, histogram.snapshot(2).count], [0, 0]);
 });
 
-test('two concurrent scrapes return the same counts', async () => {
-  const counts = Promise.withResolvers<Readonly<Record<string, number>>>();
-  const metrics = createMetrics({ analyticsSkippedRecords: () => counts.promise });
-  const both = [metrics.render(), metrics.render()];
-  counts.resolve({ duplicateClicks: 7 });
-  for (const text of await Promise.all(both)) {
-    assert.match(text, /^marketplace_analytics_skipped_records_total\{reason="duplicateClicks"\} 7$/m);
+test('cumulative bucket counts are correct for any list of values', () => {
+  const upperBounds = [1, 7, 100, 5_000];
+  fc.assert(
+    fc.property(fc.array(fc.nat(10_000)), (values) => {
+      const histogram = new BucketHistogram({ upperBounds, unitsPerPublishedUnit: 1 });
+      for (const value of values) histogram.observe(value);
+      const { count, sum, buckets } = histogram.snapshot();
+      assert.equal(count, values.length);
+      assert.equal(
+        sum,
+        values.reduce((total, value) => total + value, 0),
+      );
+      assert.deepEqual(
+        buckets,
+        upperBounds.map((end) => ({ end, count: values.filter((value) => value <= end).length })),
+      );
+    }),
+  );
+});
+
+test('upper bounds of all bucket lists are ascending integers', () => {
+  const lists = Object.entries(histograms).filter(([name]) => name.endsWith('Buckets')) as [string, BucketBounds][];
+  assert.equal(lists.length, 6);
+  for (const [name, { upperBounds }] of lists) {
+    for (const [index, end] of upperBounds.entries())
+      assert.ok(Number.isInteger(end) && end > (upperBounds[index - 1] ?? 0), name);
   }
 });
 
-test('counts replies by route and status, and durations by route', () => {
-  const requests = new RequestCounter(['other', 'session']);
-  requests.record(1, 200, 90);
-  requests.record(1, 200, 110);
-  requests.record(1, 503, 2_000_001);
-  requests.record(0, 404, 10);
-  requests.record(0, 599, 10);
-  assert.deepEqual(
-    [...requests.counts()],
-    [
-      { route: 'other', status: 404, count: 1 },
-      { route: 'other', status: 599, count: 1 },
-      { route: 'session', status: 200, count: 2 },
-      { route: 'session', status: 503, count: 1 },
-    ],
-  );
-  const { count, sum } = requests.durations.snapshot(1);
-  assert.deepEqual([count, sum], [3, 2.000201]);
+test('the event loop delay is cumulative over scrapes', async (t) => {
+  const monitor = new EventLoopMonitor();
+  t.after(() => monitor.close());
+  const blockedMs = 250;
+  const until = performance.now() + bounds.loopDelaySampleIntervalMs + blockedMs;
+  while (performance.now() < until);
+  while (monitor.delays.snapshot().count === 0) await new Promise(setImmediate);
+  for (let reader = 0; reader < 2; reader++) {
+    const { count, buckets } = monitor.delays.snapshot();
+    const below = buckets.find(({ end }) => end === 0.2)?.count ?? 0;
+    assert.ok(count - below >= 1, `${below} of ${count} timers were on time`);
+  }
 });

@@ -4,14 +4,12 @@ import Database from 'better-sqlite3';
 import { bounds } from '../../src/bounds.ts';
 import { dataFiles } from '../../src/files/data-files.ts';
 import { afterwards } from '../support/afterwards.ts';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { documentCheck } from '../support/document-checks.ts';
-import { equipmentLeasesFixture } from '../support/equipment-leases-fixture.ts';
-import { type Answer, type Asked, HttpClient } from '../support/http-client.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { type ApiCaller, loadId, WidgetCaller } from '../support/api-caller.ts';
+import { documentCheck } from '../support/document-check.ts';
+import { type Answer, HttpClient, type HttpRequest } from '../support/http-client.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
-import { loadId, WidgetCaller } from '../support/widget-caller.ts';
+import { equipmentLeasesFixture, personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const sessionsHeld = 12;
 
@@ -156,8 +154,8 @@ async function breakDown(market: RunningMarketplace, caller: ApiCaller, subId: s
   const now = market.clock.wallMs();
   const widget = new WidgetCaller(market.http, subId, token);
   const paths = [pathOf(offers[0]!.click_url), widget.path(''), widget.path('/offers')];
-  const told: Asked = { method: 'POST', path: widget.path('/events'), headers: { 'Content-Length': '0' } };
-  for (const ask of [...operations(caller), ...paths.map((path): Asked => ({ path })), told]) {
+  const told: HttpRequest = { method: 'POST', path: widget.path('/events'), headers: { 'Content-Length': '0' } };
+  for (const ask of [...operations(caller), ...paths.map((path): HttpRequest => ({ path })), told]) {
     market.clock.wallMs = () => {
       const fault = new Error('the clock has stopped');
       // Lets the timers of the service continue, so that the exception occurs in a request.
@@ -237,7 +235,7 @@ async function followToTheEnd(market: RunningMarketplace, caller: ApiCaller, sub
 }
 
 /** One request for each operation. */
-function operations({ basePath, key }: ApiCaller): readonly Asked[] {
+function operations({ basePath, key }: ApiCaller): readonly HttpRequest[] {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Content-Length': '2' };
   const { 'Content-Length': _, ...reading } = headers;
   return [

@@ -2,11 +2,16 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import Type from 'typebox';
 import { recordExamples } from '../../bin/record-examples.ts';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
-import { openApiDocument, openApiText } from '../../src/openapi/openapi-document.ts';
+import { docsFiles } from '../../src/openapi/docs-files.ts';
+import { extractComponents, openApiDocument, openApiText } from '../../src/openapi/openapi-document.ts';
 import { recordedExamplesUrl } from '../../src/openapi/recorded-examples.ts';
+import { schemaFor } from '../../src/openapi/schema-parts.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
+import { equipmentLeases } from '../support/equipment-leases.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 const unset = { public: null, click: null, widget: null, cdn: null };
@@ -67,4 +72,73 @@ test('the pocket fields are those of the vertical, with their allowed values', (
       assert.equal(/Required for offers/.test(String(description)), required.includes(name), name);
     }
   }
+});
+
+test('extracts a titled schema once, however often the schema is used', () => {
+  const item = Type.Object({ n: Type.Integer() }, { title: 'Item' });
+  const list = Type.Object({ items: Type.Array(item), first: Type.Optional(item) }, { title: 'List' });
+  assert.deepEqual(extractComponents({ '/lists': list, '/items': item }), {
+    described: { '/lists': { $ref: '#/components/schemas/List' }, '/items': { $ref: '#/components/schemas/Item' } },
+    schemas: {
+      List: {
+        title: 'List',
+        type: 'object',
+        required: ['items'],
+        properties: {
+          items: { type: 'array', items: { $ref: '#/components/schemas/Item' } },
+          first: { $ref: '#/components/schemas/Item' },
+        },
+      },
+      Item: { title: 'Item', type: 'object', required: ['n'], properties: { n: { type: 'integer' } } },
+    },
+  });
+});
+
+test('rejects two different schemas with the same title', () => {
+  const one = Type.Object({ n: Type.Integer() }, { title: 'Item' });
+  const other = Type.Object({ n: Type.String() }, { title: 'Item' });
+  assert.throws(() => extractComponents({ one, other }), /two schemas have the title Item/);
+});
+
+test('does not extract a schema from an example', () => {
+  const examples = { one: { value: { title: 'A title' } } };
+  assert.deepEqual(extractComponents({ examples }).described, { examples });
+});
+
+interface View {
+  readonly name: string;
+  readonly sizes: readonly number[];
+  readonly note?: string;
+}
+
+const name = Type.String();
+const sizes = Type.Array(Type.Number());
+
+test('schemaFor returns its schema, and does not compile with a schema that differs from the type', () => {
+  const schema = Type.Object({ name, sizes, note: Type.Optional(name) });
+  assert.equal(schemaFor<View>()(schema), schema);
+  // @ts-expect-error an optional member is missing
+  schemaFor<View>()(Type.Object({ name, sizes }));
+  // @ts-expect-error an optional member is required
+  schemaFor<View>()(Type.Object({ name, sizes, note: name }));
+  // @ts-expect-error there is an additional member
+  schemaFor<View>()(Type.Object({ name, sizes, note: Type.Optional(name), more: name }));
+  // @ts-expect-error an item has another type
+  schemaFor<View>()(Type.Object({ name, sizes: Type.Array(name), note: Type.Optional(name) }));
+});
+
+async function pageAt(path: string, publicUrl: string, verticals: readonly Vertical[]): Promise<string> {
+  const urls = { public: publicUrl, click: publicUrl, widget: `${publicUrl}/w`, cdn: `${publicUrl}/cdn` };
+  const page = docsFiles(verticals, urls).find((file) => file.path === path);
+  assert.equal(page?.kind, 'page');
+  return Buffer.from((await page.load()).plain).toString();
+}
+
+test('the reference page loads its files below the path of the public URL, and has navigation for several verticals', async () => {
+  const page = await pageAt('/docs', 'https://api.test/loans', [personalLoans, equipmentLeases]);
+  const addresses = [...page.matchAll(/(?:src|href|data-document)="(?!data:)([^"]+)"/g)].map((match) => match[1]!);
+  assert.equal(addresses.length, 8);
+  for (const address of addresses) assert.match(address, /^\/loans\/(docs|v1)\//);
+  assert.match(page, /<nav/);
+  assert.doesNotMatch(await pageAt('/docs', 'https://api.test', [personalLoans]), /<nav/);
 });

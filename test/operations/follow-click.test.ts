@@ -6,10 +6,9 @@ import { describe, it, type TestContext } from 'node:test';
 import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
-import { SharedTimeout } from '../../src/clicks/shared-timeout.ts';
-import { ClickIds } from '../../src/ids/click-id.ts';
-import { ClickTokenCipher } from '../../src/ids/click-token-cipher.ts';
-import { SubIds } from '../../src/ids/sub-id.ts';
+import { SharedTimeout } from '../../src/domain/async.ts';
+import { ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
+import { formatSubId, SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { noUnavailableOffers } from '../../src/matching/matcher.ts';
 import { type ClickRequest, followClick } from '../../src/operations/follow-click.ts';
@@ -20,10 +19,9 @@ import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import type { LoanCatalog as CatalogFile } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { browsers } from '../support/browsers.ts';
+import { liveTenant, ringOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ringOf } from '../support/secrets.ts';
-import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-ledger.ts';
-import { liveTenant, testTenant } from '../support/tenants.ts';
+import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
 
 const hourMs = 60 * 60 * 1000;
 const sandboxLandingUrl = 'https://go.example/c/sandbox';
@@ -76,19 +74,19 @@ const clickMicros = 2_000_000;
 class Bench {
   readonly clock = new ManualClock();
   readonly subIds = new SubIds(ringOf('ours'), new RandomPool());
-  readonly seal = new ClickTokenCipher(ringOf('ours'), new RandomPool());
+  readonly clickTokens = new ClickTokenCipher(ringOf('ours'), new RandomPool());
   readonly clickIds = new ClickIds(ringOf('ours'), new RandomPool());
   readonly devices = new DeviceClassifier(100);
-  readonly budget = new ClickRecordLimiter({
+  readonly clickLimiter = new ClickRecordLimiter({
     clicksRecordedPerLinkMax: clicksPerLink,
     clickCountersMax: 2,
     clicksRecordedPerSessionMax: clicksPerSession,
     sessionClickCells: 4_096,
   });
-  /** Longer than any test takes: only the one about waiting is to see its end. */
-  patience = new SharedTimeout(60_000, 1_000);
-  /** Whether the sessions of links are in the store with their rankings, as after GET /marketplace, or gone, as after a restart. */
-  readonly held: boolean;
+  /** Longer than any test takes. One test replaces it. */
+  clickTimeout = new SharedTimeout(60_000, 1_000);
+  /** Whether the sessions of links are in the store with their rankings, as after GET /marketplace. */
+  readonly isLive: boolean;
   readonly sessions: MemorySessionStore;
   readonly catalogs: CatalogStore;
   readonly catalogFile: string;
@@ -96,10 +94,10 @@ class Bench {
   readonly ledger: TemporaryLedger;
   unrecorded = 0;
 
-  private constructor(t: TestContext, clock: ManualClock, caps: DailyCaps, ledger: TemporaryLedger, held: boolean) {
+  private constructor(t: TestContext, clock: ManualClock, caps: DailyCaps, ledger: TemporaryLedger, isLive: boolean) {
     this.clock = clock;
     this.caps = caps;
-    this.held = held;
+    this.isLive = isLive;
     this.sessions = new MemorySessionStore({
       clock,
       sessionsMax: 100,
@@ -110,7 +108,7 @@ class Bench {
     });
     const archiveFolder = mkdtempSync(join(tmpdir(), 'catalogs-'));
     t.after(() => {
-      this.patience.close();
+      this.clickTimeout.close();
       this.sessions.close();
       rmSync(archiveFolder, { recursive: true });
     });
@@ -132,21 +130,21 @@ class Bench {
     });
   }
 
-  static async open(t: TestContext, held: boolean): Promise<Bench> {
+  static async open(t: TestContext, isLive = true): Promise<Bench> {
     const clock = new ManualClock();
     const caps = new DailyCaps(clock.wallMs());
-    return new Bench(t, clock, caps, await openTemporaryLedger(t, caps), held);
+    return new Bench(t, clock, caps, await openTemporaryLedger(t, caps), isLive);
   }
 
-  /** What the click URL of the offer in a fresh session's ranking holds. */
+  /** Creates a session. Returns the parameters of the click URL of an offer. */
   link(tenant: Tenant = liveTenant): { sub: string; offer: string; v: string } {
     const sub = this.subIds.issue(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
     const catalogVersion = this.catalogs.current(tenant.vertical.number, tenant.mode).version;
-    const v = this.seal.encrypt(this.subIds.toBytes(sub), { catalogVersion, creditBand });
-    // Its offers do not matter to a click.
+    const v = this.clickTokens.encrypt(this.subIds.toBytes(sub), { catalogVersion, creditBand });
+    // A click does not use the offers of the ranking.
     const ranking = { catalogVersion, total: 0, availableOnly: false, orders: '' };
-    if (this.held)
-      this.hold(sub, tenant, {
+    if (this.isLive)
+      this.addSession(sub, tenant, {
         ranking,
         rankedOn: 20260101,
         unavailableOffers: noUnavailableOffers,
@@ -156,26 +154,27 @@ class Bench {
     return { sub, offer: 'an-offer', v };
   }
 
-  hold(sub: string, tenant: Tenant, ranked: CachedRanking): void {
+  addSession(sub: string, tenant: Tenant, ranked: CachedRanking): void {
     this.sessions.add(sub, tenant);
     this.sessions.get(sub)!.cacheRanking(ranked, 0);
   }
 
   follow(request: { sub: string; offer: string; v: string } & Partial<ClickRequest>, ledger: Ledger = this.ledger.log) {
-    const { clock, subIds, sessions, seal, clickIds, catalogs, devices, budget, patience, caps } = this;
+    const { clock, subIds, sessions, clickTokens, clickIds, catalogs, devices, clickLimiter, clickTimeout, caps } =
+      this;
     const onUnrecorded = () => {
       this.unrecorded++;
     };
     return followClick(
       {
-        ...{ clock, subIds, sessions, seal, clickIds, catalogs, devices, budget, patience, caps },
+        ...{ clock, subIds, sessions, clickTokens, clickIds, catalogs, devices, clickLimiter, clickTimeout, caps },
         ...{ ledger, sandboxLandingUrl, onUnrecorded },
       },
       { userAgent: browsers[0]!.userAgent, isHead: false, ...request },
     );
   }
 
-  /** Follows a link that must lead somewhere. */
+  /** Follows a link that must redirect. */
   async redirect(request: Parameters<Bench['follow']>[0], ledger?: Ledger) {
     const outcome = await this.follow(request, ledger);
     assert(outcome.kind === 'redirect');
@@ -183,52 +182,22 @@ class Bench {
   }
 }
 
-for (const held of [true, false]) {
-  describe(`followClick for a session that is ${held ? 'live' : 'expired'}`, () => {
-    it('redirects to the landing URL of the offer with the click_id', async (t) => {
-      const bench = await Bench.open(t, held);
-      const { location, clickId } = await bench.redirect(bench.link());
-      assert.equal(location, `https://lender.example/apply?ref=us&click=${clickId}`);
-    });
-
-    it('issues a click_id with offer, time and value', async (t) => {
-      const bench = await Bench.open(t, held);
+for (const isLive of [true, false]) {
+  describe(`followClick for a session that is ${isLive ? 'live' : 'expired'}`, () => {
+    it('redirects to the landing URL with a click_id of offer, time and value', async (t) => {
+      const bench = await Bench.open(t, isLive);
       const link = bench.link();
       bench.clock.advance(hourMs);
-      const { clickId } = await bench.redirect(link);
+      const { location, clickId } = await bench.redirect(link);
+      assert.equal(location, `https://lender.example/apply?ref=us&click=${clickId}`);
       const { sub, ...rest } = bench.clickIds.verify(clickId)!;
       assert.deepEqual(Buffer.from(sub), bench.subIds.toBytes(link.sub));
       const clickedMs = bench.clock.wallMs();
       assert.deepEqual(rest, { offerId: 'an-offer', clickedMs, valueMicros: clickMicros, countable: true });
     });
 
-    it('redirects only after the click is durable', async (t) => {
-      const bench = await Bench.open(t, held);
-      const link = bench.link();
-      bench.clock.advance(1_000);
-      const { version } = bench.catalogs.current(1, 'live');
-      await bench.redirect(link);
-      assert.equal(bench.ledger.log.durablePosition, 1);
-      const [record] = await bench.ledger.records();
-      const [kind, wallMs, sub, ...rest] = record!;
-      assert.deepEqual([kind, wallMs], [3, bench.clock.wallMs()]);
-      assert.deepEqual(Buffer.from(sub as Uint8Array), bench.subIds.toBytes(link.sub));
-      assert.deepEqual(rest, [version, 'an-offer', 'Lender & Sons', clickMicros]);
-      assert.equal(bench.unrecorded, 0);
-    });
-
-    it('records a repeated click with a different click_id', async (t) => {
-      const bench = await Bench.open(t, held);
-      const link = bench.link();
-      const first = await bench.redirect(link);
-      bench.clock.advance(1);
-      const second = await bench.redirect(link);
-      assert.notEqual(first.clickId, second.clickId);
-      assert.equal((await bench.ledger.records()).length, 2);
-    });
-
     it('rejects a click link with a forged session, offer or click token', async (t) => {
-      const bench = await Bench.open(t, held);
+      const bench = await Bench.open(t, isLive);
       const link = bench.link();
       const other = bench.link();
       const last = link.sub.endsWith('0') ? '1' : '0';
@@ -255,7 +224,7 @@ for (const held of [true, false]) {
     });
 
     it('uses the landing URL and click value of the shown catalog for 28 hours after a catalog change', async (t) => {
-      const bench = await Bench.open(t, held);
+      const bench = await Bench.open(t, isLive);
       const link = bench.link();
       writeFileSync(bench.catalogFile, JSON.stringify(catalogOf('https://new.example/{click_id}', 99)));
       const changed = await bench.catalogs.reload(1, 'live');
@@ -271,164 +240,160 @@ for (const held of [true, false]) {
       assert.deepEqual(await bench.follow(link), { kind: 'unknown' });
     });
 
-    it('records a click up to 24 hours after the session was created, and only redirects later clicks', async (t) => {
-      const bench = await Bench.open(t, held);
-      const link = bench.link();
-      bench.clock.advance(5 * hourMs);
-      await bench.redirect(link);
-      bench.clock.advance(19 * hourMs);
-      await bench.redirect(link);
-      assert.equal(bench.ledger.log.appendedPosition, 2);
-      bench.clock.advance(1);
-      await bench.redirect(link);
-      assert.equal(bench.ledger.log.appendedPosition, 2);
-      assert.equal(bench.unrecorded, 0);
-    });
-
-    it('redirects a sandbox click to the sandbox page and records no value', async (t) => {
-      const bench = await Bench.open(t, held);
-      const { location, clickId } = await bench.redirect(bench.link(testTenant));
-      assert.equal(location, `${sandboxLandingUrl}?click_id=${clickId}`);
-      assert.equal(bench.clickIds.verify(clickId)!.valueMicros, 0);
-      const [record] = await bench.ledger.records();
-      assert.equal(record!.at(-1), 0);
-    });
-
     it('a sandbox click has no value even with a live catalog', async (t) => {
-      const bench = await Bench.open(t, held);
+      const bench = await Bench.open(t, isLive);
       const { sub } = bench.link(testTenant);
       const catalogVersion = bench.catalogs.current(1, 'live').version;
-      const v = bench.seal.encrypt(bench.subIds.toBytes(sub), { catalogVersion, creditBand });
+      const v = bench.clickTokens.encrypt(bench.subIds.toBytes(sub), { catalogVersion, creditBand });
       const { location, clickId } = await bench.redirect({ sub, offer: 'an-offer', v });
       assert(location.startsWith(sandboxLandingUrl));
       assert.equal(bench.clickIds.verify(clickId)!.valueMicros, 0);
     });
-
-    it('redirects a HEAD request without a record and with a click_id that cannot be confirmed', async (t) => {
-      const bench = await Bench.open(t, held);
-      const { clickId } = await bench.redirect({ ...bench.link(), isHead: true });
-      assert.equal(bench.clickIds.verify(clickId)!.countable, false);
-      assert.equal(bench.ledger.log.appendedPosition, 0);
-      assert.equal(bench.unrecorded, 0);
-    });
-
-    it('redirects a bot without a record and with a click_id that cannot be confirmed', async (t) => {
-      const bench = await Bench.open(t, held);
-      for (const userAgent of ['Googlebot/2.1', 'facebookexternalhit/1.1', 'UptimeRobot/2.0']) {
-        const { clickId } = await bench.redirect({ ...bench.link(), userAgent });
-        assert.equal(bench.clickIds.verify(clickId)!.countable, false);
-      }
-      assert.equal(bench.ledger.log.appendedPosition, 0);
-    });
-
-    it('records a click without a browser user agent', async (t) => {
-      const bench = await Bench.open(t, held);
-      for (const userAgent of ['', 'curl/8.5.0', 'python-requests/2.31.0']) {
-        await bench.redirect({ ...bench.link(), userAgent });
-      }
-      assert.equal(bench.ledger.log.appendedPosition, 3);
-    });
-
-    it('limits the recorded clicks of a link and redirects all clicks', async (t) => {
-      const bench = await Bench.open(t, held);
-      const link = bench.link();
-      for (let i = 0; i < clicksPerLink + 2; i++) await bench.redirect(link);
-      assert.equal(bench.ledger.log.appendedPosition, clicksPerLink);
-      await bench.redirect(bench.link());
-      assert.equal(bench.ledger.log.appendedPosition, clicksPerLink + 1);
-    });
-
-    it('limits the recorded clicks of a session and redirects all clicks', async (t) => {
-      const bench = await Bench.open(t, held);
-      const sessions = [bench.link(), bench.link(), bench.link()];
-      for (let round = 0; round < 3; round++) {
-        for (const offer of offerIds) for (const link of sessions) await bench.redirect({ ...link, offer });
-      }
-      assert.equal(bench.ledger.log.appendedPosition, sessions.length * clicksPerSession);
-      const { clickId } = await bench.redirect(sessions[0]!);
-      assert.equal(bench.clickIds.verify(clickId)!.countable, true);
-    });
-
-    it('HEAD requests and bots do not count towards the click limit of a link', async (t) => {
-      const bench = await Bench.open(t, held);
-      const link = bench.link();
-      for (let i = 0; i < clicksPerLink; i++) {
-        await bench.redirect({ ...link, isHead: true });
-        await bench.redirect({ ...link, userAgent: 'Googlebot/2.1' });
-      }
-      await bench.redirect(link);
-      assert.equal(bench.ledger.log.appendedPosition, 1);
-    });
-
-    it('redirects while the ledger cannot be written, counts the click as unrecorded and queues its record', async (t) => {
-      const bench = await Bench.open(t, held);
-      bench.ledger.breakFiles();
-      await bench.redirect(bench.link());
-      assert.equal(bench.unrecorded, 1);
-      while (bench.ledger.log.healthy) await new Promise((resolve) => setImmediate(resolve));
-      await bench.redirect(bench.link());
-      await bench.redirect(bench.link());
-      assert.equal(bench.unrecorded, 3);
-      const healed = new Promise<void>((resolve) =>
-        bench.ledger.log.onDurable((position) => position === 3 && resolve()),
-      );
-      bench.ledger.repair();
-      await healed;
-      assert.equal((await bench.ledger.records()).length, 3);
-    });
-
-    it('redirects when the ledger is closed and counts the click as unrecorded', async (t) => {
-      const bench = await Bench.open(t, held);
-      await bench.ledger.log.close();
-      await bench.redirect(bench.link());
-      assert.equal(bench.unrecorded, 1);
-    });
-
-    it('redirects when the ledger is too slow and counts the click as unrecorded', async (t) => {
-      const bench = await Bench.open(t, held);
-      bench.patience = new SharedTimeout(1, 1);
-      const stalled = Object.create(bench.ledger.log, {
-        append: { value: () => ({ position: 1, durable: new Promise(() => {}) }) },
-        healthy: { value: true },
-      }) as Ledger;
-      await bench.redirect(bench.link(), stalled);
-      assert.equal(bench.unrecorded, 1);
-    });
-
-    it('throws unexpected errors of the ledger', async (t) => {
-      const bench = await Bench.open(t, held);
-      const broken = Object.create(bench.ledger.log, {
-        append: { value: () => ({ position: 1, durable: Promise.reject(new TypeError('a bug')) }) },
-        healthy: { value: true },
-      }) as Ledger;
-      await assert.rejects(bench.follow(bench.link(), broken), TypeError);
-    });
-
-    it('records concurrent clicks of many sessions', async (t) => {
-      const bench = await Bench.open(t, held);
-      const links = Array.from({ length: 40 }, () => bench.link());
-      const outcomes = await Promise.all(links.map((link) => bench.redirect(link)));
-      const clicked = outcomes.map(
-        ({ clickId }) => `sub_${Buffer.from(bench.clickIds.verify(clickId)!.sub).toString('hex')}`,
-      );
-      assert.deepEqual(
-        clicked,
-        links.map(({ sub }) => sub),
-      );
-      const recorded = (await bench.ledger.records()).map(
-        ([, , sub]) => `sub_${Buffer.from(sub as Uint8Array).toString('hex')}`,
-      );
-      assert.deepEqual(
-        recorded,
-        links.map(({ sub }) => sub),
-      );
-    });
   });
 }
 
+describe('followClick', () => {
+  it('redirects a repeated click with another click_id, each only after its record is durable', async (t) => {
+    const bench = await Bench.open(t);
+    const link = bench.link();
+    const { version } = bench.catalogs.current(1, 'live');
+    const { clickId } = await bench.redirect(link);
+    bench.clock.advance(1);
+    assert.notEqual((await bench.redirect(link)).clickId, clickId);
+    assert.equal(bench.ledger.log.durablePosition, 2);
+    const [, record] = await bench.ledger.records();
+    const [kind, wallMs, sub, ...rest] = record!;
+    assert.deepEqual([kind, wallMs], [3, bench.clock.wallMs()]);
+    assert.deepEqual(Buffer.from(sub as Uint8Array), bench.subIds.toBytes(link.sub));
+    assert.deepEqual(rest, [version, 'an-offer', 'Lender & Sons', clickMicros]);
+    assert.equal(bench.unrecorded, 0);
+  });
+
+  it('records a click up to 24 hours after the session was created, and only redirects later clicks', async (t) => {
+    const bench = await Bench.open(t);
+    const link = bench.link();
+    bench.clock.advance(5 * hourMs);
+    await bench.redirect(link);
+    bench.clock.advance(19 * hourMs);
+    await bench.redirect(link);
+    assert.equal(bench.ledger.log.appendedPosition, 2);
+    bench.clock.advance(1);
+    await bench.redirect(link);
+    assert.equal(bench.ledger.log.appendedPosition, 2);
+    assert.equal(bench.unrecorded, 0);
+  });
+
+  it('redirects a sandbox click to the sandbox page and records no value', async (t) => {
+    const bench = await Bench.open(t);
+    const { location, clickId } = await bench.redirect(bench.link(testTenant));
+    assert.equal(location, `${sandboxLandingUrl}?click_id=${clickId}`);
+    assert.equal(bench.clickIds.verify(clickId)!.valueMicros, 0);
+    const [record] = await bench.ledger.records();
+    assert.equal(record!.at(-1), 0);
+  });
+
+  it('redirects HEAD requests and bots without a record and with a click_id that cannot be confirmed', async (t) => {
+    const bench = await Bench.open(t);
+    const link = bench.link();
+    for (let i = 0; i < clicksPerLink; i++) {
+      for (const request of [
+        { isHead: true },
+        { userAgent: 'Googlebot/2.1' },
+        { userAgent: 'facebookexternalhit/1.1' },
+        { userAgent: 'UptimeRobot/2.0' },
+      ]) {
+        const { clickId } = await bench.redirect({ ...link, ...request });
+        assert.equal(bench.clickIds.verify(clickId)!.countable, false);
+      }
+    }
+    assert.deepEqual([bench.ledger.log.appendedPosition, bench.unrecorded], [0, 0]);
+    // They do not count towards the limit of recorded clicks. Other user agents than browsers are people.
+    for (const userAgent of ['', 'curl/8.5.0', 'python-requests/2.31.0']) await bench.redirect({ ...link, userAgent });
+    assert.equal(bench.ledger.log.appendedPosition, 3);
+  });
+
+  it('limits the recorded clicks of a link and redirects all clicks', async (t) => {
+    const bench = await Bench.open(t);
+    const link = bench.link();
+    for (let i = 0; i < clicksPerLink + 2; i++) await bench.redirect(link);
+    assert.equal(bench.ledger.log.appendedPosition, clicksPerLink);
+    await bench.redirect(bench.link());
+    assert.equal(bench.ledger.log.appendedPosition, clicksPerLink + 1);
+  });
+
+  it('limits the recorded clicks of a session and redirects all clicks', async (t) => {
+    const bench = await Bench.open(t);
+    const sessions = [bench.link(), bench.link(), bench.link()];
+    for (let round = 0; round < 3; round++) {
+      for (const offer of offerIds) for (const link of sessions) await bench.redirect({ ...link, offer });
+    }
+    assert.equal(bench.ledger.log.appendedPosition, sessions.length * clicksPerSession);
+    const { clickId } = await bench.redirect(sessions[0]!);
+    assert.equal(bench.clickIds.verify(clickId)!.countable, true);
+  });
+
+  it('redirects while the ledger cannot be written, counts the click as unrecorded and queues its record', async (t) => {
+    const bench = await Bench.open(t);
+    bench.ledger.breakFiles();
+    await bench.redirect(bench.link());
+    assert.equal(bench.unrecorded, 1);
+    while (bench.ledger.log.healthy) await new Promise((resolve) => setImmediate(resolve));
+    await bench.redirect(bench.link());
+    await bench.redirect(bench.link());
+    assert.equal(bench.unrecorded, 3);
+    const recovered = new Promise<void>((resolve) =>
+      bench.ledger.log.onDurable((position) => position === 3 && resolve()),
+    );
+    bench.ledger.repair();
+    await recovered;
+    assert.equal((await bench.ledger.records()).length, 3);
+  });
+
+  it('redirects when the ledger is closed and counts the click as unrecorded', async (t) => {
+    const bench = await Bench.open(t);
+    await bench.ledger.log.close();
+    await bench.redirect(bench.link());
+    assert.equal(bench.unrecorded, 1);
+  });
+
+  it('redirects when the ledger is too slow and counts the click as unrecorded', async (t) => {
+    const bench = await Bench.open(t);
+    bench.clickTimeout = new SharedTimeout(1, 1);
+    const stalled = Object.create(bench.ledger.log, {
+      append: { value: () => ({ position: 1, durable: new Promise(() => {}) }) },
+      healthy: { value: true },
+    }) as Ledger;
+    await bench.redirect(bench.link(), stalled);
+    assert.equal(bench.unrecorded, 1);
+  });
+
+  it('throws unexpected errors of the ledger', async (t) => {
+    const bench = await Bench.open(t);
+    const broken = Object.create(bench.ledger.log, {
+      append: { value: () => ({ position: 1, durable: Promise.reject(new TypeError('a bug')) }) },
+      healthy: { value: true },
+    }) as Ledger;
+    await assert.rejects(bench.follow(bench.link(), broken), TypeError);
+  });
+
+  it('records concurrent clicks of many sessions', async (t) => {
+    const bench = await Bench.open(t);
+    const links = Array.from({ length: 40 }, () => bench.link());
+    const outcomes = await Promise.all(links.map((link) => bench.redirect(link)));
+    const clicked = outcomes.map(({ clickId }) => bench.clickIds.verify(clickId)!.sub);
+    const recorded = (await bench.ledger.records()).map(([, , sub]) => sub as Uint8Array);
+    for (const subs of [clicked, recorded]) {
+      assert.deepEqual(
+        subs.map((sub) => formatSubId(sub)),
+        links.map(({ sub }) => sub),
+      );
+    }
+  });
+});
+
 describe('followClick for a session that was ranked again', () => {
   it('records the click value from the ranking that contained the link', async (t) => {
-    const bench = await Bench.open(t, true);
+    const bench = await Bench.open(t);
     const link = bench.link();
     const session = bench.sessions.get(link.sub)!;
     const { cachedRanking } = session;
@@ -444,7 +409,7 @@ describe('followClick for a session that was ranked again', () => {
 
 describe('followClick for an offer with a daily cap', () => {
   async function capped(t: TestContext, cap: number): Promise<Bench> {
-    const bench = await Bench.open(t, true);
+    const bench = await Bench.open(t);
     const [live, ...rest] = liveCatalog.lenders;
     const offers = live!.offers.map((offer) => ({ ...offer, daily_cap: cap }));
     writeFileSync(bench.catalogFile, JSON.stringify({ ...liveCatalog, lenders: [{ ...live, offers }, ...rest] }));
@@ -453,7 +418,7 @@ describe('followClick for an offer with a daily cap', () => {
     return bench;
   }
 
-  /** A link that was shown. */
+  /** Creates a link and records its view. */
   function shownLink(bench: Bench) {
     const link = bench.link();
     const view = [2, bench.clock.wallMs(), bench.subIds.toBytes(link.sub), 'version', ['an-offer']] as const;
@@ -522,11 +487,11 @@ describe('followClick for an offer with a daily cap', () => {
     await bench.redirect(links[2]!);
     const { clickId } = await bench.redirect(links[3]!);
     assert.equal(bench.clickIds.verify(clickId)!.valueMicros, 0);
-    const healed = new Promise<void>((resolve) =>
+    const recovered = new Promise<void>((resolve) =>
       bench.ledger.log.onDurable((position) => position === bench.ledger.log.appendedPosition && resolve()),
     );
     bench.ledger.repair();
-    await healed;
+    await recovered;
     assert.deepEqual(clicksOf(await bench.ledger.records()), [
       [clickMicros, true],
       [clickMicros, true],

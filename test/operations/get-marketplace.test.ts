@@ -10,7 +10,7 @@ import type { CancelSignal } from '../../src/domain/async.ts';
 import { SerialQueue } from '../../src/domain/async.ts';
 import { type Outcome, unavailable } from '../../src/domain/outcome.ts';
 import { renderMarketplaceJson } from '../../src/http/routes/offers-json.ts';
-import { ClickTokenCipher } from '../../src/ids/click-token-cipher.ts';
+import { ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import {
   type Matcher,
@@ -24,23 +24,25 @@ import { addOffer, countOffers, emptyOfferSet } from '../../src/matching/offer-s
 import { rankOffers } from '../../src/matching/ranker.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
 import type { MarketplaceRequest } from '../../src/operations/get-marketplace.ts';
-import { type GetMarketplaceDeps, getMarketplace } from '../../src/operations/get-marketplace.ts';
+import {
+  type GetMarketplaceDeps,
+  getMarketplace,
+  type MarketplaceView,
+  toMarketplaceView,
+} from '../../src/operations/get-marketplace.ts';
 import { withIgnoredNames } from '../../src/operations/ignored-names.ts';
-import { type MarketplaceView, toMarketplaceView } from '../../src/operations/marketplace-view.ts';
 import type { OffersResult } from '../../src/operations/show-offers.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { fieldIndex } from '../../src/verticals/field-vector.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { withDailyCap } from '../support/capped-catalogs.ts';
-import { enlargedCatalog } from '../support/enlarged-catalog.ts';
+import { enlargedCatalog, withDailyCap } from '../support/changeable-catalogs.ts';
+import { ringOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { seededRandom } from '../support/random-catalog.ts';
-import { ringOf } from '../support/secrets.ts';
-import { openTemporaryLedger } from '../support/temporary-ledger.ts';
-import { testTenant } from '../support/tenants.ts';
+import { openTemporaryLedger } from '../support/temporary-logs.ts';
+import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 const { vertical } = testTenant;
 const sessionTtlMs = 4 * 60 * 60 * 1000;
@@ -85,7 +87,7 @@ async function setUp(
   });
   const deps: GetMarketplaceDeps = {
     ...{ clock, catalogs, matcher: counting, sessions, subIds, sessionTtlMs, ledger: ledger.log },
-    seal: new ClickTokenCipher(ringOf('ours'), new RandomPool()),
+    clickTokens: new ClickTokenCipher(ringOf('ours'), new RandomPool()),
     caps: { unavailableOffers: () => state.unavailable },
     explanations: new SerialQueue(1),
     onViewLost: () => assert.fail('unexpected lost view'),
@@ -224,6 +226,22 @@ describe('getMarketplace, with changing availability of offers', () => {
     assert.equal((await shown([...best, ...others.slice(0, bounds.offersRecountedMax)], '1')).rankings, 4);
   });
 
+  it('returns match_quality high only with at least three offers', async (t) => {
+    const { catalog, state, ask } = await setUpLarge(t);
+    const { offers } = viewOf(await ask({}));
+    for (const [count, quality] of [
+      [1, 'partial'],
+      [2, 'partial'],
+      [3, 'high'],
+    ] as const) {
+      const kept = new Set(offers.slice(0, count).map(({ svc_offer_id: id }) => catalog.offerIndex(id)));
+      const others = catalog.offers.map((_, offer) => offer).filter((offer) => !kept.has(offer));
+      state.unavailable = unavailableFrom(others, catalog);
+      const view = viewOf(await ask({}));
+      assert.deepEqual([view.total_offers, view.match_quality], [count, quality]);
+    }
+  });
+
   it('the updated ranking equals a new ranking after random availability changes, in every sort order', async (t) => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     const random = seededRandom(1);
@@ -264,6 +282,14 @@ describe('getMarketplace, with changing availability of offers', () => {
     assert.equal(after.total_offers, before.total_offers - 1);
     assert.equal(state.rankings, 2);
   });
+});
+
+it('rejects an explanation above the queue limit, and counts no view for it', async (t) => {
+  const { ledger, show } = await setUp(t, 0);
+  const [first, second, third] = await Promise.all([show(true), show(true), show(true)]);
+  assert.ok(first.ok && second.ok);
+  assert.deepEqual(third, unavailable(1));
+  assert.equal((await ledger.records()).length, 2);
 });
 
 it('ranks offers again on the next day, because eligibility depends on age', async (t) => {

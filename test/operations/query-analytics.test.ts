@@ -9,7 +9,6 @@ import {
   type SummaryResult,
 } from '../../src/analytics/analytics.ts';
 import { isoDate, parseIsoDate } from '../../src/domain/calendar.ts';
-import { invalidRequest } from '../../src/domain/outcome.ts';
 import { PageCursors } from '../../src/ids/page-cursor.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { DailyView, RowsView, SummaryView } from '../../src/operations/analytics-views.ts';
@@ -17,9 +16,8 @@ import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/quer
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { CannedAnalytics, noFigures, noWidgetEvents } from '../support/canned-analytics.ts';
+import { liveTenant, ringOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ringOf } from '../support/secrets.ts';
-import { liveTenant, testTenant } from '../support/tenants.ts';
 
 const referrer_tag = 'experiment-1';
 const day = (text: string): number => parseIsoDate(text)!;
@@ -31,6 +29,15 @@ const noEvents = {
   disclosure_opened: 0,
   offer_click: 0,
   widget_error: 0,
+};
+const zeroMetrics = {
+  sessions_total: 0,
+  marketplace_views: 0,
+  offer_clicks: 0,
+  click_rate: 0,
+  rev_attributed: 0,
+  rev_confirmed: 0,
+  rev_per_session: 0,
 };
 
 class Bench {
@@ -44,6 +51,10 @@ class Bench {
     return this.subIds.issue(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
   }
 
+  bytesOf(...ids: readonly string[]): Uint8Array[] {
+    return ids.map((id) => Uint8Array.from(this.subIds.toBytes(id)));
+  }
+
   query(request: AnalyticsRequest, tenant: Tenant = liveTenant) {
     const { clock, subIds, analytics, pageCursors } = this;
     analytics.lastQuery = null;
@@ -51,43 +62,42 @@ class Bench {
     return queryAnalytics({ clock, subIds, analytics, pageCursors }, tenant, request);
   }
 
-  async outcome(request: AnalyticsRequest): Promise<string> {
-    const outcome = await this.query(request);
+  async outcome(request: AnalyticsRequest, tenant: Tenant = liveTenant): Promise<string> {
+    const outcome = await this.query(request, tenant);
     if (outcome.ok) return 'ok';
     assert.deepEqual([this.analytics.lastQuery, this.analytics.lastRowsQuery], [null, null]);
-    const { code, param } = outcome.refusal;
+    const { code, param } = outcome.error;
     return param === undefined ? code : `${code} ${param}`;
   }
 
-  /** Returns the port query of a valid request. */
-  async portQuery(request: AnalyticsRequest, tenant: Tenant = liveTenant) {
+  async view<View>(request: AnalyticsRequest, tenant?: Tenant): Promise<View> {
     const outcome = await this.query(request, tenant);
     assert(outcome.ok, JSON.stringify(outcome));
+    return outcome.value as View;
+  }
+
+  /** Returns the port query of a valid request. */
+  async portQuery(request: AnalyticsRequest, tenant?: Tenant) {
+    await this.view(request, tenant);
     return this.analytics.lastQuery!;
   }
 
   /** Returns the summary for these figures. */
-  async summary(figures: Partial<SummaryResult>, request: AnalyticsRequest = { referrer_tag }) {
+  summary(figures: Partial<SummaryResult>, request: AnalyticsRequest = { referrer_tag }): Promise<SummaryView> {
     this.analytics.figures = { ...this.analytics.figures, ...figures };
-    const outcome = await this.query(request);
-    assert(outcome.ok, JSON.stringify(outcome));
-    return outcome.value as SummaryView;
+    return this.view(request);
   }
 
   /** Returns the page for these days. */
-  async days(request: AnalyticsRequest = {}, days: readonly DayMetrics[] = []) {
+  days(request: AnalyticsRequest = {}, days: readonly DayMetrics[] = []): Promise<DailyView> {
     this.analytics.days = days;
-    const outcome = await this.query({ referrer_tag, granularity: 'daily', ...request });
-    assert(outcome.ok, JSON.stringify(outcome));
-    return outcome.value as DailyView;
+    return this.view({ referrer_tag, granularity: 'daily', ...request });
   }
 
   /** Returns the page for these rows. */
-  async rows(request: AnalyticsRequest = {}, page: Partial<RowsPage> = {}) {
+  rows(request: AnalyticsRequest = {}, page: Partial<RowsPage> = {}): Promise<RowsView> {
     this.analytics.page = { rows: [], retainedFromDay: 0, nextAfterPosition: null, ...page };
-    const outcome = await this.query({ referrer_tag, granularity: 'row', ...request });
-    assert(outcome.ok, JSON.stringify(outcome));
-    return outcome.value as RowsView;
+    return this.view({ referrer_tag, granularity: 'row', ...request });
   }
 }
 
@@ -96,32 +106,16 @@ describe('filters of an analytics query', () => {
     assert.equal(await new Bench().outcome({ date_from: '2026-05-01' }), 'INVALID_REQUEST referrer_tag');
   });
 
-  it('selects only sessions of the caller', async () => {
-    const { account, vertical, mode } = await new Bench().portQuery({ referrer_tag }, testTenant);
-    assert.deepEqual({ account, vertical, mode }, { account: 42, vertical: 1, mode: 'test' });
-  });
-
-  it('accepts a tag without sub_ids and returns the tag in the response', async () => {
+  it('selects the sessions of the caller by tag, by sub_ids, or by both', async () => {
     const bench = new Bench();
-    const { referrerTag, subs } = await bench.portQuery({ referrer_tag });
-    assert.deepEqual({ referrerTag, subs }, { referrerTag: referrer_tag, subs: null });
-    assert.equal((await bench.summary({})).referrer_tag, referrer_tag);
-  });
-
-  it('accepts sub_ids without a tag and returns a null tag in the response', async () => {
-    const bench = new Bench();
-    const id = bench.issue();
-    const { referrerTag, subs } = await bench.portQuery({ sub_id_list: id });
-    assert.equal(referrerTag, null);
-    assert.deepEqual(subs, [Uint8Array.from(bench.subIds.toBytes(id))]);
-    assert.equal((await bench.summary({}, { sub_id_list: id })).referrer_tag, null);
-  });
-
-  it('selects the sessions that match both the tag and the sub_ids', async () => {
-    const bench = new Bench();
-    const { referrerTag, subs } = await bench.portQuery({ referrer_tag, sub_id_list: bench.issue() });
-    assert.equal(referrerTag, referrer_tag);
-    assert.equal(subs?.length, 1);
+    const sub_id_list = bench.issue(testTenant);
+    for (const request of [{ referrer_tag }, { sub_id_list }, { referrer_tag, sub_id_list }]) {
+      const { account, vertical, mode, referrerTag, subs } = await bench.portQuery(request, testTenant);
+      const tag = 'referrer_tag' in request ? referrer_tag : null;
+      assert.deepEqual([account, vertical, mode, referrerTag], [42, 1, 'test', tag]);
+      assert.deepEqual(subs, 'sub_id_list' in request ? bench.bytesOf(sub_id_list) : null);
+      assert.equal((await bench.view<SummaryView>(request)).referrer_tag, tag);
+    }
   });
 
   it('rejects an invalid tag, also together with sub_ids', async () => {
@@ -144,115 +138,78 @@ describe('filters of an analytics query', () => {
       bench.issue(testTenant),
       bench.issue({ ...liveTenant, account: 43 }),
       bench.issue({ ...liveTenant, vertical: { ...liveTenant.vertical, number: 2 } }),
-      own,
     ];
-    const { subs } = await bench.portQuery({ sub_id_list: list.join(',') });
-    assert.deepEqual(subs, [Uint8Array.from(bench.subIds.toBytes(own))]);
-  });
-
-  it('selects no session if no listed sub_id belongs to the caller', async () => {
-    for (const sub_id_list of ['', ',', 'nonsense', ',,,']) {
-      assert.deepEqual((await new Bench().portQuery({ sub_id_list })).subs, []);
+    assert.deepEqual((await bench.portQuery({ sub_id_list: [...list, own].join(',') })).subs, bench.bytesOf(own));
+    for (const sub_id_list of ['', ',,,', list.join(',')]) {
+      assert.deepEqual((await bench.portQuery({ sub_id_list })).subs, []);
     }
   });
 
-  it('uses a repeated sub_id once', async () => {
+  it('accepts the sub_id of an expired session, and uses a repeated sub_id once', async () => {
     const bench = new Bench();
     const [one, other] = [bench.issue(), bench.issue()];
-    const { subs } = await bench.portQuery({ sub_id_list: [one, other, one, one].join(',') });
-    assert.deepEqual(
-      subs,
-      [one, other].map((id) => Uint8Array.from(bench.subIds.toBytes(id))),
-    );
-  });
-
-  it('accepts the sub_id of an expired session', async () => {
-    const bench = new Bench();
-    const old = bench.issue();
     bench.clock.advance(400 * 86_400_000);
-    assert.equal((await bench.portQuery({ sub_id_list: old })).subs?.length, 1);
+    const { subs } = await bench.portQuery({ sub_id_list: [one, other, one, one].join(',') });
+    assert.deepEqual(subs, bench.bytesOf(one, other));
   });
 
   it('accepts up to 500 sub_ids, including repeated and invalid ones', async () => {
     const bench = new Bench();
     const ids = Array.from({ length: 500 }, () => bench.issue());
     assert.equal((await bench.portQuery({ sub_id_list: ids.join(',') })).subs?.length, 500);
-    const id = ids[0]!;
-    assert.equal(await bench.outcome({ sub_id_list: [...ids, id].join(',') }), 'INVALID_REQUEST sub_id_list');
-    assert.equal(await bench.outcome({ sub_id_list: `${ids.join(',')},` }), 'INVALID_REQUEST sub_id_list');
-    assert.equal(await bench.outcome({ sub_id_list: ','.repeat(500) }), 'INVALID_REQUEST sub_id_list');
+    for (const sub_id_list of [[...ids, ids[0]].join(','), `${ids.join(',')},`, ','.repeat(500)]) {
+      assert.equal(await bench.outcome({ sub_id_list }), 'INVALID_REQUEST sub_id_list');
+    }
   });
 });
 
 describe('dates of an analytics query', () => {
-  const window = async (request: AnalyticsRequest) => {
-    const { fromDay, toDay, today } = await new Bench().portQuery({ referrer_tag, ...request });
-    assert.equal(isoDate(today), '2026-05-20');
-    return [isoDate(fromDay), isoDate(toDay)];
-  };
-
-  it('the default dates are the last 30 days and today', async () => {
-    assert.deepEqual(await window({}), ['2026-04-20', '2026-05-20']);
-  });
+  for (const [dates, from, to] of [
+    [{}, '2026-04-20', '2026-05-20'],
+    [{ date_from: '2025-01-01' }, '2025-01-01', '2026-05-20'],
+    [{ date_from: '2026-05-20' }, '2026-05-20', '2026-05-20'],
+    [{ date_to: '2026-03-15' }, '2026-02-13', '2026-03-15'],
+    [{ date_to: '2024-03-15' }, '2024-02-14', '2024-03-15'],
+    [{ date_to: '2027-01-01' }, '2026-12-02', '2027-01-01'],
+    [{ date_to: '0001-01-15' }, '0000-12-16', '0001-01-15'],
+    [{ date_from: '2026-05-01', date_to: '2026-05-01' }, '2026-05-01', '2026-05-01'],
+    [{ date_from: '0001-01-01', date_to: '9999-12-31' }, '0001-01-01', '9999-12-31'],
+  ] as const) {
+    it(`resolves ${JSON.stringify(dates)} to ${from} until ${to}`, async () => {
+      const bench = new Bench();
+      const { date_from, date_to } = await bench.summary({}, { referrer_tag, ...dates });
+      const { fromDay, toDay, today } = bench.analytics.lastQuery!;
+      assert.deepEqual([date_from, date_to], [from, to]);
+      assert.deepEqual([isoDate(fromDay), isoDate(toDay), isoDate(today)], [from, to, '2026-05-20']);
+    });
+  }
 
   it('extends the matured figures to 180 days only if both dates are absent', async () => {
-    const maturedFrom = async (request: AnalyticsRequest) => {
-      const { maturedFromDay } = await new Bench().portQuery({ referrer_tag, ...request });
-      return isoDate(maturedFromDay!);
-    };
-    assert.equal(await maturedFrom({}), '2025-11-21');
-    assert.equal(await maturedFrom({ date_to: '2026-05-20' }), '2026-04-20');
-    assert.equal(await maturedFrom({ date_from: '2025-01-01' }), '2025-01-01');
+    for (const [dates, from] of [
+      [{}, '2025-11-21'],
+      [{ date_to: '2026-05-20' }, '2026-04-20'],
+      [{ date_from: '2025-01-01' }, '2025-01-01'],
+    ] as const) {
+      const { maturedFromDay } = await new Bench().portQuery({ referrer_tag, ...dates });
+      assert.equal(isoDate(maturedFromDay!), from);
+    }
     const { matured_from, matured_to } = await new Bench().summary({}, { referrer_tag, date_from: '2026-04-05' });
     assert.deepEqual([matured_from, matured_to], [null, null]);
   });
 
-  it('the default of date_to is today', async () => {
-    assert.deepEqual(await window({ date_from: '2025-01-01' }), ['2025-01-01', '2026-05-20']);
-    assert.deepEqual(await window({ date_from: '2026-05-20' }), ['2026-05-20', '2026-05-20']);
-  });
-
-  it('the default of date_from is 30 days before date_to', async () => {
-    assert.deepEqual(await window({ date_to: '2026-03-15' }), ['2026-02-13', '2026-03-15']);
-    assert.deepEqual(await window({ date_to: '2024-03-15' }), ['2024-02-14', '2024-03-15']);
-    assert.deepEqual(await window({ date_to: '2027-01-01' }), ['2026-12-02', '2027-01-01']);
-  });
-
-  it('accepts a single day, and the first and last dates of the calendar', async () => {
-    assert.deepEqual(await window({ date_from: '2026-05-01', date_to: '2026-05-01' }), ['2026-05-01', '2026-05-01']);
-    assert.deepEqual(await window({ date_from: '0001-01-01', date_to: '9999-12-31' }), ['0001-01-01', '9999-12-31']);
-  });
-
-  it('rejects a date_from after the given or default date_to', async () => {
+  it('rejects invalid dates, and a date_from after the given or default date_to', async () => {
     const bench = new Bench();
-    const reversed = { date_from: '2026-05-02', date_to: '2026-05-01' };
-    assert.equal(await bench.outcome({ referrer_tag, ...reversed }), 'INVALID_REQUEST date_from');
-    assert.equal(await bench.outcome({ referrer_tag, date_from: '2026-05-21' }), 'INVALID_REQUEST date_from');
-  });
-
-  it('rejects invalid dates', async () => {
-    const bench = new Bench();
-    for (const text of [
-      '',
-      '2026-02-30',
-      '2026-5-1',
-      '20260501',
-      'today',
-      '2026-05-01T00:00:00Z',
-      '2026-05-01 ',
-      '0000-01-01',
-    ]) {
+    const invalid = ['', '2026-02-30', '2026-5-1', '20260501', 'today', '2026-05-01T00:00:00Z', '2026-05-01 '];
+    for (const text of [...invalid, '0000-01-01']) {
       assert.equal(await bench.outcome({ referrer_tag, date_from: text }), 'INVALID_REQUEST date_from');
       assert.equal(await bench.outcome({ referrer_tag, date_to: text }), 'INVALID_REQUEST date_to');
     }
+    for (const reversed of [{ date_from: '2026-05-02', date_to: '2026-05-01' }, { date_from: '2026-05-21' }]) {
+      assert.equal(await bench.outcome({ referrer_tag, ...reversed }), 'INVALID_REQUEST date_from');
+    }
   });
 
-  it('returns the resolved dates in the response', async () => {
-    const { date_from, date_to } = await new Bench().summary({}, { referrer_tag, date_to: '0001-01-15' });
-    assert.deepEqual([date_from, date_to], ['0000-12-16', '0001-01-15']);
-  });
-
-  it('the dates of a query are UTC days', async () => {
+  it('uses UTC days', async () => {
     const bench = new Bench();
     bench.clock.setWall(Date.UTC(2026, 4, 20, 23, 59, 59, 999));
     assert.equal((await bench.portQuery({ referrer_tag })).toDay, day('2026-05-20'));
@@ -262,16 +219,11 @@ describe('dates of an analytics query', () => {
 });
 
 describe('granularity of an analytics query', () => {
-  it('the default granularity is summary', async () => {
-    const bench = new Bench();
-    assert.equal(await bench.outcome({ referrer_tag, granularity: 'summary' }), 'ok');
-    assert.equal((await bench.summary({})).granularity, 'summary');
-  });
-
-  it('accepts the granularities daily and row, and rejects other values', async () => {
-    for (const granularity of ['daily', 'row']) {
-      assert.equal(await new Bench().outcome({ referrer_tag, granularity }), 'ok');
+  it('is summary by default, or daily or row, and no other value', async () => {
+    for (const granularity of ['summary', 'daily', 'row']) {
+      assert.equal((await new Bench().view<SummaryView>({ referrer_tag, granularity })).granularity, granularity);
     }
+    assert.equal((await new Bench().summary({})).granularity, 'summary');
     for (const granularity of ['', 'rows', 'Summary', 'weekly', 'constructor']) {
       assert.equal(await new Bench().outcome({ referrer_tag, granularity }), 'INVALID_REQUEST granularity');
     }
@@ -279,16 +231,10 @@ describe('granularity of an analytics query', () => {
 });
 
 describe('summary', () => {
-  it('a summary without sessions contains zeros and nulls', async () => {
+  it('contains zeros and nulls without sessions', async () => {
     assert.deepEqual(await new Bench().summary({}), {
       referrer_tag,
-      sessions_total: 0,
-      marketplace_views: 0,
-      offer_clicks: 0,
-      click_rate: 0,
-      rev_attributed: 0,
-      rev_confirmed: 0,
-      rev_per_session: 0,
+      ...zeroMetrics,
       top_lenders: [],
       granularity: 'summary',
       date_from: '2026-04-20',
@@ -306,69 +252,34 @@ describe('summary', () => {
     });
   });
 
-  it('a summary contains money in dollars and ratios with six decimals', async () => {
+  it('contains money in dollars, ratios with six decimals, and lenders, devices and widget events by name', async () => {
     const view = await new Bench().summary({
       sessions: 3,
       views: 7,
       clicks: 2,
       attributedMicros: 12_345_678,
       confirmedMicros: 100_000_000,
-    });
-    assert.equal(view.sessions_total, 3);
-    assert.equal(view.marketplace_views, 7);
-    assert.equal(view.offer_clicks, 2);
-    assert.equal(view.click_rate, 0.285714);
-    assert.equal(view.rev_attributed, 12.35);
-    assert.equal(view.rev_confirmed, 100);
-    assert.equal(view.rev_per_session, 33.333333);
-  });
-
-  it('returns a click rate and revenue per session that match the other figures', async () => {
-    const bench = new Bench();
-    const count = fc.integer({ min: 0, max: 1_000_000 });
-    const cents = fc.integer({ min: 0, max: 1_000_000_000 });
-    await fc.assert(
-      fc.asyncProperty(count, count, count, cents, async (sessions, views, clicks, confirmed) => {
-        const view = await bench.summary({ sessions, views, clicks, confirmedMicros: confirmed * 10_000 });
-        const [rate, revenue] = [views === 0 ? 0 : clicks / views, sessions === 0 ? 0 : confirmed / 100 / sessions];
-        assert(Math.abs(view.click_rate - rate) <= 0.5000001e-6 + rate * 1e-15);
-        assert(Math.abs(view.rev_per_session - revenue) <= 0.5000001e-6 + revenue * 1e-15);
-      }),
-    );
-  });
-
-  it('a summary lists lenders in the order of the aggregator', async () => {
-    const { top_lenders } = await new Bench().summary({
       topLenders: [
         { lender: 'Beta', clicks: 2, confirmedMicros: 1_500_000 },
         { lender: 'Alpha', clicks: 1, confirmedMicros: 0 },
       ],
+      byDevice: [0, 1, 2, 3, 4].map((device) => ({ ...noFigures, device, sessions: device + 1, views: 4, clicks: 1 })),
+      widgetEvents: [7, 6, 5, 4, 3, 2, 1],
+      asOfMs: Date.UTC(2026, 4, 20, 11, 59, 59, 123),
+      subsOutsideDates: 4,
     });
-    assert.deepEqual(top_lenders, [
+    assert.deepEqual([view.sessions_total, view.marketplace_views, view.offer_clicks], [3, 7, 2]);
+    assert.deepEqual([view.click_rate, view.rev_per_session], [0.285714, 33.333333]);
+    assert.deepEqual([view.rev_attributed, view.rev_confirmed], [12.35, 100]);
+    assert.deepEqual([view.as_of, view.ids_outside_dates], ['2026-05-20T11:59:59.123Z', 4]);
+    assert.deepEqual(view.top_lenders, [
       { lender: 'Beta', clicks: 2, rev_confirmed: 1.5 },
       { lender: 'Alpha', clicks: 1, rev_confirmed: 0 },
     ]);
-  });
-
-  it('a summary contains the same members for each device', async () => {
-    const { by_device } = await new Bench().summary({
-      byDevice: [0, 1, 2, 3, 4].map((device) => ({ ...noFigures, device, sessions: device + 1, views: 4, clicks: 1 })),
-    });
-    assert.deepEqual(Object.keys(by_device).sort(), ['bot', 'desktop', 'mobile', 'tablet', 'unknown']);
-    assert.deepEqual(by_device.tablet, {
-      sessions_total: 4,
-      marketplace_views: 4,
-      offer_clicks: 1,
-      click_rate: 0.25,
-      rev_attributed: 0,
-      rev_confirmed: 0,
-      rev_per_session: 0,
-    });
-  });
-
-  it('a summary counts widget events by type', async () => {
-    const { widget_events } = await new Bench().summary({ widgetEvents: [7, 6, 5, 4, 3, 2, 1] });
-    assert.deepEqual(widget_events, {
+    assert.deepEqual(Object.keys(view.by_device).sort(), ['bot', 'desktop', 'mobile', 'tablet', 'unknown']);
+    const tablet = { ...zeroMetrics, sessions_total: 4, marketplace_views: 4, offer_clicks: 1, click_rate: 0.25 };
+    assert.deepEqual(view.by_device.tablet, tablet);
+    assert.deepEqual(view.widget_events, {
       widget_loaded: 7,
       offers_rendered: 6,
       offer_impression: 5,
@@ -379,43 +290,24 @@ describe('summary', () => {
     });
   });
 
-  it('returns the time of the last projected record and the number of sub_ids outside the dates', async () => {
-    const view = await new Bench().summary({ asOfMs: Date.UTC(2026, 4, 20, 11, 59, 59, 123), subsOutsideDates: 4 });
-    assert.equal(view.as_of, '2026-05-20T11:59:59.123Z');
-    assert.equal(view.ids_outside_dates, 4);
-  });
-
-  it('returns the revenue of one matured session', async () => {
-    const view = await new Bench().summary({
-      matured: { sessions: 3, confirmedMicros: 10_000_000, confirmedUsdSquared: 100 },
-    });
-    assert.equal(view.sessions_matured, 3);
-    assert.equal(view.rev_per_session_matured, 3.333333);
-  });
-
-  it('returns a confidence interval for 30 matured sessions, but not for 29', async () => {
+  it('contains the revenue per matured session, and its confidence interval for at least 30 sessions', async () => {
     const bench = new Bench();
     // Ten sessions of 30 dollars among thirty: mean 10, sum of squares 9,000, sample variance 6,000 / 29.
     const matured = { sessions: 30, confirmedMicros: 300_000_000, confirmedUsdSquared: 9_000 };
-    const { rev_per_session_ci95 } = await bench.summary({ matured });
+    const { rev_per_session_ci95: interval } = await bench.summary({ matured });
     const margin = 1.96 * Math.sqrt(6_000 / 29 / 30);
-    assert(Math.abs(rev_per_session_ci95!.low - (10 - margin)) < 1e-6);
-    assert(Math.abs(rev_per_session_ci95!.high - (10 + margin)) < 1e-6);
+    assert(Math.abs(interval!.low - (10 - margin)) < 1e-6);
+    assert(Math.abs(interval!.high - (10 + margin)) < 1e-6);
     const few = await bench.summary({ matured: { ...matured, sessions: 29 } });
+    assert.deepEqual([few.sessions_matured, few.rev_per_session_matured], [29, 10.344828]);
     assert.equal(few.rev_per_session_ci95, null);
-  });
-
-  it('returns an interval of width zero for equal revenues', async () => {
-    const { rev_per_session_ci95 } = await new Bench().summary({
-      matured: { sessions: 40, confirmedMicros: 40 * 100_000, confirmedUsdSquared: 40 * 0.01 },
-    });
-    assert.deepEqual(rev_per_session_ci95, { low: 0.1, high: 0.1 });
+    const equal = { sessions: 40, confirmedMicros: 40 * 100_000, confirmedUsdSquared: 40 * 0.01 };
+    assert.deepEqual((await bench.summary({ matured: equal })).rev_per_session_ci95, { low: 0.1, high: 0.1 });
   });
 });
 
 describe('daily figures', () => {
   it('returns the figures of each day', async () => {
-    const none = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
     const [first, second] = [day('2026-05-01'), day('2026-05-02')];
     const view = await new Bench().days({ date_from: '2026-05-01', date_to: '2026-05-02' }, [
       {
@@ -428,7 +320,7 @@ describe('daily figures', () => {
         widgetEvents: [1, 0, 0, 0, 0, 0, 2],
         matured: true,
       },
-      { day: second, ...none, widgetEvents: noWidgetEvents, matured: false },
+      { day: second, ...noFigures, widgetEvents: noWidgetEvents, matured: false },
     ]);
     assert.deepEqual(view, {
       referrer_tag,
@@ -448,18 +340,7 @@ describe('daily figures', () => {
           widget_events: { ...noEvents, widget_loaded: 1, widget_error: 2 },
           matured: true,
         },
-        {
-          date: '2026-05-02',
-          sessions_total: 0,
-          marketplace_views: 0,
-          offer_clicks: 0,
-          click_rate: 0,
-          rev_attributed: 0,
-          rev_confirmed: 0,
-          rev_per_session: 0,
-          widget_events: noEvents,
-          matured: false,
-        },
+        { date: '2026-05-02', ...zeroMetrics, widget_events: noEvents, matured: false },
       ],
       sessions_kept_from: null,
       has_more: false,
@@ -494,14 +375,6 @@ describe('daily figures', () => {
         );
       }),
     );
-  });
-
-  it('returns 100 days per page by default', async () => {
-    const bench = new Bench();
-    const page = await bench.days({ date_from: '0001-01-01', date_to: '9999-12-31' });
-    assert.equal(page.has_more, true);
-    const { fromDay, toDay } = bench.analytics.lastQuery!;
-    assert.deepEqual([isoDate(fromDay), toDay - fromDay + 1], ['0001-01-01', 100]);
   });
 });
 
@@ -557,16 +430,12 @@ describe('rows', () => {
     });
   });
 
-  it('marks the rows of sandbox sessions', async () => {
-    const bench = new Bench();
-    const { data } = await bench.rows({}, { rows: [row(bench, {}, testTenant)] });
-    assert.equal(data[0]?.sandbox, true);
-  });
-
-  it('returns null for absent metadata and for metadata that is not an object', async () => {
+  it('returns sandbox rows, with null for absent metadata and for metadata that is not an object', async () => {
     const bench = new Bench();
     const texts = [null, '', '{', '[1]', '5', '"text"', 'null', '{}'];
-    const { data } = await bench.rows({}, { rows: texts.map((metadata) => row(bench, { metadata })) });
+    const rows = texts.map((metadata) => row(bench, { metadata }, testTenant));
+    const { data } = await bench.rows({}, { rows });
+    assert(data.every(({ sandbox }) => sandbox));
     assert.deepEqual(
       data.map(({ metadata }) => metadata),
       [...texts.slice(1).map(() => null), {}],
@@ -579,10 +448,8 @@ describe('rows', () => {
     const { afterPosition, limit } = bench.analytics.lastRowsQuery!;
     assert.deepEqual([afterPosition, limit, first.has_more], [0, 7, true]);
     const second = await bench.rows({ cursor: first.next_cursor! });
-    assert.deepEqual(
-      [bench.analytics.lastRowsQuery!.afterPosition, bench.analytics.lastRowsQuery!.limit],
-      [4_711, 100],
-    );
+    const next = bench.analytics.lastRowsQuery!;
+    assert.deepEqual([next.afterPosition, next.limit], [4_711, 100]);
     assert.deepEqual([second.has_more, second.next_cursor], [false, null]);
   });
 });
@@ -596,8 +463,11 @@ describe('pages of an analytics query', () => {
     return outcome.value.next_cursor!;
   };
 
-  it('accepts page limits from 1 to 100', async () => {
+  it('returns up to 100 items per page, and fewer with a limit', async () => {
     const bench = new Bench();
+    const page = await bench.days({ date_from: '0001-01-01', date_to: '9999-12-31' });
+    const { fromDay, toDay } = bench.analytics.lastQuery!;
+    assert.deepEqual([page.has_more, isoDate(fromDay), toDay - fromDay + 1], [true, '0001-01-01', 100]);
     for (const granularity of paged) {
       for (const limit of ['1', '10', '99', '100']) {
         assert.equal(await bench.outcome({ referrer_tag, granularity, limit }), 'ok');
@@ -616,35 +486,21 @@ describe('pages of an analytics query', () => {
     assert.equal(await bench.outcome({ referrer_tag, granularity: 'summary', cursor }), 'INVALID_REQUEST cursor');
   });
 
-  it('later pages use the dates of the first page, also after midnight', async () => {
+  it('uses the dates of the first page for later pages, also after midnight, and rejects other dates', async () => {
     for (const granularity of paged) {
       const bench = new Bench();
       const cursor = await cursorOf(bench, { referrer_tag, granularity });
       bench.clock.advance(86_400_000);
-      const outcome = await bench.query({ referrer_tag, granularity, cursor });
-      assert(outcome.ok);
-      const { date_from, date_to } = outcome.value;
-      assert.deepEqual([date_from, date_to], ['2026-04-20', '2026-05-20']);
-    }
-  });
-
-  it('a query for a later page accepts the dates of the first page or no dates, and rejects other dates', async () => {
-    for (const granularity of paged) {
-      const bench = new Bench();
-      const cursor = await cursorOf(bench, { referrer_tag, granularity, date_to: '2026-05-10' });
-      const outcomeWith = (dates: AnalyticsRequest) => bench.outcome({ referrer_tag, granularity, cursor, ...dates });
-      const [date_from, date_to] = ['2026-04-10', '2026-05-10'];
+      const request = { referrer_tag, granularity, cursor };
+      const [date_from, date_to] = ['2026-04-20', '2026-05-20'];
       for (const dates of [{}, { date_from }, { date_to }, { date_from, date_to }]) {
-        assert.equal(await outcomeWith(dates), 'ok');
+        const view = await bench.view<RowsView>({ ...request, ...dates });
+        assert.deepEqual([view.date_from, view.date_to], [date_from, date_to]);
       }
-      for (const dates of [
-        { date_from: '2026-04-11', date_to },
-        { date_to: '2026-05-20' },
-        { date_from: '2026-05-11' },
-      ]) {
-        assert.equal(await outcomeWith(dates), 'INVALID_REQUEST cursor');
+      for (const dates of [{ date_from: '2026-04-21', date_to }, { date_to: '2026-05-21' }, { date_from: date_to }]) {
+        assert.equal(await bench.outcome({ ...request, ...dates }), 'INVALID_REQUEST cursor');
       }
-      assert.equal(await outcomeWith({ date_from: 'then' }), 'INVALID_REQUEST date_from');
+      assert.equal(await bench.outcome({ ...request, date_from: 'then' }), 'INVALID_REQUEST date_from');
     }
   });
 
@@ -667,11 +523,7 @@ describe('pages of an analytics query', () => {
         assert.equal(await bench.outcome({ ...request, cursor }), expected);
       }
     }
-  });
-
-  it('a query for a later page accepts sub_ids in another order and additional invalid sub_ids', async () => {
-    const bench = new Bench();
-    const [one, other] = [bench.issue(), bench.issue()];
+    // The order of the sub_ids and invalid sub_ids have no effect.
     const cursor = await cursorOf(bench, { granularity: 'row', sub_id_list: `${one},${other}` });
     const sub_id_list = [other, 'stray', one, one].join(',');
     assert.equal(await bench.outcome({ granularity: 'row', sub_id_list, cursor }), 'ok');
@@ -679,35 +531,25 @@ describe('pages of an analytics query', () => {
 
   it('rejects a cursor of another account, vertical or mode', async () => {
     const bench = new Bench();
-    const cursor = await cursorOf(bench, { referrer_tag, granularity: 'row' });
-    const others: Tenant[] = [
-      testTenant,
-      { ...liveTenant, account: 43 },
-      { ...liveTenant, vertical: { ...liveTenant.vertical, number: 2 } },
-    ];
-    for (const tenant of others) {
-      const outcome = await bench.query({ referrer_tag, granularity: 'row', cursor }, tenant);
-      assert.deepEqual(outcome, invalidRequest('cursor'));
+    const request = {
+      referrer_tag,
+      granularity: 'row',
+      cursor: await cursorOf(bench, { referrer_tag, granularity: 'row' }),
+    };
+    const otherVertical = { ...liveTenant, vertical: { ...liveTenant.vertical, number: 2 } };
+    for (const tenant of [testTenant, { ...liveTenant, account: 43 }, otherVertical]) {
+      assert.equal(await bench.outcome(request, tenant), 'INVALID_REQUEST cursor');
     }
   });
 });
 
-describe('an analytics query', () => {
-  const granularities = ['summary', 'daily', 'row'];
-
-  it('an analytics query returns SERVICE_UNAVAILABLE while the aggregator is unavailable', async () => {
-    const bench = new Bench();
+it('returns SERVICE_UNAVAILABLE while the aggregator is unavailable, and throws unexpected errors', async () => {
+  const bench = new Bench();
+  for (const granularity of ['summary', 'daily', 'row']) {
     bench.analytics.error = new AnalyticsUnavailableError('gone');
-    for (const granularity of granularities) {
-      const outcome = await bench.query({ referrer_tag, granularity });
-      assert.deepEqual(outcome, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
-    }
-  });
-
-  it('an analytics query does not catch unexpected errors of the aggregator', async () => {
-    const bench = new Bench();
+    const outcome = await bench.query({ referrer_tag, granularity });
+    assert.deepEqual(outcome, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     bench.analytics.error = new TypeError('a bug');
-    for (const granularity of granularities)
-      await assert.rejects(bench.query({ referrer_tag, granularity }), TypeError);
-  });
+    await assert.rejects(bench.query({ referrer_tag, granularity }), TypeError);
+  }
 });

@@ -9,17 +9,16 @@ import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { InternTable } from '../../src/sessions/intern-table.ts';
 import { RankingArena } from '../../src/sessions/ranking-arena.ts';
 import { SessionShard } from '../../src/sessions/session-shard.ts';
+import { loadId } from '../support/api-caller.ts';
+import { liveTenant, ringOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ringOf } from '../support/secrets.ts';
-import { liveTenant } from '../support/tenants.ts';
-import { loadId } from '../support/widget-caller.ts';
 
-/** A log that fails as it is told to: no disk fails on demand, and here only the outcome matters. */
-class TroubledLog implements Pick<Ledger, 'append' | 'durablePosition'> {
+/** A log whose failures a test controls. */
+class FailingLog implements Pick<Ledger, 'append' | 'durablePosition'> {
   readonly records: WidgetEventsReported[] = [];
   isFull = false;
   error: LogUnavailableError | null = null;
-  /** Nothing is durable before this is. */
+  /** Records become durable after this promise resolves. */
   disk: Promise<void> = Promise.resolve();
   durablePosition = 0;
 
@@ -29,7 +28,6 @@ class TroubledLog implements Pick<Ledger, 'append' | 'durablePosition'> {
     return { position, durable: this.error === null ? this.#store(position) : Promise.reject(this.error) };
   }
 
-  /** Whoever waits hears of the position as it is by then. */
   async #store(position: number): Promise<void> {
     await this.disk;
     this.durablePosition = Math.max(this.durablePosition, position);
@@ -38,7 +36,7 @@ class TroubledLog implements Pick<Ledger, 'append' | 'durablePosition'> {
 
 function setUp() {
   const clock = new ManualClock();
-  const ledger = new TroubledLog();
+  const ledger = new FailingLog();
   const subIds = new SubIds(ringOf('reports'), new RandomPool());
   const subId = subIds.issue(clock.wallMs(), 1, 1, 'live');
   const part = new SessionShard({
@@ -49,24 +47,24 @@ function setUp() {
   parseSubIdWords(subId, id);
   part.add(id, liveTenant);
   const session = part.get(id, subId)!;
-  const told: string[] = [];
+  const counted: string[] = [];
   const ports = {
     clock,
     subIds,
     ledger: ledger as unknown as Ledger,
-    onWidgetEvents: (types: readonly string[]) => told.push(...types),
+    onWidgetEvents: (types: readonly string[]) => counted.push(...types),
   };
   const report = (...ids: string[]) =>
     recordWidgetEvents(ports, session, subId, {
       load: loadId(9),
       events: ids.map((id) => ({ event_id: id, type: 'offer_impression', svc_offer_id: `offer-${id}` })),
     });
-  return { ledger, report, told };
+  return { ledger, report, counted };
 }
 
 describe('recordWidgetEvents', () => {
   it('records all new widget events of a request in one record', async () => {
-    const { ledger, report, told } = setUp();
+    const { ledger, report, counted } = setUp();
     assert.ok((await report('a', 'b')).ok);
     assert.ok((await report('b', 'c')).ok);
     const [first, second] = ledger.records;
@@ -80,23 +78,23 @@ describe('recordWidgetEvents', () => {
     assert.deepEqual([second![5], second![6]], [[2], ['offer-c']]);
     assert.equal(first![3].length, 8);
     assert.deepEqual([first![4].length, second![4].length], [16, 8]);
-    assert.deepEqual(told, ['offer_impression', 'offer_impression', 'offer_impression']);
+    assert.deepEqual(counted, ['offer_impression', 'offer_impression', 'offer_impression']);
   });
 
   it('accepts widget events again after the ledger rejected them', async () => {
-    const { ledger, report, told } = setUp();
+    const { ledger, report, counted } = setUp();
     ledger.isFull = true;
     const refused = await report('a');
-    assert.ok(!refused.ok && refused.refusal.code === 'SERVICE_UNAVAILABLE');
-    assert.ok(refused.refusal.retryAfterSeconds! >= 1);
+    assert.ok(!refused.ok && refused.error.code === 'SERVICE_UNAVAILABLE');
+    assert.ok(refused.error.retryAfterSeconds! >= 1);
     ledger.isFull = false;
     assert.ok((await report('a')).ok);
     assert.equal(ledger.records.length, 1);
-    assert.equal(told.length, 1);
+    assert.equal(counted.length, 1);
   });
 
   it('records repeated widget events once when the ledger is slow', async () => {
-    const { ledger, report, told } = setUp();
+    const { ledger, report, counted } = setUp();
     ledger.error = new LogUnavailableError('slow', new Promise(() => {}));
     assert.ok(!(await report('a')).ok);
     assert.ok(!(await report('a')).ok);
@@ -104,7 +102,7 @@ describe('recordWidgetEvents', () => {
     ledger.durablePosition = 1;
     assert.ok((await report('a')).ok);
     assert.equal(ledger.records.length, 1);
-    assert.equal(told.length, 1);
+    assert.equal(counted.length, 1);
   });
 
   it('answers a repeated request only after the first record is durable', async () => {
@@ -129,7 +127,7 @@ describe('recordWidgetEvents', () => {
     const both = [report('a'), report('a')];
     disk.reject(new LogUnavailableError('slow', new Promise(() => {})));
     for (const outcome of await Promise.all(both)) {
-      assert.ok(!outcome.ok && outcome.refusal.code === 'SERVICE_UNAVAILABLE' && outcome.refusal.outcomeUnknown);
+      assert.ok(!outcome.ok && outcome.error.code === 'SERVICE_UNAVAILABLE' && outcome.error.outcomeUnknown);
     }
   });
 });

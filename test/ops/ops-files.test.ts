@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
+import { publicRouteNames } from '../../src/http/routes/routing.ts';
+import { logNames } from '../../src/metrics/gauges.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
-import { Scrape } from '../support/scrape.ts';
-import { scrapeOverTls } from '../support/scrape-over-tls.ts';
-import { visitEverything } from '../support/visit-everything.ts';
-import { parsePromQl, type Selector } from './promql.ts';
+import { requestEveryRoute, Scrape, scrapeOverTls } from '../support/scrape.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const operationsPage = read('docs/operations-api.md');
 
 interface Alert {
   readonly alert: string;
@@ -50,21 +55,69 @@ const targets = panels.flatMap(({ title, targets: ofPanel = [] }) =>
   ofPanel.map((target) => ({ where: `panel "${title}"`, ...target })),
 );
 
-/** What the scraper adds to every series, and what only it knows. */
-const targetLabels = ['job', 'instance'];
-const ofScraper = 'up';
-
-/** What is wrong with the series that an expression names, by what a service with some traffic showed. */
-function faultsOf(expression: string, scrape: Scrape): string[] {
-  const { fault, selectors } = parsePromQl(expression);
-  if (fault !== null) return [`cannot be parsed from "${fault}" on`];
-  if (selectors.length === 0) return ['looks at nothing'];
-  return selectors
-    .filter(({ metric }) => metric !== ofScraper)
-    .flatMap((selector) => faultsOfSelector(selector, scrape));
+/** A series in an expression. */
+interface Selector {
+  readonly metric: string;
+  readonly matchers: readonly { readonly label: string; readonly operator: string; readonly value: string }[];
+  /** Functions that contain the series, innermost first. */
+  readonly functions: readonly string[];
+  /** Labels by which the expression groups or joins the series. */
+  readonly groupedBy: readonly string[];
 }
 
-function faultsOfSelector({ metric, matchers, functions, groupedBy }: Selector, scrape: Scrape): string[] {
+interface PromQl {
+  /** Text from the first syntax error on, or null. */
+  readonly fault: string | null;
+  readonly selectors: readonly Selector[];
+}
+
+/** Parses a PromQL expression. Replaces Grafana's variables of time spans. */
+function parsePromQl(expression: string): PromQl {
+  const text = expression.replaceAll(/\$__(rate_interval|range|interval)\b/g, '5m');
+  let fault: string | null = null;
+  const selectors: Selector[] = [];
+  const textOf = (part: { readonly from: number; readonly to: number } | null): string =>
+    part === null ? '' : text.slice(part.from, part.to);
+  parser.parse(text).iterate({
+    enter({ type, node }) {
+      if (type.isError) fault ??= text.slice(node.from);
+      if (type.name !== 'VectorSelector') return;
+      const functions: string[] = [];
+      const groupedBy: string[] = [];
+      for (let around = node.parent; around !== null; around = around.parent) {
+        if (around.name === 'FunctionCall') functions.push(textOf(around.getChild('FunctionIdentifier')));
+        for (const modifier of [around.getChild('AggregateModifier'), around.getChild('MatchingModifierClause')]) {
+          for (const labels of modifier?.getChildren('GroupingLabels') ?? []) {
+            groupedBy.push(...labels.getChildren('LabelName').map(textOf));
+          }
+        }
+      }
+      const matchers = (node.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? []).map((matcher) => ({
+        label: textOf(matcher.getChild('LabelName')),
+        operator: textOf(matcher.getChild('MatchOp')),
+        value: textOf(matcher.getChild('StringLiteral')).slice(1, -1),
+      }));
+      selectors.push({ metric: textOf(node.getChild('Identifier')), matchers, functions, groupedBy });
+    },
+  });
+  return { fault, selectors };
+}
+
+/** Labels that Prometheus adds to every series, and the series that only Prometheus has. */
+const targetLabels = ['job', 'instance'];
+const prometheusSeries = 'up';
+
+/** Returns the errors in the series of an expression, compared with the metrics of a service with some traffic. */
+function findFaults(expression: string, scrape: Scrape): string[] {
+  const { fault, selectors } = parsePromQl(expression);
+  if (fault !== null) return [`cannot be parsed from "${fault}" on`];
+  if (selectors.length === 0) return ['has no series'];
+  return selectors
+    .filter(({ metric }) => metric !== prometheusSeries)
+    .flatMap((selector) => findSelectorFaults(selector, scrape));
+}
+
+function findSelectorFaults({ metric, matchers, functions, groupedBy }: Selector, scrape: Scrape): string[] {
   const samples = scrape.find(metric);
   if (samples.length === 0) return [`${metric} is in no scrape`];
   const faults: string[] = [];
@@ -73,7 +126,7 @@ function faultsOfSelector({ metric, matchers, functions, groupedBy }: Selector, 
     if (!labels.has(label)) faults.push(`${metric} has no label ${label}`);
   }
   for (const { label, operator, value } of matchers) {
-    // A variable of the dashboard, a pattern, or what is to be left out.
+    // Skips variables of the dashboard, patterns and negated matchers.
     if (targetLabels.includes(label) || !/^=~?$/.test(operator) || !/^[\w|-]+$/.test(value)) continue;
     for (const one of value.split('|')) {
       if (!samples.some((sample) => sample.labels[label] === one)) faults.push(`${metric} has no ${label} ${one}`);
@@ -83,29 +136,29 @@ function faultsOfSelector({ metric, matchers, functions, groupedBy }: Selector, 
   const grows = family.type !== 'gauge';
   const byRate = functions.some((name) => name === 'rate' || name === 'increase');
   if (grows !== byRate)
-    faults.push(`${metric} is a ${family.type}, looked at ${byRate ? 'by its growth' : 'as it is'}`);
+    faults.push(`${metric} is a ${family.type}, used ${byRate ? 'as a counter' : 'without a rate'}`);
   if (functions.includes('histogram_quantile') && !groupedBy.includes('le')) faults.push(`${metric} loses its le`);
   return faults;
 }
 
-/** As a heading of Markdown is linked by: `MarketplaceNotReady` as `marketplace-not-ready`. */
+/** Returns the anchor of a heading: `marketplace-not-ready` for `MarketplaceNotReady`. */
 function kebab(name: string): string {
   return name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
 }
 
-describe('the files for whoever runs the service', () => {
+describe('alerts, dashboard and documented metrics', () => {
   let market: RunningMarketplace;
   let scrape: Scrape;
   before(async () => {
     market = await RunningMarketplace.start('uws');
-    await visitEverything(market);
+    await requestEveryRoute(market);
     scrape = (await Scrape.of(market.operations)).joinedBy(await scrapeOverTls());
   });
   after(() => market?.close());
 
   test('alerts use existing series', () => {
     assert.deepEqual(
-      alerts.flatMap(({ alert, expr }) => faultsOf(expr, scrape).map((fault) => `${alert}: ${fault}`)),
+      alerts.flatMap(({ alert, expr }) => findFaults(expr, scrape).map((fault) => `${alert}: ${fault}`)),
       [],
     );
   });
@@ -113,7 +166,7 @@ describe('the files for whoever runs the service', () => {
   test('alert texts use labels of their expression', () => {
     const faults = alerts.flatMap(({ alert, expr, annotations }) => {
       const { selectors } = parsePromQl(expr);
-      const left = new Set(
+      const labelsLeft = new Set(
         selectors.flatMap(({ metric, groupedBy }) =>
           groupedBy.length > 0
             ? groupedBy
@@ -125,7 +178,7 @@ describe('the files for whoever runs the service', () => {
           .join(' ')
           .matchAll(/\$labels\.(\w+)/g),
       ]
-        .filter(([, label]) => !left.has(label!))
+        .filter(([, label]) => !labelsLeft.has(label!))
         .map(([, label]) => `${alert} has no ${label}`);
     });
     assert.deepEqual(faults, []);
@@ -133,7 +186,7 @@ describe('the files for whoever runs the service', () => {
 
   test('panels use existing series', () => {
     assert.deepEqual(
-      targets.flatMap(({ where, expr }) => faultsOf(expr, scrape).map((fault) => `${where}: ${fault}`)),
+      targets.flatMap(({ where, expr }) => findFaults(expr, scrape).map((fault) => `${where}: ${fault}`)),
       [],
     );
   });
@@ -146,18 +199,51 @@ describe('the files for whoever runs the service', () => {
     assert.deepEqual(missing, []);
   });
 
-  test('the check finds invalid expressions', () => {
-    for (const [expression, fault] of [
-      ['marketplace_redy == 0', /in no scrape/],
-      ['sum by (path) (rate(marketplace_requests_total[5m]))', /no label path/],
-      ['rate(marketplace_requests_total{route="sesion"}[5m])', /no route sesion/],
-      ['marketplace_requests_total > 5', /looked at as it is/],
-      ['rate(marketplace_live_sessions[5m])', /looked at by its growth/],
-      ['histogram_quantile(0.9, sum(rate(marketplace_request_duration_seconds_bucket[5m])))', /loses its le/],
-      ['sum(rate(marketplace_requests_total[5m])', /cannot be parsed/],
-    ] as const) {
-      assert.match(faultsOf(expression, scrape).join(), fault, expression);
-    }
+  test('docs/operations-api.md lists exactly the metrics of a scrape with type and labels', async () => {
+    const shown = [...scrape.families.values()].map(({ name, type, samples }) => {
+      const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
+      labels.delete('le');
+      return `${name}, ${type}: ${[...labels].sort().join(' ')}`;
+    });
+    const rows = operationsPage.matchAll(/^\| `([a-z_]+)` \| (counter|gauge|histogram) \|([^|]*)\|/gm);
+    const documented = [...rows].map(
+      ([, name, type, labels]) =>
+        `${name}, ${type}: ${labels!.trim().replaceAll('`', '').split(', ').sort().join(' ')}`,
+    );
+    assert.deepEqual(documented.sort(), shown.sort());
+  });
+
+  test('docs/operations-api.md names every label value', async () => {
+    const values = ['limit', 'reason', 'kind'].flatMap((label) =>
+      scrape.samples.flatMap(({ labels }) => labels[label] ?? []),
+    );
+    for (const value of [...values, ...publicRouteNames, ...logNames])
+      assert.ok(operationsPage.includes(`\`${value}\``), value);
+  });
+
+  test('commands of docs/operations-api.md run unchanged', async (t) => {
+    // The commands use the data folder `data/`.
+    const folder = mkdtempSync(join(tmpdir(), 'operations-page-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    symlinkSync(market.dataDir, join(folder, 'data'));
+    const blocks = [...operationsPage.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block!);
+    assert.ok(blocks.length >= 4);
+    const script = blocks.join('').replace('127.0.0.1:9090', `127.0.0.1:${market.operations.port}`);
+    const commands = script.replaceAll('curl -sS', 'curl -sS --fail-with-body');
+    const { stdout } = await promisify(execFile)('bash', ['-euc', commands], { cwd: folder });
+    const lines = stdout.split('\n');
+    assert.deepEqual(lines.slice(0, 2), ['{"status":"ok"}', '{"status":"ready"}']);
+    const [issued, list, shown, revoked] = lines.slice(2, 6).map((line) => JSON.parse(line));
+    assert.match(issued.key, /^svc_pl_test_/);
+    assert.equal(issued.requests_per_minute, 2_000);
+    assert.ok(list.length >= 2);
+    assert.deepEqual([shown.id, shown.state, revoked.id, revoked.state], [issued.id, 'active', issued.id, 'revoked']);
+    const [allowed, all, ofAcme, removed] = lines.slice(6, 10).map((line) => JSON.parse(line));
+    assert.equal(allowed.length, 2);
+    assert.deepEqual(all, ofAcme);
+    assert.deepEqual(removed, [{ origin: 'http://localhost:3000', outcome: 'removed' }]);
+    assert.match(lines.slice(10).join('\n'), /^marketplace_ready 1$/m);
+    assert.equal(market.marketplace.keys.list().find(({ id }) => id === issued.id)?.revokedAtMs !== null, true);
   });
 });
 
@@ -194,19 +280,19 @@ test('panels use the selected data source, have a title and do not overlap', () 
       assert.match(uid, /^\$\{datasource\}$/, title);
     }
     for (const { expr } of ofPanel) {
-      // Of the services chosen, and no others.
+      // Every series is limited to the selected services.
       const chosen = expr.match(/\{[^}]*job=~"\$job",instance=~"\$instance"\}/g) ?? [];
       assert.equal(chosen.length, parsePromQl(expr).selectors.length, `${title}: ${expr}`);
       for (const [, name] of expr.matchAll(/\$(?!__)(\w+)/g)) assert.ok(variables.has(name!), `${title}: $${name}`);
     }
   }
-  const places = new Map<string, string>();
+  const titles = new Map<string, string>();
   for (const { title, gridPos } of dashboard.panels) {
     assert.ok(gridPos.x + gridPos.w <= 24, title);
     for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
       for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
-        assert.equal(places.get(`${x} ${y}`), undefined, `${title} and ${places.get(`${x} ${y}`)}`);
-        places.set(`${x} ${y}`, title);
+        assert.equal(titles.get(`${x} ${y}`), undefined, `${title} and ${titles.get(`${x} ${y}`)}`);
+        titles.set(`${x} ${y}`, title);
       }
     }
   }

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { after, before, test } from 'node:test';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { linksOf, targetOf } from '../support/markdown-links.ts';
+import { linksOf, targetOf } from '../support/documents.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { checkout } from './copy-checkout.ts';
 import { examplesIn } from './document-examples.ts';

@@ -1,27 +1,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CleanupStack, DrainTimer, ServiceLifecycle } from '../../src/server/lifecycle.ts';
+import { CleanupStack, ServiceLifecycle } from '../../src/server/lifecycle.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
-test('the drain deadline starts after the shutdown delay', () => {
+const healthy = { ledger: { healthy: true }, journal: { healthy: true }, analytics: { healthy: true } };
+
+test('the drain deadline starts after the shutdown delay', async () => {
   const clock = new ManualClock();
-  const drain = new DrainTimer(clock, { delayMs: 3_000, deadlineMs: 5_000 });
+  const drain = { delayMs: 3_000, deadlineMs: 5_000 };
+  const lifecycle = new ServiceLifecycle({ clock, drain, cleanup: new CleanupStack(), ...healthy });
   clock.advance(60_000);
-  drain.start();
-  assert.deepEqual([drain.delayMs, drain.remainingMs], [3_000, 5_000]);
+  await lifecycle.stop();
+  assert.deepEqual([lifecycle.drainDelayMs, lifecycle.drainRemainingMs], [3_000, 5_000]);
   clock.advance(3_000);
-  assert.equal(drain.remainingMs, 5_000);
+  assert.equal(lifecycle.drainRemainingMs, 5_000);
   clock.advance(4_000);
-  assert.equal(drain.remainingMs, 1_000);
+  assert.equal(lifecycle.drainRemainingMs, 1_000);
   clock.advance(4_000);
-  assert.equal(drain.remainingMs, 0);
+  assert.equal(lifecycle.drainRemainingMs, 0);
 });
 
-test('an expired drain has no delay and no remaining time', () => {
-  const drain = new DrainTimer(new ManualClock(), { delayMs: 3_000, deadlineMs: 5_000 });
-  drain.start();
-  drain.expire();
-  assert.deepEqual([drain.delayMs, drain.remainingMs], [0, 0]);
+test('an immediate stop has no delay and no remaining time', async () => {
+  const drain = { delayMs: 3_000, deadlineMs: 5_000 };
+  const lifecycle = new ServiceLifecycle({
+    ...{ clock: new ManualClock(), drain, cleanup: new CleanupStack() },
+    ...healthy,
+  });
+  await lifecycle.stopNow();
+  assert.deepEqual([lifecycle.drainDelayMs, lifecycle.drainRemainingMs], [0, 0]);
 });
 
 test('reports why the service is not ready, and runs the cleanup of the service once', async () => {
@@ -33,9 +39,8 @@ test('reports why the service is not ready, and runs the cleanup of the service 
     clock: new ManualClock(),
     drain: { delayMs: 0, deadlineMs: 5_000 },
     cleanup,
-    ledger: { healthy: true },
+    ...healthy,
     journal,
-    analytics: { healthy: true },
   });
   assert.deepEqual(lifecycle.notReadyReasons(), ['the service is starting']);
   lifecycle.markServing();

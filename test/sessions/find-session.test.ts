@@ -6,9 +6,8 @@ import { findSession } from '../../src/sessions/find-session.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { Session } from '../../src/sessions/session-store.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
+import { liveTenant, ringOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { ringOf } from '../support/secrets.ts';
-import { liveTenant, testTenant } from '../support/tenants.ts';
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
 
@@ -54,7 +53,7 @@ class Bench {
       this.missing++;
     };
     const outcome = findSession({ clock, sessions, subIds, sessionTtlMs, onSessionMissing }, tenant, id);
-    return outcome.ok ? outcome.value : outcome.refusal.code;
+    return outcome.ok ? outcome.value : outcome.error.code;
   }
 }
 

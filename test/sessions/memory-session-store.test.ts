@@ -3,10 +3,9 @@ import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { formatSubId } from '../../src/ids/sub-id.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import { liveTenant, subIdAt, testTenant } from '../support/identities.ts';
 import { subOf } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { subIdAt } from '../support/sub-id-at.ts';
-import { liveTenant, testTenant } from '../support/tenants.ts';
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
 

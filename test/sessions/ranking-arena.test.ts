@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import type { UnavailableOffers } from '../../src/matching/matcher.ts';
-import { noUnavailableOffers } from '../../src/matching/matcher.ts';
+import { noUnavailableOffers, type UnavailableOffers } from '../../src/matching/matcher.ts';
 import { RankingArena } from '../../src/sessions/ranking-arena.ts';
-import { memoryBesideHeap, memoryOfHeap } from '../support/collect-garbage.ts';
-import { rankedOf } from '../support/ranked-of.ts';
+import { memoryBesideHeap, memoryOfHeap } from './collect-garbage.ts';
+import { rankedOf } from './ranked-of.ts';
 
 const tokenLengthMax = bounds.clickTokenCharactersMax;
 /** More rankings than fit into one buffer. */

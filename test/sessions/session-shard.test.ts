@@ -8,11 +8,10 @@ import { RankingArena } from '../../src/sessions/ranking-arena.ts';
 import { SessionShard } from '../../src/sessions/session-shard.ts';
 import type { CachedRanking, Session } from '../../src/sessions/session-store.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
-import { collectGarbage, memoryBesideHeap } from '../support/collect-garbage.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
-import { rankedOf } from '../support/ranked-of.ts';
-import { subIdOfWords } from '../support/sub-id-at.ts';
-import { liveTenant, testTenant } from '../support/tenants.ts';
+import { liveTenant, subIdOfWords, testTenant } from '../support/identities.ts';
+import { collectGarbage, memoryBesideHeap } from './collect-garbage.ts';
+import { rankedOf } from './ranked-of.ts';
 
 const leaseTenant: Tenant = { account: 7, vertical: equipmentLeases, mode: 'live' };
 const tenants = [liveTenant, testTenant, leaseTenant];

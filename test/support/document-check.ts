@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { Vertical } from '../../src/index.ts';
+import { personalLoans, type Vertical } from '../../src/index.ts';
 import { openApiDocument } from '../../src/openapi/openapi-document.ts';
 import type {
   OpenApiDocument,
@@ -10,9 +10,43 @@ import type {
   PathItem,
   Reference,
   Response,
-} from '../../src/openapi/openapi-types.ts';
-import type { ErrorBody } from './answers.ts';
-import type { Answer, Asked } from './http-client.ts';
+} from '../../src/openapi/schema-parts.ts';
+import type { ErrorBody } from './api-caller.ts';
+import { equipmentLeases } from './equipment-leases.ts';
+import type { Answer, HttpRequest } from './http-client.ts';
+
+const checks = new Map<string, DocumentCheck>();
+
+/** Returns the check of a vertical's OpenAPI document. Each process creates the check once. */
+export function documentCheck(segment: string): DocumentCheck | undefined {
+  const vertical = [personalLoans, equipmentLeases].find((each) => each.segment === segment);
+  if (vertical === undefined) return undefined;
+  let check = checks.get(segment);
+  if (check === undefined) {
+    check = new DocumentCheck(vertical);
+    checks.set(segment, check);
+  }
+  return check;
+}
+
+/** Checks the error response to bytes that are not a valid request. */
+export function checkErrorOfInvalidRequest(answer: Answer): void {
+  documentCheck(personalLoans.segment)?.checkError(answer);
+}
+
+/**
+ * Checks a response of the public listener against the OpenAPI document. `HttpClient` and `ServiceConnection` call this
+ * function for every response, and test/architecture/checked-answers.test.ts rejects other clients.
+ *
+ * The check skips paths that are not in the document (see `DocumentCheck.check`), the operations listener, which has no
+ * document, and error responses that an engine generates (see `ServiceConnection`). Only test/widget/suites/documented-requests.ts
+ * checks the requests of browsers. Other browser tests are about the pages, and some of them replace responses.
+ */
+export function checkAgainstDocuments(asked: HttpRequest, answer: Answer): void {
+  const segment = /^\/v1\/([^/?]+)\//.exec(asked.path)?.[1];
+  // The paths for browsers and their descriptions are the same for all verticals.
+  documentCheck(segment ?? personalLoans.segment)?.check(asked, answer);
+}
 
 const origin = 'http://127.0.0.1:8080';
 const urls = { public: origin, click: origin, widget: `${origin}/w`, cdn: `${origin}/cdn` };
@@ -40,7 +74,7 @@ const ordinaryHeaders = new Set([
  * Checks requests and responses against the OpenAPI document of a vertical. Reports responses that the document does not
  * describe and accepted requests that the document does not allow.
  */
-export class DocumentCheck {
+class DocumentCheck {
   readonly document: OpenApiDocument;
   readonly #base: string;
   readonly #seen = new Set<string>();
@@ -90,7 +124,7 @@ export class DocumentCheck {
    * Checks a response and its request. Skips paths that are not in the document: the document and its reference page, logos,
    * the landing page of sandbox clicks, and unknown paths. These paths are not part of the API and have their own tests.
    */
-  check(asked: Asked, answer: Answer): void {
+  check(asked: HttpRequest, answer: Answer): void {
     const { method = 'GET' } = asked;
     const mark = asked.path.indexOf('?');
     const address = mark < 0 ? asked.path : asked.path.slice(0, mark);
@@ -113,7 +147,7 @@ export class DocumentCheck {
     if (answer.status < 300) this.#checkRequest(operation, ['paths', path, verb], asked, query);
   }
 
-  #checkAnswer(operation: Operation, where: readonly string[], asked: Asked, answer: Answer): void {
+  #checkAnswer(operation: Operation, where: readonly string[], asked: HttpRequest, answer: Answer): void {
     const status = String(answer.status) in operation.responses ? String(answer.status) : 'default';
     const documented = operation.responses[status];
     const what = `${operation.operationId} ${answer.status}`;
@@ -162,7 +196,7 @@ export class DocumentCheck {
   }
 
   /** Checks a request that was accepted. */
-  #checkRequest(operation: Operation, where: readonly string[], asked: Asked, query: string): void {
+  #checkRequest(operation: Operation, where: readonly string[], asked: HttpRequest, query: string): void {
     const sent = new URLSearchParams(query);
     const headers = new Map(Object.entries(asked.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
     for (const [place, parameter] of (operation.parameters ?? []).entries()) {
@@ -231,7 +265,7 @@ function isForPages(item: PathItem): boolean {
 }
 
 /** Whether a request is a prefetch. A prefetch that would be counted is rejected without a body. */
-function asksAhead({ headers = {} }: Asked): boolean {
+function asksAhead({ headers = {} }: HttpRequest): boolean {
   return Object.keys(headers).some((name) => /^(sec-purpose|purpose|x-moz)$/i.test(name));
 }
 

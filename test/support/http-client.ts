@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
-import { checkAgainstDocuments } from './document-checks.ts';
-import { unpacked } from './unpacked.ts';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { checkAgainstDocuments } from './document-check.ts';
 
-export interface Asked {
+export interface HttpRequest {
   readonly method?: string;
   /** Path and query, sent without changes. */
   readonly path: string;
@@ -29,7 +29,7 @@ export const marker = 'zq7echo';
 
 /**
  * Sends requests one after another to one listener. Checks every response: no header is repeated, the common headers are
- * correct (`assertOurs`), and the response conforms to the OpenAPI document. Requests that need other clients use a
+ * correct (`assertServiceHeaders`), and the response conforms to the OpenAPI document. Requests that need other clients use a
  * `ServiceConnection`, which makes the same checks.
  */
 export class HttpClient {
@@ -43,7 +43,7 @@ export class HttpClient {
     this.#isPublic = isPublic;
   }
 
-  async send(asked: Asked): Promise<Received> {
+  async send(asked: HttpRequest): Promise<Received> {
     const { method = 'GET', path, headers = {}, body } = asked;
     const options: RequestOptions = { host: '127.0.0.1', port: this.port, agent: this.#agent, method, path, headers };
     const answer = await new Promise<Received>((resolve, reject) => {
@@ -51,7 +51,7 @@ export class HttpClient {
       sent.on('error', reject);
       sent.end(body);
     });
-    assertOurs(answer);
+    assertServiceHeaders(answer);
     if (this.#isPublic) checkAgainstDocuments(asked, answer);
     return answer;
   }
@@ -74,11 +74,21 @@ async function readAnswer(message: IncomingMessage): Promise<Received> {
 }
 
 /** Asserts the request id and `nosniff`, no name of the server software, and no error message with the marker. */
-export function assertOurs({ status, headers, text }: Answer): void {
+export function assertServiceHeaders({ status, headers, text }: Answer): void {
   assert.match(headers.get('x-request-id') ?? '', /^[\w-]{8,64}$/);
   assert.equal(headers.get('x-content-type-options'), 'nosniff');
   assert.equal(headers.has('server'), false);
   if (status < 400) return;
   const all = [...headers.entries()].flat().join('\n') + text;
   assert.ok(!all.toLowerCase().includes(marker), `an error repeats what was submitted: ${all}`);
+}
+
+/** Returns the text of a body, decompressed according to its Content-Encoding header. */
+export function unpacked(bytes: Buffer, headers: ReadonlyMap<string, string>): string {
+  const encoding = headers.get('content-encoding');
+  // A response to HEAD has the header but no body.
+  if (encoding === undefined || bytes.length === 0) return bytes.toString();
+  if (encoding === 'br') return brotliDecompressSync(bytes).toString();
+  if (encoding === 'gzip') return gunzipSync(bytes).toString();
+  return assert.fail(`a body is sent as ${encoding}`);
 }

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import type { HttpClient } from './http-client.ts';
+import { rmSync } from 'node:fs';
+import { bounds } from '../../src/bounds.ts';
+import { createMarketplace } from '../../src/index.ts';
+import { loadId } from './api-caller.ts';
+import { HttpClient } from './http-client.ts';
+import { type RunningMarketplace, temporaryFolder } from './running-marketplace.ts';
+import { selfSigned, writeCertificate } from './self-signed.ts';
+import { personalLoansFixture as fixture } from './vertical-fixtures.ts';
 
 export interface Sample {
   /** Name of the sample, with the suffix `_bucket`, `_sum` or `_count` for histograms. */
@@ -82,4 +89,52 @@ function parseSample(line: string): Sample {
   const value = Number(number);
   assert.ok(Number.isFinite(value), line);
   return { name, labels, value };
+}
+
+/** Returns the metrics of a service whose public listener uses TLS, before the first request. */
+export async function scrapeOverTls(): Promise<Scrape> {
+  const folder = temporaryFolder();
+  try {
+    const tls = writeCertificate(folder, selfSigned('figures.test'));
+    const marketplace = await createMarketplace({ dataDir: folder, listen: { tls } });
+    try {
+      return await Scrape.of(new HttpClient(marketplace.ports!.operations, false));
+    } finally {
+      await marketplace.close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Sends requests of every route whose responses the tests know. */
+export async function requestEveryRoute(market: RunningMarketplace): Promise<void> {
+  const { http } = market;
+  const caller = market.caller(fixture);
+  const first = await caller.sessionWith('metrics', fixture.complete);
+  await caller.createSession('metrics');
+  const { offers } = await caller.offers(first);
+  await caller.offers(first);
+  await caller.get('marketplace', { sub_id: first, format: 'json' }, {}, 'HEAD');
+  await caller.click(offers[0]!.click_url);
+  await caller.click(`http://h/c?sub=${first}&offer=nothing&v=nothing`);
+  await caller.summary({ referrer_tag: 'metrics' });
+  await http.send({ path: '/c/sandbox' });
+  const { pathname, search } = new URL(offers[0]!.logo_url);
+  await http.send({ path: pathname + search });
+
+  const widget = await caller.widgetWith('metrics', fixture.complete);
+  await widget.get('');
+  await http.send({ path: '/w/widget.js' });
+  await widget.offers(loadId(1));
+  await widget.report({ load: loadId(1), events: [{ event_id: 'e1', type: 'widget_loaded' }] });
+
+  // Sends requests that different checks reject.
+  await caller.post('session', { referrer_tag: 'X' });
+  await http.send({ path: `${caller.basePath}/session` });
+  await market.callerWith(fixture, 'nobody').post('session', {});
+  await caller.post('inputs', 'x'.repeat(bounds.requestBodyBytesMax + 1));
+  await http.send({ path: '/nowhere/anybody/asked/for' });
+  await http.send({ path: '/w/nothing' });
+  await http.send({ method: 'OPTIONS', path: `${caller.basePath}/inputs` });
 }

@@ -1,6 +1,184 @@
-import { equipmentLeasesFixture } from './equipment-leases-fixture.ts';
-import { personalLoansFixture } from './personal-loans-fixture.ts';
-import type { VerticalFixture } from './vertical-fixture.ts';
+import { readFileSync } from 'node:fs';
+import { exampleCatalogs } from '../../src/verticals/example-catalogs.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { equipmentLeaseCatalog, equipmentLeases } from './equipment-leases.ts';
+import { choiceCases, flagCases, integerCases, integerChoiceCases, type VerticalFixture } from './vertical-fixture.ts';
+
+const catalogs = exampleCatalogs();
+const read = (mode: 'live' | 'test'): LoanCatalog => {
+  const source = catalogs.find((candidate) => candidate.mode === mode);
+  if (source === undefined || !('file' in source)) throw new Error('the example catalogs are files');
+  return JSON.parse(readFileSync(source.file, 'utf8')) as LoanCatalog;
+};
+
+const states =
+  'AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA ' +
+  'RI SC SD TN TX UT VT VA WA WV WI WY PR GU VI AS MP';
+const purposes =
+  'debt_consolidation home_improvement major_purchase medical_expenses moving vacation wedding business other';
+
+const completeBorrower = {
+  loan_amount: 10_000,
+  loan_purpose: 'major_purchase',
+  credit_score_range: '750-799',
+  annual_income: 120_000,
+  employment_status: 'employed',
+  state: 'CA',
+  monthly_debt_payments: 500,
+  housing_status: 'own',
+  citizenship_status: 'citizen',
+  birthdate: '1980-01-01',
+};
+
+/** Fields and values copied from docs/contract.md#personal-loans-fields, independent of the code. */
+export const personalLoansFixture: VerticalFixture = {
+  vertical: personalLoans,
+  catalogs,
+  catalogFiles: { live: read('live'), test: read('test') },
+  complete: completeBorrower,
+  unmatched: { ...completeBorrower, loan_amount: 100_000, credit_score_range: '300-579', annual_income: 0 },
+  required: ['loan_amount', 'loan_purpose', 'credit_score_range', 'annual_income', 'employment_status', 'state'],
+  conditional: [
+    {
+      when: { loan_purpose: 'debt_consolidation' },
+      unless: { loan_purpose: 'moving' },
+      field: 'monthly_debt_payments',
+      value: 0,
+    },
+    {
+      when: { loan_purpose: 'home_improvement' },
+      unless: { loan_purpose: 'debt_consolidation', monthly_debt_payments: 10 },
+      field: 'housing_status',
+      value: 'rent',
+    },
+  ],
+  fields: [
+    integerCases('loan_amount', 1_000, 100_000),
+    choiceCases('loan_purpose', purposes.split(' ')),
+    choiceCases('credit_score_range', ['300-579', '580-619', '620-659', '660-699', '700-749', '750-799', '800+']),
+    integerCases('annual_income', 0, 10_000_000),
+    choiceCases('employment_status', ['employed', 'self_employed', 'retired', 'other']),
+    choiceCases('state', states.split(' ')),
+    {
+      name: 'birthdate',
+      valid: ['1980-02-29', '2008-05-20', '1906-05-20', '2000-02-29'],
+      invalid: [
+        ['2008-05-21', 'min_age'],
+        ['2026-05-20', 'min_age'],
+        ['2026-05-21', 'range'],
+        ['1905-05-20', 'range'],
+        ['1981-02-29', 'format'],
+        ['1980-13-01', 'format'],
+        ['1980-1-1', 'format'],
+        ['1980-01-01T00:00:00Z', 'format'],
+        [' 1980-01-01', 'format'],
+        ['', 'format'],
+        [19800101, 'type'],
+        [true, 'type'],
+        [{}, 'type'],
+      ],
+      hints: { min_age: { min: 18 } },
+    },
+    choiceCases('housing_status', ['own', 'rent', 'other']),
+    integerCases('monthly_debt_payments', 0, 1_000_000),
+    integerChoiceCases('loan_term_months', [12, 24, 36, 48, 60, 84]),
+    flagCases('co_borrower'),
+    choiceCases('citizenship_status', ['citizen', 'perm_resident', 'visa']),
+    choiceCases('education_level', ['high_school', 'bachelors', 'graduate', 'other']),
+    {
+      name: 'address_zip',
+      valid: ['00501', '94110', '99999'],
+      invalid: [
+        ['9411', 'format'],
+        ['941100', 'format'],
+        ['94110-1234', 'format'],
+        ['9411a', 'format'],
+        ['９４１１０', 'format'],
+        ['94110\n', 'format'],
+        ['', 'format'],
+        [94110, 'type'],
+        [['94110'], 'type'],
+      ],
+      hints: {},
+    },
+  ],
+  creditBand: 'credit_score_range',
+  amount: 'loan_amount',
+  term: 'loan_term_months',
+  someTerm: 84,
+  clickMicros: ({ payout_usd, payout_model, bands }, band) =>
+    Math.round(payout_usd * 1_000_000 * (payout_model === 'cost_per_click' ? 1 : (bands[band]?.confirm_rate ?? 0))),
+};
+
+const texts = { live: equipmentLeaseCatalog('live'), test: equipmentLeaseCatalog('test') };
+
+const completeLessee = {
+  machine_kind: 'tractor',
+  machine_price: 10_000,
+  trade_record: 'strong',
+  yearly_takings: 500_000,
+  site_state: 'CA',
+  running_leases: 300,
+};
+
+export const equipmentLeasesFixture: VerticalFixture = {
+  vertical: equipmentLeases,
+  catalogs: [
+    { vertical: equipmentLeases, mode: 'live', text: texts.live },
+    { vertical: equipmentLeases, mode: 'test', text: texts.test },
+  ],
+  catalogFiles: { live: JSON.parse(texts.live) as LoanCatalog, test: JSON.parse(texts.test) as LoanCatalog },
+  complete: completeLessee,
+  unmatched: { ...completeLessee, machine_price: 60_000 },
+  required: ['machine_kind', 'machine_price', 'trade_record', 'yearly_takings', 'site_state'],
+  conditional: [
+    {
+      when: { machine_kind: 'tractor' },
+      unless: { machine_kind: 'oven' },
+      field: 'running_leases',
+      value: 0,
+    },
+  ],
+  fields: [
+    choiceCases('site_state', ['CA', 'NY', 'TX', 'WA']),
+    integerCases('machine_price', 500, 60_000),
+    choiceCases('trade_record', ['thin', 'fair', 'good', 'strong']),
+    integerCases('yearly_takings', 0, 50_000_000),
+    choiceCases('machine_kind', ['tractor', 'lathe', 'oven', 'printer']),
+    integerChoiceCases('lease_months', [12, 24, 36, 48]),
+    integerCases('running_leases', 0, 200_000),
+    flagCases('franchise'),
+    {
+      name: 'owner_born',
+      valid: ['1980-02-29', '2008-05-20'],
+      invalid: [
+        ['2008-05-21', 'min_age'],
+        ['2026-05-21', 'range'],
+        ['1905-05-20', 'range'],
+        ['1981-02-29', 'format'],
+        [1980, 'type'],
+      ],
+      hints: { min_age: { min: 18 } },
+    },
+    {
+      name: 'site_code',
+      valid: ['0001', '9999'],
+      invalid: [
+        ['001', 'format'],
+        ['00001', 'format'],
+        ['00o1', 'format'],
+        [1234, 'type'],
+      ],
+      hints: {},
+    },
+  ],
+  creditBand: 'trade_record',
+  amount: 'machine_price',
+  term: 'lease_months',
+  someTerm: 48,
+  clickMicros: ({ payout_usd }) => payout_usd * 1_000_000,
+};
 
 /** Fixtures of all verticals that the contract suite tests. */
 export const allFixtures: readonly VerticalFixture[] = [personalLoansFixture, equipmentLeasesFixture];

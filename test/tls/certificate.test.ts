@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { type CertificateFiles, InvalidCertificateError, readCertificate } from '../../src/tls/certificate.ts';
+import {
+  type Certificate,
+  type CertificateFiles,
+  CertificateStore,
+  InvalidCertificateError,
+  readCertificate,
+} from '../../src/tls/certificate.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { selfSigned, writeCertificate } from '../support/self-signed.ts';
 
 function filesFor(t: TestContext): CertificateFiles {
   const folder = temporaryFolder();
-  t.after(() => rmSync(folder, { recursive: true }));
+  afterwards(t, () => rmSync(folder, { recursive: true }));
   return writeCertificate(folder, selfSigned('one.test', Date.UTC(2040, 0, 2, 3, 4, 5)));
 }
 
@@ -29,63 +37,153 @@ test('reads a certificate file with a chain', (t) => {
 
 const secretText = 'not-to-be-repeated';
 
-const faulty: readonly (readonly [
-  what: string,
-  part: 'certificate' | 'key',
-  spoil: (files: CertificateFiles) => void,
-])[] = [
-  ['a certificate that is missing', 'certificate', ({ certificateFile }) => rmSync(certificateFile)],
-  ['a key that is missing', 'key', ({ keyFile }) => rmSync(keyFile)],
-  [
-    'a folder in place of the key',
-    'key',
-    ({ keyFile }) => {
-      rmSync(keyFile);
-      mkdirSync(keyFile);
+const invalid: Readonly<Record<string, (files: CertificateFiles) => 'certificate' | 'key'>> = {
+  'a certificate file that is missing': ({ certificateFile }) => {
+    rmSync(certificateFile);
+    return 'certificate';
+  },
+  'a folder instead of the key file': ({ keyFile }) => {
+    rmSync(keyFile);
+    mkdirSync(keyFile);
+    return 'key';
+  },
+  'a key with a passphrase': ({ keyFile }) => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const encrypted = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: secretText } as const;
+    writeFileSync(keyFile, privateKey.export(encrypted));
+    return 'key';
+  },
+  'a chain with an incomplete certificate': ({ certificateFile, keyFile }) => {
+    const { certificate, key } = selfSigned('one.test');
+    writeFileSync(certificateFile, `${certificate}-----BEGIN CERTIFICATE-----\n${secretText}\n`);
+    writeFileSync(keyFile, key);
+    return 'certificate';
+  },
+};
+for (const [what, part, content] of [
+  ['a certificate file without a certificate', 'certificate', secretText],
+  ['an empty certificate file', 'certificate', ''],
+  ['a certificate file that is too large', 'certificate', Buffer.alloc(bounds.certificateFileBytesMax + 1)],
+  ['a key file without a key', 'key', secretText],
+  ['a key of another certificate', 'key', selfSigned('other.test').key],
+] as const) {
+  Object.assign(invalid, {
+    [what]: ({ certificateFile, keyFile }: CertificateFiles) => {
+      writeFileSync(part === 'key' ? keyFile : certificateFile, content);
+      return part;
     },
-  ],
-  ['a certificate that is none', 'certificate', ({ certificateFile }) => writeFileSync(certificateFile, secretText)],
-  ['an empty certificate', 'certificate', ({ certificateFile }) => writeFileSync(certificateFile, '')],
-  ['a key that is none', 'key', ({ keyFile }) => writeFileSync(keyFile, secretText)],
-  ['a key of another certificate', 'key', ({ keyFile }) => writeFileSync(keyFile, selfSigned('other.test').key)],
-  [
-    'a key with a passphrase',
-    'key',
-    ({ keyFile }) => {
-      const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-      const sealed = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: secretText } as const;
-      writeFileSync(keyFile, privateKey.export(sealed));
-    },
-  ],
-  [
-    'a chain that breaks off',
-    'certificate',
-    ({ certificateFile }) => {
-      const { certificate, key } = selfSigned('one.test');
-      writeFileSync(certificateFile, `${certificate}-----BEGIN CERTIFICATE-----\n${secretText}\n`);
-      writeFileSync(certificateFile.replace('certificate', 'key'), key);
-    },
-  ],
-  [
-    'a file far too large',
-    'certificate',
-    ({ certificateFile }) => writeFileSync(certificateFile, Buffer.alloc(bounds.certificateFileBytesMax + 1)),
-  ],
-];
+  });
+}
 
-for (const [what, part, spoil] of faulty) {
-  test(`rejects ${what} with the file name and without the file content`, (t) => {
+for (const [what, write] of Object.entries(invalid)) {
+  test(`rejects ${what}, with the file name and without the file content`, (t) => {
     const files = filesFor(t);
-    spoil(files);
+    const part = write(files);
     assert.throws(
       () => readCertificate(files),
-      (fault) => {
-        assert.ok(fault instanceof InvalidCertificateError);
-        assert.equal(fault.part, part);
-        assert.ok(fault.message.startsWith(part === 'key' ? files.keyFile : files.certificateFile));
-        assert.ok(!fault.message.includes(secretText));
+      (error) => {
+        assert.ok(error instanceof InvalidCertificateError);
+        assert.equal(error.part, part);
+        assert.ok(error.message.startsWith(part === 'key' ? files.keyFile : files.certificateFile));
+        assert.ok(!error.message.includes(secretText));
         return true;
       },
     );
   });
 }
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+function createStore(t: TestContext, daysLeft: number) {
+  const folder = temporaryFolder();
+  afterwards(t, () => rmSync(folder, { recursive: true }));
+  const clock = new ManualClock();
+  const write = (days: number) =>
+    writeCertificate(folder, selfSigned('one.test', Math.floor(clock.wallMs() / 1000) * 1000 + days * dayMs));
+  const files = write(daysLeft);
+  const warnings: number[] = [];
+  const used: Certificate[] = [];
+  const store = new CertificateStore({ files, clock, onExpiryWarning: (secondsLeft) => warnings.push(secondsLeft) });
+  afterwards(t, () => store.close());
+  store.onChange((certificate) => used.push(certificate));
+  return { store, clock, files, write, warnings, used };
+}
+
+test('applies a new certificate once', (t) => {
+  const { store, write, used } = createStore(t, 90);
+  write(180);
+  const changes = [store.reload(), store.reload()];
+  assert.deepEqual(
+    changes.map((change) => change.ok && [change.changed, change.expiresAtMs]),
+    [true, false].map((changed) => [changed, store.current.expiresAtMs]),
+  );
+  assert.deepEqual(used, [store.current]);
+});
+
+test('keeps the current certificate if the key belongs to another one', (t) => {
+  const { store, files, used } = createStore(t, 90);
+  const { current } = store;
+  writeFileSync(files.keyFile, selfSigned('other.test').key);
+  const change = store.reload();
+  assert.ok(!change.ok);
+  assert.match(change.error, /key\.pem is not the private key of the certificate in .*certificate\.pem$/);
+  assert.deepEqual([store.current, used], [current, []]);
+});
+
+test('reports failed reloads until a valid certificate is read, new or unchanged', (t) => {
+  const { store, files, write } = createStore(t, 90);
+  assert.equal(store.lastReloadFailed, false);
+  const key = readFileSync(files.keyFile);
+  // As when one file is renewed before the other.
+  writeFileSync(files.keyFile, selfSigned('other.test').key);
+  for (let reload = 0; reload < 2; reload++) {
+    store.reload();
+    assert.equal(store.lastReloadFailed, true);
+  }
+  const reloadRecovers = () => {
+    const change = store.reload();
+    return change.ok && change.recovered;
+  };
+  writeFileSync(files.keyFile, key);
+  assert.deepEqual([reloadRecovers(), reloadRecovers()], [true, false]);
+  assert.equal(store.lastReloadFailed, false);
+  rmSync(files.keyFile);
+  store.reload();
+  assert.equal(store.lastReloadFailed, true);
+  write(180);
+  assert.equal(reloadRecovers(), true);
+  assert.equal(store.lastReloadFailed, false);
+});
+
+test('keeps the current certificate if the listener rejects the new one', (t) => {
+  const { store, files, write } = createStore(t, 90);
+  const { current } = store;
+  store.onChange(() => {
+    throw new InvalidCertificateError('certificate', files, 'accepted');
+  });
+  write(180);
+  assert.deepEqual(store.reload(), { ok: false, error: `${files.certificateFile} is not accepted` });
+  assert.deepEqual([store.current, store.lastReloadFailed], [current, true]);
+});
+
+test('logs a warning in the last two weeks before a certificate expires', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { store, clock, warnings, write } = createStore(t, 15);
+  t.mock.timers.tick(bounds.certificateExpiryCheckIntervalMs);
+  assert.deepEqual(warnings, []);
+  const before = store.secondsUntilExpiry;
+  clock.advance(2 * dayMs);
+  assert.equal(store.secondsUntilExpiry, before - 2 * 86_400);
+  t.mock.timers.tick(bounds.certificateExpiryCheckIntervalMs);
+  assert.deepEqual(warnings, [store.secondsUntilExpiry]);
+  write(90);
+  store.reload();
+  t.mock.timers.tick(bounds.certificateExpiryCheckIntervalMs);
+  assert.equal(warnings.length, 1);
+});
+
+test('uses an expired certificate and logs a warning', (t) => {
+  const { store, warnings } = createStore(t, -1);
+  assert.ok(store.secondsUntilExpiry < 0);
+  assert.deepEqual(warnings, [store.secondsUntilExpiry]);
+});

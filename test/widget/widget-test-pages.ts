@@ -4,9 +4,9 @@ import type { Mode } from '../../src/index.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { startChromium } from '../support/chromium.ts';
 import { PartnerPages } from '../support/partner-pages.ts';
-import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 interface WidgetOptions {
   /** Mode of the session. Any page can embed sandbox sessions; only allowed origins can embed live sessions. */

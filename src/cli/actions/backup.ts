@@ -31,13 +31,12 @@ export async function backUpDataFolder(targetFolder: string, output: { readonly 
     throw new CommandLineError(`${target} is inside the data folder, which would be copied into itself`);
   }
   if (existsSync(target) && readdirSync(target).length > 0) throw new CommandLineError(`${target} is not empty`);
-  const { ledgerFolder, archiveFolder } = dataFiles(dataDir);
+  const { ledgerFolder, journalFolder: journal, archiveFolder } = dataFiles(dataDir);
   if (!existsSync(ledgerFolder)) throw new CommandLineError(`there is no ledger in ${dataDir} yet (see SVC_DATA_DIR)`);
   createFolderDurably(target);
   // The permissions of an existing folder are restricted too, because a server may start in this folder.
   chmodSync(target, 0o700);
   const copies = dataFiles(target);
-  const journal = join(dataDir, 'journal');
   const bytes = [ledgerFolder, archiveFolder, ...journalEpochFolders(journal)].reduce(
     (sum, log) => sum + logBytesOrZero(log),
     0,
@@ -47,7 +46,7 @@ export async function backUpDataFolder(targetFolder: string, output: { readonly 
     const options: CopyOptions = { signal, onBytesRead: (more) => bar.advance(more) };
     const copied = await copyLog(ledgerFolder, copies.ledgerFolder, options);
     if (existsSync(archiveFolder)) await copyLog(archiveFolder, copies.archiveFolder, options);
-    await copyJournal(journal, join(target, 'journal'), options);
+    await copyJournal(journal, copies.journalFolder, options);
     return copied;
   }).finally(() => bar.clear());
   await copyKeyFile(keyFilePath(dataDir), keyFilePath(target));

@@ -1,5 +1,4 @@
-import type { CheckResult, CheckRow } from '../../capacity/check.ts';
-import type { CapacityPlan, Resource, ResourceName } from '../../capacity/plan.ts';
+import type { CapacityPlan, CheckResult, CheckRow, Resource, ResourceName } from '../../capacity/plan.ts';
 import { formatTable } from '../output.ts';
 
 /** Converts a plan to JSON. Rates are per second, memory is in MiB, CPU time in cores. */

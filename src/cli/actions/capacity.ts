@@ -6,10 +6,20 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { bounds } from '../../bounds.ts';
 import { readMeasurements } from '../../capacity/benchmark-result.ts';
-import { CapacityError } from '../../capacity/capacity-error.ts';
-import { type CheckMeasurements, type CheckRequest, compareWithPlan } from '../../capacity/check.ts';
-import { type CapacityPlan, planCapacity } from '../../capacity/plan.ts';
-import { defaultTrafficMixFile, parseTrafficMix, type TrafficMix, toTrafficMix } from '../../capacity/traffic-mix.ts';
+import {
+  type CapacityPlan,
+  type CheckMeasurements,
+  type CheckRequest,
+  compareWithPlan,
+  planCapacity,
+} from '../../capacity/plan.ts';
+import {
+  CapacityError,
+  defaultTrafficMixFile,
+  parseTrafficMix,
+  type TrafficMix,
+  toTrafficMix,
+} from '../../capacity/traffic-mix.ts';
 import { CommandLineError, exitCodes } from '../command-line-error.ts';
 import { printJson, printResult } from '../output.ts';
 import { InterruptedError } from '../signals.ts';

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { keyFilePath } from '../../auth/key-file.ts';
-import { keyState, toIssuedKeyJson } from '../../auth/key-json.ts';
-import { type IssuedKey, KeyRegistry } from '../../auth/key-registry.ts';
+import { type IssuedKey, KeyRegistry, keyState, toIssuedKeyJson } from '../../auth/key-registry.ts';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { systemClock } from '../../domain/clock.ts';

@@ -5,6 +5,7 @@ import { systemClock } from '../../domain/clock.ts';
 import { nodeLogFiles } from '../../event-log/log-files.ts';
 import type { LogLocation } from '../../event-log/log-scanner.ts';
 import { countRecordsAfterCut, type RepairPlan, repairLog, validateCut } from '../../event-log/repair-log.ts';
+import { dataFiles } from '../../files/data-files.ts';
 import { createFolderDurably } from '../../files/durable-files.ts';
 import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
 import { CommandLineError } from '../command-line-error.ts';
@@ -21,7 +22,7 @@ export function createMissingJournal(
   { yes, json }: { readonly yes?: true; readonly json?: true },
 ): void {
   const dataDir = dirname(resolveLogFolder(ledger));
-  const journal = join(dataDir, 'journal');
+  const { journalFolder: journal } = dataFiles(dataDir);
   const lock = lockFolder(dataDir);
   try {
     const missing = !existsSync(journal);

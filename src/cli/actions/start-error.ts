@@ -4,6 +4,7 @@ import { InvalidCatalogError } from '../../catalogs/catalog-store.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/env.ts';
 import { LogDamagedError } from '../../event-log/segment-reader.ts';
+import { dataFiles } from '../../files/data-files.ts';
 import { diskFullMessage, isDiskFull } from '../../files/durable-files.ts';
 import { InvalidCertificateError } from '../../tls/certificate.ts';
 import { CommandLineError } from '../command-line-error.ts';
@@ -40,7 +41,7 @@ export function toStartError(error: unknown, config: Config): unknown {
 
 /** Describes how to fix a damaged log. A journal can be moved away; live sessions then lose their fields. A ledger must be repaired. */
 function damagedLogError(error: LogDamagedError, { dataDir }: Config): CommandLineError {
-  const journal = join(dataDir, 'journal') + sep;
+  const journal = dataFiles(dataDir).journalFolder + sep;
   if (!error.file.startsWith(journal)) {
     return new CommandLineError(`${error.message} (see marketplace log verify)`, { cause: error });
   }

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { bounds } from '../../bounds.ts';
 import type { RequestParam } from '../../domain/errors.ts';
-import { invalidRequest, type Refusal } from '../../domain/outcome.ts';
-import type { DeadlineEntry, DeadlineQueue } from './deadline-queue.ts';
-import type { InFlightRequests, UnsentReplies, UnsentReply } from './in-flight-requests.ts';
-import type { CallerIds, ListenerOptions, LoggedRequest, Reply, RequestContext } from './listener.ts';
+import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
+import type { BaseListener, DeadlineEntry, UnsentReply } from './base-listener.ts';
+import type { CallerIds, LoggedRequest, Reply, RequestContext } from './listener.ts';
 
 // Prefix of all request IDs of this thread. Its 72 random bits make the IDs unique among processes and threads; the counter makes them
 // unique within a thread. Generating 16 random bytes for every request would cost several times as much.
@@ -49,14 +48,6 @@ export class BodyBuffer {
 
 export const headerReadTooLateMessage = 'a request header can only be read before the handler returns or first awaits';
 
-/** The part of a listener that its request contexts use. */
-export interface ListenerState {
-  readonly options: ListenerOptions;
-  readonly inFlightRequests: InFlightRequests;
-  readonly deadlines: DeadlineQueue;
-  readonly unsentReplies: UnsentReplies;
-}
-
 /**
  * The part of a request context that both engines share: states, body callbacks, deadline and errors.
  *
@@ -70,7 +61,7 @@ export interface ListenerState {
  * `release` at the end. A context is lingering if the reply was sent and the rest of a refused body still arrives. A context is unsent
  * if the client has not read enough of the reply, so that the system could not accept the whole reply.
  */
-export abstract class BaseRequestContext<L extends ListenerState>
+export abstract class BaseRequestContext<L extends BaseListener>
   implements RequestContext, DeadlineEntry, LoggedRequest, UnsentReply
 {
   readonly method: string;
@@ -170,7 +161,7 @@ export abstract class BaseRequestContext<L extends ListenerState>
     const param = this.findMalformedPart();
     if (param !== undefined) {
       this.mustDiscardBody = true;
-      this.sendError(invalidRequest(param).refusal);
+      this.sendError(invalidRequest(param).error);
       return;
     }
     try {
@@ -204,7 +195,7 @@ export abstract class BaseRequestContext<L extends ListenerState>
     }
   }
 
-  /** Ends the context. Calls `onNoBody` if the handler still waits for the body. */
+  /** Ends the context. Calls `onBodyUnavailable` if the handler still waits for the body. */
   protected markEnded(): void {
     const { onBodyUnavailable } = this;
     this.ended = true;
@@ -232,8 +223,8 @@ export abstract class BaseRequestContext<L extends ListenerState>
     if (!this.ended) this.sendError({ code: 'PAYLOAD_TOO_LARGE' });
   }
 
-  protected sendError(refusal: Refusal): void {
-    this.sendReply(this.listener.options.errorReply(refusal, this.requestId, this.errorHeaders));
+  protected sendError(error: ApiError): void {
+    this.sendReply(this.listener.options.errorReply(error, this.requestId, this.errorHeaders));
   }
 
   private sendReply(reply: Reply): void {

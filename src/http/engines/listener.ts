@@ -1,5 +1,5 @@
 import type { CancelSignal } from '../../domain/async.ts';
-import type { Refusal } from '../../domain/outcome.ts';
+import type { ApiError } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import type { HeaderText } from './response-head.ts';
 
@@ -17,10 +17,10 @@ export interface RequestContext extends CancelSignal {
   header(lowerCaseName: string): string;
   /**
    * Reads the request body. Must be called at most once, before the handler returns. Exactly one of the two callbacks is called, once.
-   * `onNoBody` is called if the body is too large (the listener replies 413), the client disconnects, or the deadline passes (503). The
+   * `onBodyUnavailable` is called if the body is too large (the listener replies 413), the client disconnects, or the deadline passes (503). The
    * bytes are valid only during the call of `onBody`.
    */
-  readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void;
+  readBody(onBody: (body: Buffer) => void | Promise<void>, onBodyUnavailable?: () => void): void;
   /**
    * Headers for error replies of the listener itself, such as 413, or 503 after the deadline. Set by the route.
    */
@@ -35,7 +35,7 @@ export interface RequestContext extends CancelSignal {
   readonly ended: boolean;
 }
 
-/** Numbers of an account and an API key. `SqliteKeyDirectory.namesOf` returns their names. */
+/** Numbers of an account and an API key. `SqliteKeyDirectory.callerNames` returns their names. */
 export interface CallerIds {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */
@@ -48,7 +48,7 @@ export interface Reply {
   readonly headers: HeaderText;
   readonly body: string | Uint8Array;
   /** The error that the reply reports, for the log. */
-  readonly refusal?: Refusal;
+  readonly error?: ApiError;
 }
 
 /** Properties of a request for the log. `method` is the text that the client sent, so it must be checked before it is logged. */
@@ -73,7 +73,7 @@ export interface ListenerOptions {
   readonly port: number;
   readonly handler: Handler;
   /** Creates error replies of the listener itself: 400 for malformed requests, 413, 500, and 503 after the deadline. */
-  readonly errorReply: (refusal: Refusal, requestId: string, headers: HeaderText) => Reply;
+  readonly errorReply: (error: ApiError, requestId: string, headers: HeaderText) => Reply;
   /** Called when a handler throws or rejects. This is always a bug. */
   readonly onHandlerError: (error: unknown, request: LoggedRequest) => void;
   /** Called after a reply with a status of 400 or more. */
@@ -107,8 +107,8 @@ export interface Listener {
    */
   setCertificate(certificate: Certificate): void;
   /**
-   * Drains the listener: every reply contains `Connection: close`, no connection is accepted after `delayMs`, and all sockets are closed
-   * when every reply is sent, at the latest `graceMs` after the delay. Resolves with the number of unanswered requests. Idempotent.
+   * Drains the listener: every reply contains `Connection: close`, no connection is accepted after `acceptMs`, and all sockets are closed
+   * when every reply is sent, at the latest `graceMs` later. Resolves with the number of unanswered requests. Idempotent.
    */
-  close(graceMs: number, delayMs?: number): Promise<number>;
+  close(graceMs: number, acceptMs?: number): Promise<number>;
 }

@@ -4,17 +4,10 @@ import { createServer as createSecureServer, Server as SecureServer } from 'node
 import type { AddressInfo, Socket } from 'node:net';
 import { bounds } from '../../bounds.ts';
 import type { RequestParam } from '../../domain/errors.ts';
-import { invalidRequest, type Refusal } from '../../domain/outcome.ts';
-import { type Certificate, InvalidCertificateError, type TlsVersion } from '../../tls/certificate.ts';
-import {
-  BaseRequestContext,
-  BodyBuffer,
-  headerReadTooLateMessage,
-  type ListenerState,
-  nextRequestId,
-} from './base-request-context.ts';
-import { DeadlineQueue, unqueuedEntry } from './deadline-queue.ts';
-import { InFlightRequests, keepAcceptingConnections, UnsentReplies } from './in-flight-requests.ts';
+import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
+import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
+import { BaseListener, unqueuedEntry } from './base-listener.ts';
+import { BaseRequestContext, BodyBuffer, headerReadTooLateMessage, nextRequestId } from './base-request-context.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodyless, responseHead, responseHeaders, splitHeaders } from './response-head.ts';
 
@@ -50,9 +43,7 @@ export async function startNodeListener(
   // Closes connections of clients that do not read their responses.
   server.timeout = bounds.connectionIdleTimeoutMs;
   const listener = new NodeListener(options, server, reason);
-  server.listen({ host: options.host, port: options.port, exclusive: true });
-  await once(server, 'listening');
-  listener.markListening();
+  await listener.listen();
   return listener;
 }
 
@@ -60,30 +51,19 @@ function tlsContextOptions({ certificatePem, keyPem }: Certificate, minVersion: 
   return { cert: certificatePem, key: keyPem, minVersion: `TLSv${minVersion}` } as const;
 }
 
-class NodeListener implements Listener, ListenerState {
+class NodeListener extends BaseListener {
   readonly engine = 'node';
-  readonly engineReason: string;
-  readonly options: ListenerOptions;
-  readonly inFlightRequests = new InFlightRequests();
-  readonly deadlines: DeadlineQueue;
-  readonly unsentReplies = new UnsentReplies();
-  port = 0;
-  /** True from the start of the drain. Every reply then closes its connection. */
-  isDraining = false;
   /** Connections that still receive a refused body and then close. */
   readonly closingSockets = new WeakSet<Socket>();
   private readonly server: Server | SecureServer;
   private readonly connections = new Map<Socket, Set<NodeRequestContext>>();
   /** Sockets below the TLS connections, including sockets during a TLS handshake; empty without TLS. */
   private readonly tlsTransports = new Set<Socket>();
-  private deadlineTimer: NodeJS.Timeout | undefined;
-  private drainResult: Promise<number> | undefined;
+  private closed: Promise<unknown> | undefined;
 
   constructor(options: ListenerOptions, server: Server | SecureServer, engineReason: string) {
-    this.options = options;
-    this.engineReason = engineReason;
+    super(options, engineReason);
     this.server = server;
-    this.deadlines = new DeadlineQueue(options.deadlineMs);
     if (server instanceof SecureServer) {
       server.on('connection', (transport: Socket) => {
         this.tlsTransports.add(transport);
@@ -101,43 +81,25 @@ class NodeListener implements Listener, ListenerState {
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.onClientError(error, socket as Socket));
   }
 
-  get inFlightCount(): number {
-    return this.inFlightRequests.count;
+  async listen(): Promise<void> {
+    this.server.listen({ host: this.options.host, port: this.options.port, exclusive: true });
+    await once(this.server, 'listening');
+    this.markListening((this.server.address() as AddressInfo).port);
   }
 
-  markListening(): void {
-    this.port = (this.server.address() as AddressInfo).port;
-    this.deadlineTimer = setInterval(() => this.deadlines.expire(performance.now()), bounds.deadlineCheckIntervalMs);
+  protected override applyCertificate(certificate: Certificate, minVersion: TlsVersion): void {
+    (this.server as SecureServer).setSecureContext(tlsContextOptions(certificate, minVersion));
   }
 
-  setCertificate(certificate: Certificate): void {
-    const { tls } = this.options;
-    if (tls === undefined || !(this.server instanceof SecureServer)) {
-      throw new Error('this listener was started without TLS');
-    }
-    try {
-      this.server.setSecureContext(tlsContextOptions(certificate, tls.minVersion));
-    } catch {
-      throw new InvalidCertificateError('certificate', certificate, 'a certificate and key that node:https can load');
-    }
-  }
-
-  close(graceMs: number, delayMs = 0): Promise<number> {
-    this.drainResult ??= this.drain(graceMs, delayMs);
-    return this.drainResult;
-  }
-
-  private async drain(graceMs: number, delayMs: number): Promise<number> {
-    this.isDraining = true;
-    await keepAcceptingConnections(delayMs);
-    const closed = once(this.server, 'close');
+  protected override stopAccepting(): void {
+    this.closed = once(this.server, 'close');
     this.server.close();
-    const unanswered = await this.inFlightRequests.waitUntilEmpty(graceMs);
+  }
+
+  protected override async closeConnections(): Promise<void> {
     this.server.closeAllConnections();
     for (const transport of this.tlsTransports) transport.destroy();
-    await closed;
-    clearInterval(this.deadlineTimer);
-    return unanswered;
+    await this.closed;
   }
 
   private onConnection(socket: Socket): void {
@@ -213,8 +175,8 @@ class NodeListener implements Listener, ListenerState {
   private replyToParserError(code: string | undefined, requestId: string): Reply {
     if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, headers: '', body: '' };
     const param = code === undefined ? undefined : parserErrorParams[code];
-    const refusal: Refusal = param === undefined ? { code: 'INVALID_REQUEST' } : invalidRequest(param).refusal;
-    return this.options.errorReply(refusal, requestId, '');
+    const error: ApiError = param === undefined ? { code: 'INVALID_REQUEST' } : invalidRequest(param).error;
+    return this.options.errorReply(error, requestId, '');
   }
 }
 
@@ -273,7 +235,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   /** Replies 400 if a malformed body was still arriving. Returns whether a reply was sent. */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;
-    this.sendError(invalidRequest('body', 'must have well-formed chunks').refusal);
+    this.sendError(invalidRequest('body', 'must have well-formed chunks').error);
     this.endResponse();
     return true;
   }

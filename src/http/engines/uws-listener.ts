@@ -1,14 +1,8 @@
 import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
 import { bounds } from '../../bounds.ts';
-import { type Certificate, InvalidCertificateError, type TlsVersion } from '../../tls/certificate.ts';
-import {
-  BaseRequestContext,
-  BodyBuffer,
-  headerReadTooLateMessage,
-  type ListenerState,
-} from './base-request-context.ts';
-import { DeadlineQueue } from './deadline-queue.ts';
-import { InFlightRequests, keepAcceptingConnections, UnsentReplies } from './in-flight-requests.ts';
+import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
+import { BaseListener } from './base-listener.ts';
+import { BaseRequestContext, BodyBuffer, headerReadTooLateMessage } from './base-request-context.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodyless, responseHead } from './response-head.ts';
 import {
@@ -26,42 +20,23 @@ import {
  * error (`EADDRINUSE`, `EACCES`, ...) if the listener cannot listen on the address.
  */
 export async function startUwsListener(options: ListenerOptions): Promise<Listener> {
-  const engine = loadNativeEngine();
-  const listener = new UwsListener(options, engine);
-  let socket: us_listen_socket | false = false;
-  // The exclusive option prevents two servers from sharing a port. The callback runs before `listen` returns.
-  listener.acceptor.listen(options.host, options.port, engine.native.LIBUS_LISTEN_EXCLUSIVE_PORT, (listening) => {
-    socket = listening;
-  });
-  if (socket === false) throw await findListenError(options.host, options.port);
-  listener.markListening(socket);
+  const listener = new UwsListener(options, loadNativeEngine());
+  if (!listener.listen()) throw await findListenError(options.host, options.port);
   return listener;
 }
 
-class UwsListener implements Listener, ListenerState {
+class UwsListener extends BaseListener {
   readonly engine = 'uws';
-  readonly engineReason: string;
-  readonly options: ListenerOptions;
-  readonly inFlightRequests = new InFlightRequests();
-  readonly deadlines: DeadlineQueue;
-  readonly unsentReplies = new UnsentReplies();
-  port = 0;
-  /** True from the start of the drain. Every reply then closes its connection. */
-  isDraining = false;
-  /** App that accepts connections. With TLS, it passes each connection to a child app, because an app cannot change its certificate. */
-  readonly acceptor: NativeApp;
   private readonly native: NativeEngine;
+  /** App that accepts connections. With TLS, it passes each connection to a child app, because an app cannot change its certificate. */
+  private readonly acceptor: NativeApp;
   /** Child apps, one for each certificate so far, with the current one last; empty without TLS. A connection stays in its app. */
   private readonly tlsApps: NativeApp[] = [];
   private listenSocket: us_listen_socket | undefined;
-  private deadlineTimer: NodeJS.Timeout | undefined;
-  private drainResult: Promise<number> | undefined;
 
   constructor(options: ListenerOptions, { native, reason }: LoadedEngine) {
-    this.options = options;
+    super(options, reason);
     this.native = native;
-    this.engineReason = reason;
-    this.deadlines = new DeadlineQueue(options.deadlineMs);
     if (options.tls === undefined) {
       this.acceptor = native.App();
       this.registerHandler(this.acceptor);
@@ -71,68 +46,43 @@ class UwsListener implements Listener, ListenerState {
     }
   }
 
-  get inFlightCount(): number {
-    return this.inFlightRequests.count;
+  /** Binds the listening socket. Returns false if the address cannot be used. */
+  listen(): boolean {
+    const { native, options } = this;
+    // The exclusive option prevents two servers from sharing a port. The callback runs before `listen` returns.
+    this.acceptor.listen(options.host, options.port, native.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+      if (socket === false) return;
+      this.listenSocket = socket;
+      this.markListening(native.us_socket_local_port(socket));
+    });
+    return this.listenSocket !== undefined;
   }
 
-  markListening(listenSocket: us_listen_socket): void {
-    this.listenSocket = listenSocket;
-    this.port = this.native.us_socket_local_port(listenSocket);
-    this.deadlineTimer = setInterval(() => this.deadlines.expire(performance.now()), bounds.deadlineCheckIntervalMs);
-  }
-
-  onRequest(res: HttpResponse, req: HttpRequest): void {
-    new UwsRequestContext(this, res, req).run();
-  }
-
-  setCertificate(certificate: Certificate): void {
-    const { tls } = this.options;
-    if (tls === undefined) throw new Error('this listener was started without TLS');
-    if (this.isDraining) return;
+  protected override applyCertificate({ certificateFile, keyFile }: Certificate, minVersion: TlsVersion): void {
+    const app = this.native.SSLApp({
+      cert_file_name: certificateFile,
+      key_file_name: keyFile,
+      ...(minVersion === '1.3' && { ssl_ciphers: tls13OnlyCiphers }),
+    });
     const previousApp = this.tlsApps.at(-1);
-    const app = this.createTlsApp(certificate, tls.minVersion);
     this.registerHandler(app);
     this.tlsApps.push(app);
     this.acceptor.addChildAppDescriptor(app.getDescriptor());
     if (previousApp !== undefined) this.acceptor.removeChildAppDescriptor(previousApp.getDescriptor());
   }
 
-  close(graceMs: number, delayMs = 0): Promise<number> {
-    this.drainResult ??= this.drain(graceMs, delayMs);
-    return this.drainResult;
-  }
-
-  private createTlsApp(certificate: Certificate, minVersion: TlsVersion): NativeApp {
-    const { certificateFile, keyFile } = certificate;
-    try {
-      return this.native.SSLApp({
-        cert_file_name: certificateFile,
-        key_file_name: keyFile,
-        ...(minVersion === '1.3' && { ssl_ciphers: tls13OnlyCiphers }),
-      });
-    } catch {
-      throw new InvalidCertificateError(
-        'certificate',
-        certificate,
-        'a certificate and key that uWebSockets.js can load',
-      );
-    }
-  }
-
-  private registerHandler(app: NativeApp): void {
-    app.any('/*', (res, req) => this.onRequest(res, req));
-  }
-
-  private async drain(graceMs: number, delayMs: number): Promise<number> {
-    this.isDraining = true;
-    await keepAcceptingConnections(delayMs);
+  protected override stopAccepting(): void {
     if (this.listenSocket !== undefined) this.native.us_listen_socket_close(this.listenSocket);
-    const unanswered = await this.inFlightRequests.waitUntilEmpty(graceMs);
+  }
+
+  protected override closeConnections(): void {
     // `close` closes every socket immediately, so it must not run in a callback of the engine. By now, accepted connections have reached
     // their child app, which takes one turn of the event loop.
     for (const app of [this.acceptor, ...this.tlsApps]) app.close();
-    clearInterval(this.deadlineTimer);
-    return unanswered;
+  }
+
+  private registerHandler(app: NativeApp): void {
+    app.any('/*', (res, req) => new UwsRequestContext(this, res, req).run());
   }
 }
 

@@ -1,28 +1,182 @@
+import { isIP } from 'node:net';
+import type { NewKey } from '../../auth/api-key.ts';
+import type { AllowedOrigin, AllowResult, RemoveResult } from '../../auth/embed-origin-registry.ts';
+import {
+  type IssuedKey,
+  type KeyVertical,
+  parseKeyRequest,
+  type RevokeResult,
+  toIssuedKeyJson,
+} from '../../auth/key-registry.ts';
+import { validateWebOrigin } from '../../auth/web-origin.ts';
+import { bounds } from '../../bounds.ts';
 import type { CancelSignal } from '../../domain/async.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { failedWith, invalidRequest, type Outcome, succeeded } from '../../domain/outcome.ts';
+import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { ConfirmationsView } from '../../operations/confirm-revenue.ts';
 import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
-import { keysPath, originsPath } from './admin-account-routes.ts';
-import { readOnly } from './methods.ts';
-import { type IsOperator, operatorOnly, replyToJsonBody } from './operator-access.ts';
-import { errorReply, jsonHeaders } from './replies.ts';
-import { type RouteName, routeIndexOf } from './route-names.ts';
+import { errorReply, jsonHeaders, operatorTokenRequiredReply } from './replies.ts';
+import { isJsonMediaType, parseJsonBody } from './request-parsing.ts';
+import { allowMethods, type RouteName, readOnly, routeIndexOf, withMethods } from './routing.ts';
 
-const confirmationsPath = '/confirmations';
-
-interface ConfirmationsRouteDeps {
-  readonly isOperator: IsOperator;
-  /** Records confirmations. `text` is the JSON text of `body`. */
-  readonly confirm: (body: unknown, text: string, signal: CancelSignal) => Promise<Outcome<ConfirmationsView>>;
+/**
+ * Creates a check of `Host` headers that prevents DNS rebinding. In this attack, a web page reaches the listener through a host name
+ * that resolves to this machine, and the browser sends this host name. The check accepts IP addresses, `localhost` and the given names
+ * with any port. It also accepts an empty or missing header, which no browser sends.
+ *
+ * @param names host names without ports, in any case
+ */
+export function createHostCheck(names: readonly string[]): (host: string) => boolean {
+  const allowedNames = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
+  return (host) => {
+    if (host === '') return true;
+    const [, ipv6 = '', name = ''] = /^(?:\[([^\]]*)\]|([^:]*?)\.?)(?::\d*)?$/.exec(host.toLowerCase()) ?? [];
+    return allowedNames.has(name) || isIP(name) === 4 || isIP(ipv6) === 6;
+  };
 }
 
-/** Creates the handler of `POST /confirmations` (docs/contract.md#confirmations). */
-export function confirmationsRoute({ isOperator, confirm }: ConfirmationsRouteDeps): Handler {
-  return operatorOnly(isOperator, {
-    POST: (context) => replyToJsonBody(context, (body, text) => confirm(body, text, context)),
+/** Whether an Authorization header contains the operator token. */
+export type IsOperator = (authorization: string) => boolean;
+
+type AdminMethod = 'GET' | 'POST' | 'DELETE';
+
+/** Creates the handler of a path for operators. It checks the method first and then the operator token. */
+function operatorOnly(isOperator: IsOperator, handlers: { readonly [Name in AdminMethod]?: Handler }): Handler {
+  const handle: Handler = (context) => {
+    if (!isOperator(context.header('authorization'))) return context.reply(operatorTokenRequiredReply());
+    return handlers[context.method === 'HEAD' ? 'GET' : (context.method as AdminMethod)]!(context);
+  };
+  return withMethods(allowMethods(...(Object.keys(handlers) as AdminMethod[])), handle);
+}
+
+/** Reads a JSON body and replies with the outcome of `handle`, which receives the parsed body and its JSON text. */
+function replyToJsonBody(
+  context: RequestContext,
+  handle: (body: unknown, text: string) => Outcome<unknown> | Promise<Outcome<unknown>>,
+  status = 200,
+): void {
+  const isJson = isJsonMediaType(context.header('content-type'));
+  context.readBody(async (bytes) => {
+    const body = parseJsonBody(isJson, bytes);
+    sendOutcome(context, body.ok ? await handle(body.value, bytes.toString()) : body, status);
   });
+}
+
+function sendOutcome(context: RequestContext, outcome: Outcome<unknown>, status = 200): void {
+  context.reply(
+    outcome.ok
+      ? { status, headers: jsonHeaders, body: `${JSON.stringify(outcome.value)}\n` }
+      : errorReply(outcome.error, context.requestId),
+  );
+}
+
+const keysPath = '/keys';
+
+interface KeyAdmin {
+  create(newKey: NewKey, nowMs: number): Outcome<{ readonly key: string; readonly issued: IssuedKey }>;
+  find(id: string): IssuedKey | undefined;
+  list(): readonly IssuedKey[];
+  revoke(id: string, nowMs: number): Outcome<RevokeResult>;
+}
+
+/**
+ * Creates the handler of API keys. `GET /keys` lists all keys, `POST /keys` creates a key, `GET /keys/<id>` shows a key and
+ * `DELETE /keys/<id>` revokes it. Only the response to POST contains the key itself. No response contains the hash of a key.
+ */
+function keyRoutes({ isOperator, keys, clock, verticals }: AdminRoutesDeps): Handler {
+  const toJson = (key: IssuedKey) => toIssuedKeyJson(key, clock.wallMs());
+  const all = operatorOnly(isOperator, {
+    GET: (context) => sendOutcome(context, succeeded(keys.list().map(toJson))),
+    POST: (context) => {
+      const issue = (body: unknown): Outcome<object> => {
+        const nowMs = clock.wallMs();
+        const newKey = parseKeyRequest(body, verticals, nowMs);
+        if (!newKey.ok) return newKey;
+        const created = keys.create(newKey.value, nowMs);
+        return created.ok ? succeeded({ key: created.value.key, ...toJson(created.value.issued) }) : created;
+      };
+      replyToJsonBody(context, issue, 201);
+    },
+  });
+  const one = operatorOnly(isOperator, {
+    GET: (context) => sendOutcome(context, find(context.path)),
+    DELETE: (context) => {
+      const revoked = keys.revoke(keyIdOf(context.path), clock.wallMs());
+      sendOutcome(context, revoked.ok ? find(context.path) : revoked);
+    },
+  });
+  const find = (path: string): Outcome<object> => {
+    const key = keys.find(keyIdOf(path));
+    return key === undefined ? failedWith('NOT_FOUND') : succeeded(toJson(key));
+  };
+  return (context) => (context.path === keysPath ? all(context) : one(context));
+}
+
+function keyIdOf(path: string): string {
+  return path.slice(keysPath.length + 1);
+}
+
+interface EmbedOriginAdmin {
+  allow(account: string, origins: readonly string[]): Outcome<readonly AllowResult[]>;
+  list(account?: string): Outcome<readonly AllowedOrigin[]>;
+  remove(account: string, origins: readonly string[]): Outcome<readonly RemoveResult[]>;
+}
+
+const originParameters = ['account', 'origin'] as const;
+
+/**
+ * Creates the handler of the web origins that may embed the widgets of an account. `GET /origins` lists the origins of all accounts, or
+ * of the account in `?account=`. `POST /origins` allows origins, and `DELETE /origins?account=&origin=` removes an origin.
+ */
+function originRoutes({ isOperator, embedOrigins }: AdminRoutesDeps): Handler {
+  return operatorOnly(isOperator, {
+    GET: (context) => {
+      const query = parseQueryParameters(context.query, originParameters);
+      if (!query.ok) return sendOutcome(context, query);
+      const listed = embedOrigins.list(query.values.account);
+      sendOutcome(
+        context,
+        mapOutcome(listed, ({ accountName, origin }) => ({ account: accountName, origin })),
+      );
+    },
+    POST: (context) => {
+      replyToJsonBody(context, (body) => {
+        const { account, origins } = (body ?? {}) as Readonly<Record<string, unknown>>;
+        if (typeof account !== 'string') return invalidRequest('account');
+        if (!Array.isArray(origins) || origins.length > bounds.embedOriginsPerAccountMax || !origins.every(isOrigin)) {
+          return invalidRequest('origins');
+        }
+        return mapOutcome(embedOrigins.allow(account, origins), (outcome, index) => ({
+          origin: origins[index]!,
+          outcome,
+        }));
+      });
+    },
+    DELETE: (context) => sendOutcome(context, remove(context)),
+  });
+
+  function remove(context: RequestContext): Outcome<unknown> {
+    const query = parseQueryParameters(context.query, originParameters);
+    if (!query.ok) return query;
+    const { account, origin } = query.values;
+    if (account === undefined) return invalidRequest('account');
+    if (!isOrigin(origin)) return invalidRequest('origin');
+    return mapOutcome(embedOrigins.remove(account, [origin]), (outcome) => ({ origin, outcome }));
+  }
+}
+
+function isOrigin(value: unknown): value is string {
+  return typeof value === 'string' && validateWebOrigin(value) === null;
+}
+
+function mapOutcome<From, To>(
+  outcome: Outcome<readonly From[]>,
+  map: (from: From, index: number) => To,
+): Outcome<To[]> {
+  return outcome.ok ? succeeded(outcome.value.map(map)) : outcome;
 }
 
 interface AdminRoutesDeps {
@@ -31,10 +185,14 @@ interface AdminRoutesDeps {
   /** Returns the reasons why the service is not ready; empty when the service is ready. */
   readonly notReadyReasons: () => readonly string[];
   readonly metrics: Metrics;
-  readonly confirmations: Handler;
-  /** Handles `/keys` and the paths below it. */
-  readonly keys: Handler;
-  readonly origins: Handler;
+  readonly isOperator: IsOperator;
+  readonly clock: Clock;
+  /** The verticals of this service. */
+  readonly verticals: readonly KeyVertical[];
+  readonly keys: KeyAdmin;
+  readonly embedOrigins: EmbedOriginAdmin;
+  /** Records confirmations (docs/contract.md#confirmations). `text` is the JSON text of `body`. */
+  readonly confirm: (body: unknown, text: string, signal: CancelSignal) => Promise<Outcome<ConfirmationsView>>;
 }
 
 const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
@@ -45,7 +203,7 @@ const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
  * refused on every path.
  */
 export function adminRoutes(deps: AdminRoutesDeps): Handler {
-  const { isKnownHost, notReadyReasons, metrics, confirmations, keys, origins } = deps;
+  const { isKnownHost, notReadyReasons, metrics, isOperator, confirm } = deps;
   const pages: Readonly<Record<string, Handler>> = {
     '/healthz': (context) => sendJson(context, 200, { status: 'ok' }),
     '/readyz': (context) => {
@@ -64,9 +222,14 @@ export function adminRoutes(deps: AdminRoutesDeps): Handler {
   };
   const handlers = new Map<string, Handler>([
     ...Object.entries(pages).map(([path, page]): [string, Handler] => [path, readOnly(page)]),
-    [confirmationsPath, confirmations],
-    [keysPath, keys],
-    [originsPath, origins],
+    [
+      '/confirmations',
+      operatorOnly(isOperator, {
+        POST: (context) => replyToJsonBody(context, (body, text) => confirm(body, text, context)),
+      }),
+    ],
+    [keysPath, keyRoutes(deps)],
+    ['/origins', originRoutes(deps)],
   ]);
   return (context) => {
     if (!isKnownHost(context.header('host'))) {

@@ -1,7 +1,7 @@
 import type { Admission, Authenticator } from '../../auth/authenticator.ts';
 import type { Operation } from '../../auth/key-usage.ts';
 import { rateLimitHeaders } from '../../auth/rate-limits.ts';
-import type { Outcome, Refusal } from '../../domain/outcome.ts';
+import type { ApiError, Outcome } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { ApiOperations } from '../../operations/api-operations.ts';
 import type { MarketplaceRequest } from '../../operations/get-marketplace.ts';
@@ -11,11 +11,17 @@ import type { Vertical } from '../../verticals/vertical.ts';
 import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import type { Cors } from './cors.ts';
-import { type AllowedMethods, allowMethods, checkMethod, replyMethodNotAllowed } from './methods.ts';
 import { renderMarketplaceJson } from './offers-json.ts';
 import { errorReply, jsonHeaders } from './replies.ts';
 import { isJsonMediaType, parseJsonBody, prefersJson } from './request-parsing.ts';
-import { type RouteName, routeIndexOf } from './route-names.ts';
+import {
+  type AllowedMethods,
+  allowMethods,
+  checkMethod,
+  type RouteName,
+  replyMethodNotAllowed,
+  routeIndexOf,
+} from './routing.ts';
 
 const replayedHeaders = formatHeaders({ 'Idempotency-Replayed': 'true' });
 const htmlHeaders = formatHeaders({
@@ -99,10 +105,10 @@ export function apiRoutes(deps: ApiRoutesDeps): Handler {
     );
     context.caller = admission.caller;
     if (!admission.ok) {
-      const { refusal, limitStatus } = admission;
+      const { error, limitStatus } = admission;
       return sendError(
         context,
-        refusal,
+        error,
         limitStatus === null ? corsHeaders : corsHeaders + rateLimitHeaders(limitStatus),
       );
     }
@@ -130,7 +136,7 @@ function handleCreateSession(
   const { context, admission, headers } = request;
   readJsonBody(operations, request, async (body) => {
     const outcome = await operations.createSession(admission, body, idempotencyKey);
-    if (!outcome.ok) return sendError(context, outcome.refusal, headers);
+    if (!outcome.ok) return sendError(context, outcome.error, headers);
     const { session, replayed } = outcome.value;
     const view = withIgnoredNames(session, ignoredMembers(admission, body, 'create_session'));
     sendJson(context, JSON.stringify(view), replayed ? headers + replayedHeaders : headers);
@@ -149,7 +155,7 @@ function handleGetMarketplace(deps: ApiRoutesDeps, request: AdmittedRequest): vo
   const { context, admission, headers } = request;
   const unknownNames = createUnknownNamesList(admission);
   const query = parseQueryParameters(context.query, knownRequestNames.get_marketplace, unknownNames);
-  if (!query.ok) return sendError(context, query.refusal, headers);
+  if (!query.ok) return sendError(context, query.error, headers);
   const ignored = unknownNames === undefined ? noNames : collectIgnoredNames(unknownNames, noNames);
   const { format } = query.values;
   if (format === 'iframe' || format === 'js') return handleEmbedWidget(deps, request, query.values, ignored);
@@ -158,7 +164,7 @@ function handleGetMarketplace(deps: ApiRoutesDeps, request: AdmittedRequest): vo
     if (outcome.ok) {
       sendJson(context, renderMarketplaceJson(outcome.value, deps.clickUrlPrefixJson, ignored), headers);
     } else {
-      sendError(context, outcome.refusal, headers);
+      sendError(context, outcome.error, headers);
     }
   };
   // No person sees the offers of a HEAD request, so it does not count as a view.
@@ -184,7 +190,7 @@ async function handleQueryAnalytics({ operations }: ApiRoutesDeps, request: Admi
   const { context, admission, headers } = request;
   const unknownNames = createUnknownNamesList(admission);
   const query = parseQueryParameters(context.query, knownRequestNames.query_analytics, unknownNames);
-  if (!query.ok) return sendError(context, query.refusal, headers);
+  if (!query.ok) return sendError(context, query.error, headers);
   const outcome = await operations.queryAnalytics(admission, query.values, context);
   sendOutcome(request, outcome, unknownNames === undefined ? noNames : collectIgnoredNames(unknownNames, noNames));
 }
@@ -200,7 +206,7 @@ function readJsonBody(
     (bytes) => {
       const body = parseJsonBody(isJson, bytes);
       if (body.ok) return handle(body.value);
-      return sendError(context, operations.refuseAdmitted(admission, body.refusal).refusal, headers);
+      return sendError(context, operations.rejectAdmitted(admission, body.error).error, headers);
     },
     () => admission.quotaReservation?.release(),
   );
@@ -212,15 +218,15 @@ function sendOutcome(
   ignored: readonly string[],
 ): void {
   if (outcome.ok) sendJson(context, JSON.stringify(withIgnoredNames(outcome.value, ignored)), headers);
-  else sendError(context, outcome.refusal, headers);
+  else sendError(context, outcome.error, headers);
 }
 
 function sendJson(context: RequestContext, body: string, headers: HeaderText): void {
   context.reply({ status: 200, headers: headers + jsonHeaders, body });
 }
 
-function sendError(context: RequestContext, refusal: Refusal, headers: HeaderText): void {
-  context.reply(errorReply(refusal, context.requestId, headers));
+function sendError(context: RequestContext, error: ApiError, headers: HeaderText): void {
+  context.reply(errorReply(error, context.requestId, headers));
 }
 
 const noNames: readonly string[] = [];

@@ -3,9 +3,8 @@ import { type FollowClickDeps, followClick } from '../../operations/follow-click
 import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { clickNotFoundPage, sandboxLandingPage } from './html-pages.ts';
-import { readOnly } from './methods.ts';
 import { isPrefetch, retryLaterHeaders } from './request-parsing.ts';
-import { routeIndexOf } from './route-names.ts';
+import { readOnly, routeIndexOf } from './routing.ts';
 
 export const sandboxLandingPath = `${clickPath}/sandbox`;
 const clickRouteIndex = routeIndexOf('click');

@@ -1,8 +1,8 @@
 import { clickPath } from '../../operations/click-url.ts';
 import type { Handler } from '../engines/listener.ts';
 import { sandboxLandingPath } from './click-routes.ts';
-import { logoPathPrefix } from './logo-routes.ts';
-import { routeIndexOf } from './route-names.ts';
+import { routeIndexOf } from './routing.ts';
+import { logoPathPrefix } from './static-routes.ts';
 import { widgetPath } from './widget-routes.ts';
 
 interface PublicRouteHandlers {

@@ -1,7 +1,7 @@
 import { wwwAuthenticate } from '../../auth/api-key.ts';
 import { type ErrorBody, errorBody } from '../../domain/error-body.ts';
 import { type ErrorCode, errorTable, operatorTokenRequiredMessage } from '../../domain/errors.ts';
-import type { Refusal } from '../../domain/outcome.ts';
+import type { ApiError } from '../../domain/outcome.ts';
 import type { Reply } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 
@@ -20,24 +20,24 @@ const operatorTokenRequiredBody = JSON.stringify({
 } satisfies ErrorBody);
 
 export function operatorTokenRequiredReply(): Reply {
-  const refusal: Refusal = { code: 'UNAUTHORIZED' };
+  const error: ApiError = { code: 'UNAUTHORIZED' };
   return {
     status: errorTable.UNAUTHORIZED.status,
     headers: jsonHeaders + authenticateHeaders,
-    refusal,
+    error,
     body: operatorTokenRequiredBody,
   };
 }
 
-export function errorReply(refusal: Refusal, requestId: string, extraHeaders: HeaderText = ''): Reply {
-  const { code, param, missingRequired, fieldsInvalid, retryAfterSeconds } = refusal;
+export function errorReply(error: ApiError, requestId: string, extraHeaders: HeaderText = ''): Reply {
+  const { code, param, missingRequired, fieldsInvalid, retryAfterSeconds } = error;
   const isConstant =
     param === undefined && missingRequired === undefined && fieldsInvalid === undefined && code !== 'INTERNAL_ERROR';
   const retryAfter = retryAfterSeconds === undefined ? '' : formatHeader('Retry-After', String(retryAfterSeconds));
   return {
     status: errorTable[code].status,
     headers: jsonHeaders + extraHeaders + retryAfter + (code === 'UNAUTHORIZED' ? authenticateHeaders : ''),
-    refusal,
-    body: isConstant ? constantErrorBodies.get(code)! : JSON.stringify(errorBody(refusal, requestId)),
+    error,
+    body: isConstant ? constantErrorBodies.get(code)! : JSON.stringify(errorBody(error, requestId)),
   };
 }

@@ -1,16 +1,17 @@
 import { bounds } from '../../bounds.ts';
 import type { CompressedFile } from '../../domain/compressed-file.ts';
-import type { Outcome, Refusal } from '../../domain/outcome.ts';
+import type { ApiError, Outcome } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import { parseOfferSelection } from '../../operations/get-marketplace.ts';
 import { type RecordWidgetEventsDeps, recordWidgetEvents } from '../../operations/record-widget-events.ts';
 import type { ShowOffersDeps } from '../../operations/show-offers.ts';
-import { showWidgetOffers, type WidgetOffers } from '../../operations/show-widget-offers.ts';
 import {
   checkWidgetRateLimit,
+  showWidgetOffers,
   type VerifyWidgetLinkDeps,
   verifyWidgetLink,
-} from '../../operations/verify-widget-link.ts';
+  type WidgetOffers,
+} from '../../operations/show-widget-offers.ts';
 import type { RandomPool } from '../../secrets/random-pool.ts';
 import type { Session } from '../../sessions/session-store.ts';
 import { widgetPageCsp, widgetPageHtml } from '../../widgets/widget-html.ts';
@@ -18,12 +19,18 @@ import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import { varyHeaders, widgetCors } from './cors.ts';
 import { widgetExpiredPage, widgetLinkInvalidPage } from './html-pages.ts';
-import { type AllowedMethods, allowMethods, checkMethod, readOnly, replyMethodNotAllowed } from './methods.ts';
 import { renderWidgetOffersJson } from './offers-json.ts';
 import { errorReply, jsonHeaders } from './replies.ts';
 import { isPrefetch, parseJsonBody, retryLaterHeaders } from './request-parsing.ts';
-import { routeIndexOf } from './route-names.ts';
-import { createFileSender, readFileRequest } from './static-files.ts';
+import {
+  type AllowedMethods,
+  allowMethods,
+  checkMethod,
+  readOnly,
+  replyMethodNotAllowed,
+  routeIndexOf,
+} from './routing.ts';
+import { createFileSender, readFileRequest } from './static-routes.ts';
 
 /** Query parameters of the widget page and of the requests of the widget script (docs/contract.md#embed-code). */
 const widgetLinkParameters = ['sub', 'token', 'sort', 'max_offers', 'load'] as const;
@@ -68,7 +75,7 @@ function handleOffers(deps: WidgetApiDeps, context: RequestContext): void | Prom
       const body = renderWidgetOffersJson(outcome.value, deps.clickUrlPrefixJson);
       context.reply({ status: 200, headers: jsonHeaders + cors, body });
     } else {
-      sendWidgetError(deps, context, outcome.refusal, cors);
+      sendWidgetError(deps, context, outcome.error, cors);
     }
   };
   const link = { subId: parameters.sub, expiresMs };
@@ -86,7 +93,7 @@ function handleEvents(deps: WidgetApiDeps, context: RequestContext): void {
     const body = parseJsonBody(true, bytes);
     const outcome = body.ok ? await recordWidgetEvents(deps, session, parameters.sub, body.value) : body;
     if (outcome.ok) context.reply({ status: 204, headers: cors, body: '' });
-    else sendWidgetError(deps, context, outcome.refusal, cors);
+    else sendWidgetError(deps, context, outcome.error, cors);
   });
 }
 
@@ -103,8 +110,8 @@ function checkWidgetRequest(
 ): CheckedWidgetRequest | null {
   const origin = context.header('origin');
   const readableByAll = origin === '' ? varyHeaders : widgetCors.readableBy('*');
-  const refuse = (refusal: Refusal, headers = readableByAll): null => {
-    sendWidgetError(deps, context, refusal, headers);
+  const refuse = (error: ApiError, headers = readableByAll): null => {
+    sendWidgetError(deps, context, error, headers);
     return null;
   };
   const methodCheck = checkMethod(context, methods);
@@ -113,7 +120,7 @@ function checkWidgetRequest(
     return null;
   }
   const query = parseQueryParameters(context.query, widgetLinkParameters);
-  if (!query.ok) return refuse(query.refusal);
+  if (!query.ok) return refuse(query.error);
   const { sub = '', token = '' } = query.values;
   const link = verifyWidgetLink(deps, { sub, token });
   if (link === null) return refuse({ code: 'SUB_ID_NOT_FOUND' });
@@ -129,11 +136,11 @@ function checkWidgetRequest(
     context.reply({ status: 204, headers, body: '' });
     return null;
   }
-  if (!link.session.ok) return refuse(link.session.refusal, cors);
+  if (!link.session.ok) return refuse(link.session.error, cors);
   const session = link.session.value;
   context.caller = session.tenant;
   const limitCheck = checkWidgetRateLimit(deps, session);
-  if (!limitCheck.ok) return refuse(limitCheck.refusal, cors);
+  if (!limitCheck.ok) return refuse(limitCheck.error, cors);
   context.errorHeaders = cors;
   return { session, expiresMs: link.expiresMs, parameters: { ...query.values, sub }, cors };
 }
@@ -142,13 +149,13 @@ function checkWidgetRequest(
 function sendWidgetError(
   { clock }: WidgetApiDeps,
   context: RequestContext,
-  refusal: Refusal,
+  error: ApiError,
   headers: HeaderText,
 ): void {
-  const { code, retryAfterSeconds = 0 } = refusal;
+  const { code, retryAfterSeconds = 0 } = error;
   const resetSeconds = Math.ceil(clock.wallMs() / 1000) + retryAfterSeconds;
   const reset = code === 'RATE_LIMIT_EXCEEDED' ? formatHeader('X-RateLimit-Reset', String(resetSeconds)) : '';
-  context.reply(errorReply(refusal, context.requestId, headers + reset));
+  context.reply(errorReply(error, context.requestId, headers + reset));
 }
 
 interface WidgetRoutesDeps extends WidgetApiDeps {

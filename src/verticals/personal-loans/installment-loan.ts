@@ -2,7 +2,7 @@ import type { VerticalProduct } from '../products.ts';
 import { findPriceMismatches } from './explain-price.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
 import { loanSchema } from './offer-schema.ts';
-import { compileOffer, OfferFragments } from './offer-view.ts';
+import { compileOffer, OfferFragments, priceRankedOffers, toOfferViews } from './offer-view.ts';
 import { emptyApplicant, emptyOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
 import { prepareRanking, rankLoans } from './rank-loans.ts';
 import { validateLoanOffer, validateTerms } from './validate-offer.ts';
@@ -17,6 +17,8 @@ export const installmentLoan = {
   createOfferFragments: (...args) => new OfferFragments(...args),
   prepareRanking,
   rank: rankLoans,
+  priceRankedOffers,
+  toOfferViews,
   priceTest(tables: LoanTables, borrower) {
     const applicant = emptyApplicant();
     const price = emptyOfferPrice();

@@ -12,7 +12,7 @@ import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 import type { BorrowerSession } from '../../../bench/scenarios/requests.ts';
 import { bounds } from '../../../src/bounds.ts';
-import type { CheckRequest } from '../../../src/capacity/check.ts';
+import type { CheckRequest } from '../../../src/capacity/plan.ts';
 import { type RouteName, routeNames } from '../../../src/capacity/traffic-mix.ts';
 import { countedLatencyMs, countedOpenLoop } from '../support/counted-load.ts';
 

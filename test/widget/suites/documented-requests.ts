@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { FrameLocator, Page, Request } from 'playwright-core';
-import { checkAgainstDocuments } from '../../support/document-checks.ts';
+import { checkAgainstDocuments } from '../../support/document-check.ts';
 import { eventually } from '../eventually.ts';
 import type { WidgetSuite } from '../widget-test-pages.ts';
 

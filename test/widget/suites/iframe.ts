@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { bounds } from '../../../src/bounds.ts';
-import { personalLoansFixture as fixture } from '../../support/personal-loans-fixture.ts';
+import { personalLoansFixture as fixture } from '../../support/vertical-fixtures.ts';
 import { eventually } from '../eventually.ts';
 import type { WidgetSuite } from '../widget-test-pages.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { bounds } from '../../../src/bounds.ts';
-import { personalLoansFixture as fixture } from '../../support/personal-loans-fixture.ts';
-import { loadId, WidgetCaller } from '../../support/widget-caller.ts';
+import { loadId, WidgetCaller } from '../../support/api-caller.ts';
+import { personalLoansFixture as fixture } from '../../support/vertical-fixtures.ts';
 import type { WidgetSuite } from '../widget-test-pages.ts';
 
 export const noOffers: WidgetSuite = (pages) =>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { personalLoansFixture as fixture } from '../../support/personal-loans-fixture.ts';
-import { WidgetCaller } from '../../support/widget-caller.ts';
+import { WidgetCaller } from '../../support/api-caller.ts';
+import { personalLoansFixture as fixture } from '../../support/vertical-fixtures.ts';
 import type { WidgetSuite } from '../widget-test-pages.ts';
 
 declare const getComputedStyle: (element: unknown) => { readonly backgroundColor: string };

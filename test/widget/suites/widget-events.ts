@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page, Request } from 'playwright-core';
-import { personalLoansFixture as fixture } from '../../support/personal-loans-fixture.ts';
+import { personalLoansFixture as fixture } from '../../support/vertical-fixtures.ts';
 import { eventually } from '../eventually.ts';
 import type { TestWidget, WidgetSuite } from '../widget-test-pages.ts';
 

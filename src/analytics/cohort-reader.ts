@@ -1,0 +1,210 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { bounds } from '../bounds.ts';
+import { widgetEventTypes } from '../ledger/ledger-record.ts';
+import type {
+  CohortMetrics,
+  CohortQuery,
+  DailyResult,
+  LenderMetrics,
+  SummaryQuery,
+  SummaryResult,
+  WidgetCounts,
+} from './analytics.ts';
+import { addWidgetCounts, centsSquared, lastMaturedCohortDay, zeroWidgetCounts } from './counting-rules.ts';
+import { isInWindow, LenderAccumulator, type SessionReader } from './session-reader.ts';
+
+type DayWindow = Pick<CohortQuery, 'fromDay' | 'toDay'>;
+type MetricsSum = { -readonly [Key in keyof CohortMetrics]: number } & { readonly widgetEvents: number[] };
+
+/** Figures of days or of device classes, by day number or device class number. */
+class MetricsByGroup extends Map<number, MetricsSum> {
+  add(group: number, metrics: CohortMetrics, widgetEvents: WidgetCounts): void {
+    let sum = this.get(group);
+    if (sum === undefined) {
+      sum = createZeroSum();
+      this.set(group, sum);
+    }
+    addMetrics(sum, metrics, widgetEvents);
+  }
+}
+
+/** Reads the figures of a referrer tag from the daily counters. */
+class CounterReader {
+  readonly #selectMetrics: Statement<[number, number, number], CohortMetrics & { readonly number: number }>;
+  readonly #selectWidgetCounts: Statement<[number, number, number], [group: number, ...counts: number[]]>;
+
+  constructor(database: Database, group: 'day' | 'device') {
+    const inWindow = `WHERE experiment = ? AND day BETWEEN ? AND ? GROUP BY ${group}`;
+    this.#selectMetrics = database.prepare(`
+      SELECT ${group} AS number, sum(sessions) AS sessions, sum(views) AS views, sum(clicks) AS clicks,
+        sum(attributed_micros) AS attributedMicros, sum(confirmed_micros) AS confirmedMicros
+      FROM day_counter ${inWindow}`);
+    const counts = widgetEventTypes.map((type) => `sum(${type})`).join(', ');
+    this.#selectWidgetCounts = database
+      .prepare<[number, number, number], [number, ...number[]]>(
+        `SELECT ${group}, ${counts} FROM widget_counter ${inWindow}`,
+      )
+      .raw();
+  }
+
+  read(experiment: number, { fromDay, toDay }: DayWindow): MetricsByGroup {
+    const groups = new MetricsByGroup();
+    for (const { number, ...metrics } of this.#selectMetrics.all(experiment, fromDay, toDay)) {
+      groups.add(number, metrics, zeroWidgetCounts);
+    }
+    for (const [group, ...counts] of this.#selectWidgetCounts.all(experiment, fromDay, toDay)) {
+      addWidgetCounts(groups.get(group)!.widgetEvents, counts);
+    }
+    return groups;
+  }
+}
+
+/** Sums over matured sessions. A sum is null if there were no rows. */
+interface MaturedSums {
+  readonly sessions: number | null;
+  readonly confirmedMicros: number | null;
+  readonly centsSquared: number | null;
+}
+
+/** Members of a summary that are computed differently for a tag and for listed sub_ids. */
+interface SummaryParts {
+  readonly devices: MetricsByGroup;
+  readonly matured: MaturedSums;
+  readonly topLenders: readonly LenderMetrics[];
+  readonly subsOutsideDates: number;
+}
+
+/**
+ * Reads summaries (docs/contract.md#summary) and daily figures (docs/contract.md#daily-figures). The figures of a tag are read from the
+ * daily counters, the figures of listed sub_ids from their sessions.
+ */
+export class CohortReader {
+  readonly #sessions: SessionReader;
+  readonly #days: CounterReader;
+  readonly #devices: CounterReader;
+  readonly #selectMatured: Statement<[number, number, number], MaturedSums>;
+  readonly #selectTopLenders: Statement<[number, number, number, number], LenderMetrics>;
+  readonly #selectLastWallMs: Statement<[], number | null>;
+
+  constructor(database: Database, sessions: SessionReader) {
+    this.#sessions = sessions;
+    this.#days = new CounterReader(database, 'day');
+    this.#devices = new CounterReader(database, 'device');
+    this.#selectMatured = database.prepare(`
+      SELECT sum(sessions) AS sessions, sum(confirmed_micros) AS confirmedMicros,
+        sum(confirmed_cents_squared) AS centsSquared
+      FROM day_counter WHERE experiment = ? AND day BETWEEN ? AND ?`);
+    this.#selectTopLenders = database.prepare(`
+      SELECT name AS lender, sum(clicks) AS clicks, sum(confirmed_micros) AS confirmedMicros
+      FROM lender_counter JOIN lender ON number = lender
+      WHERE experiment = ? AND day BETWEEN ? AND ?
+      GROUP BY number HAVING sum(clicks) > 0 ORDER BY sum(clicks) DESC, name LIMIT ?`);
+    this.#selectLastWallMs = database.prepare<[], number | null>('SELECT last_wall_ms FROM progress').pluck();
+  }
+
+  getSummary(query: SummaryQuery): SummaryResult {
+    const { fromDay, toDay, today, maturedFromDay = fromDay } = query;
+    // The window is empty if its first day is after its last day.
+    const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(toDay, lastMaturedCohortDay(today)) };
+    const { devices, matured, topLenders, subsOutsideDates } =
+      query.subs === null
+        ? this.#summarizeTag(query, maturedWindow)
+        : this.#summarizeSubs(query, query.subs, maturedWindow);
+    const total = createZeroSum();
+    const byDevice = [...devices]
+      .sort(([a], [b]) => a - b)
+      .map(([device, { widgetEvents, ...metrics }]) => {
+        addMetrics(total, metrics, widgetEvents);
+        return { device, ...metrics };
+      });
+    return {
+      ...total,
+      byDevice,
+      matured: {
+        sessions: matured.sessions ?? 0,
+        confirmedMicros: matured.confirmedMicros ?? 0,
+        confirmedUsdSquared: (matured.centsSquared ?? 0) / 10_000,
+      },
+      topLenders,
+      subsOutsideDates,
+      retainedFromDay: this.#sessions.retainedFromDay,
+      asOfMs: this.#selectLastWallMs.get() ?? null,
+    };
+  }
+
+  listDays(query: SummaryQuery): DailyResult {
+    const { fromDay, toDay, today, subs } = query;
+    let groups = new MetricsByGroup();
+    if (subs === null) {
+      const experiment = this.#sessions.findExperiment(query);
+      if (experiment !== undefined) groups = this.#days.read(experiment, query);
+    } else {
+      for (const session of this.#sessions.findListed(query, subs)) {
+        if (!isInWindow(session.day, query)) continue;
+        groups.add(
+          session.day,
+          { ...session, sessions: 1, ...this.#sessions.sumRevenue(session) },
+          session.widgetEvents,
+        );
+      }
+    }
+    const maturedDay = lastMaturedCohortDay(today);
+    const days = Array.from({ length: Math.max(0, toDay - fromDay + 1) }, (_, index) => {
+      const day = fromDay + index;
+      return { day, matured: day <= maturedDay, ...(groups.get(day) ?? createZeroSum()) };
+    });
+    return { days, retainedFromDay: this.#sessions.retainedFromDay };
+  }
+
+  #summarizeTag(query: SummaryQuery, maturedWindow: DayWindow): SummaryParts {
+    const { fromDay, toDay } = query;
+    const experiment = this.#sessions.findExperiment(query);
+    if (experiment === undefined) {
+      return { devices: new MetricsByGroup(), matured: zeroMatured, topLenders: [], subsOutsideDates: 0 };
+    }
+    return {
+      devices: this.#devices.read(experiment, query),
+      matured: this.#selectMatured.get(experiment, maturedWindow.fromDay, maturedWindow.toDay)!,
+      topLenders: this.#selectTopLenders.all(experiment, fromDay, toDay, bounds.topLendersMax),
+      subsOutsideDates: 0,
+    };
+  }
+
+  #summarizeSubs(query: SummaryQuery, subs: readonly Uint8Array[], maturedWindow: DayWindow): SummaryParts {
+    const devices = new MetricsByGroup();
+    const lenders = new LenderAccumulator();
+    const matured = { ...zeroMatured };
+    let subsOutsideDates = 0;
+    for (const session of this.#sessions.findListed(query, subs)) {
+      const inWindow = isInWindow(session.day, query);
+      const isMatured = isInWindow(session.day, maturedWindow);
+      if (!inWindow) subsOutsideDates++;
+      if (!inWindow && !isMatured) continue;
+      const revenue = this.#sessions.sumRevenue(session, inWindow ? lenders : undefined);
+      if (isMatured) {
+        matured.sessions++;
+        matured.confirmedMicros += revenue.confirmedMicros;
+        matured.centsSquared += centsSquared(revenue.confirmedMicros);
+      }
+      if (inWindow) devices.add(session.device, { ...session, sessions: 1, ...revenue }, session.widgetEvents);
+    }
+    const topLenders = lenders.result(this.#sessions.lenderNameOf).slice(0, bounds.topLendersMax);
+    return { devices, matured, topLenders, subsOutsideDates };
+  }
+}
+
+const zeroMatured = { sessions: 0, confirmedMicros: 0, centsSquared: 0 };
+
+function createZeroSum(): MetricsSum {
+  const widgetEvents = [...zeroWidgetCounts];
+  return { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0, widgetEvents };
+}
+
+function addMetrics(sum: MetricsSum, metrics: CohortMetrics, widgetEvents: WidgetCounts): void {
+  sum.sessions += metrics.sessions;
+  sum.views += metrics.views;
+  sum.clicks += metrics.clicks;
+  sum.attributedMicros += metrics.attributedMicros;
+  sum.confirmedMicros += metrics.confirmedMicros;
+  addWidgetCounts(sum.widgetEvents, widgetEvents);
+}

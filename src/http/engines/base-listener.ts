@@ -1,0 +1,234 @@
+import { bounds } from '../../bounds.ts';
+import { type Certificate, InvalidCertificateError, type TlsVersion } from '../../tls/certificate.ts';
+import type { Listener, ListenerOptions } from './listener.ts';
+
+/**
+ * Accepts connections for `acceptMs`, and at least until the event loop has polled for new connections once more. Closing the listening socket earlier
+ * would reset connections that the operating system has established but the process has not accepted yet.
+ */
+async function keepAcceptingConnections(acceptMs: number): Promise<void> {
+  if (acceptMs > 0) await new Promise((resolve) => setTimeout(resolve, acceptMs));
+  // The first wait ends the current turn of the event loop. The second wait ends a turn in which the sockets were polled.
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+}
+
+/** Counts the requests whose replies are not fully sent. */
+export class InFlightRequests {
+  private current = 0;
+  private waiters: (() => void)[] = [];
+
+  get count(): number {
+    return this.current;
+  }
+
+  increment(): void {
+    this.current += 1;
+  }
+
+  decrement(): void {
+    this.current -= 1;
+    if (this.current > 0 || this.waiters.length === 0) return;
+    for (const resolve of this.waiters) resolve();
+    this.waiters = [];
+  }
+
+  /**
+   * Waits until no request is in flight and the last reply was passed to the system, or until `graceMs` have passed. Includes new requests
+   * on open connections. Resolves with the number of unanswered requests.
+   */
+  async waitUntilEmpty(graceMs: number): Promise<number> {
+    const graceEnd = Promise.withResolvers<void>();
+    let inGrace = true;
+    const timer = setTimeout(() => {
+      inGrace = false;
+      graceEnd.resolve();
+    }, graceMs);
+    do {
+      await Promise.race([this.whenEmpty(), graceEnd.promise]);
+      // The engine sends a reply that was written in this turn when it regains control.
+      await new Promise(setImmediate);
+    } while (this.current > 0 && inGrace);
+    clearTimeout(timer);
+    return this.current;
+  }
+
+  private whenEmpty(): Promise<void> {
+    if (this.current === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.waiters.push(resolve);
+    });
+  }
+}
+
+/** A reply that its client has not read completely. */
+export interface UnsentReply {
+  closeConnection(): void;
+}
+
+/**
+ * Replies of a listener whose clients have not read all bytes, with a limit on the total size. If the limit is exceeded, the connection
+ * that has made no progress for the longest time is closed.
+ */
+class UnsentReplies {
+  /** Size in bytes of each reply. The reply without progress for the longest time comes first. */
+  private readonly bytesByReply = new Map<UnsentReply, number>();
+  private bytes = 0;
+
+  /** Adds a reply, or updates a reply that has made progress. May close a connection if the limit is exceeded. */
+  add(reply: UnsentReply, bodyBytes: number): void {
+    this.remove(reply);
+    const bytes = bodyBytes + bounds.engineBufferBytesPerConnection;
+    this.bytesByReply.set(reply, bytes);
+    this.bytes += bytes;
+    while (this.bytes > bounds.unsentReplyBytesMax) {
+      const [longest] = this.bytesByReply.keys();
+      if (longest === undefined) return;
+      this.remove(longest);
+      longest.closeConnection();
+    }
+  }
+
+  /** Removes a reply. Does nothing if the reply is not in the collection. */
+  remove(reply: UnsentReply): void {
+    this.bytes -= this.bytesByReply.get(reply) ?? 0;
+    this.bytesByReply.delete(reply);
+  }
+}
+
+/** An entry of a deadline queue. The queue sets all members except `onDeadline`. {@link unqueuedEntry} contains the initial values. */
+export interface DeadlineEntry {
+  /** Time when the entry expires, in monotonic milliseconds. */
+  dueMs: number;
+  /** Previous entry in the queue, which is a ring; null if the entry is not in the queue. */
+  previous: DeadlineEntry | null;
+  next: DeadlineEntry | null;
+  onDeadline(): void;
+}
+
+export const unqueuedEntry = { dueMs: 0, previous: null, next: null } as const;
+
+/**
+ * A queue of entries with the same timeout. Entries expire in the order in which they were added, so the queue needs one timer only. The
+ * queue is a linked list, because every waiting request is added and removed.
+ */
+export class DeadlineQueue {
+  /** Start and end of the ring. The entry after the sentinel expires first. */
+  private readonly sentinel: DeadlineEntry = {
+    dueMs: Number.POSITIVE_INFINITY,
+    previous: null,
+    next: null,
+    onDeadline() {},
+  };
+  private readonly timeoutMs: number;
+
+  constructor(timeoutMs: number) {
+    this.timeoutMs = timeoutMs;
+    this.sentinel.previous = this.sentinel;
+    this.sentinel.next = this.sentinel;
+  }
+
+  get isEmpty(): boolean {
+    return this.sentinel.next === this.sentinel;
+  }
+
+  /** Adds an entry, or restarts its timeout. `nowMs` must not decrease between calls. */
+  add(entry: DeadlineEntry, nowMs: number): void {
+    this.remove(entry);
+    const { sentinel } = this;
+    const last = sentinel.previous as DeadlineEntry;
+    entry.dueMs = nowMs + this.timeoutMs;
+    entry.previous = last;
+    entry.next = sentinel;
+    last.next = entry;
+    sentinel.previous = entry;
+  }
+
+  /** Removes an entry. Does nothing if the entry is not in the queue. */
+  remove(entry: DeadlineEntry): void {
+    const { previous, next } = entry;
+    if (previous === null || next === null) return;
+    previous.next = next;
+    next.previous = previous;
+    entry.previous = null;
+    entry.next = null;
+  }
+
+  /** Removes all entries that are due at `nowMs`, and calls `onDeadline` of each removed entry. */
+  expire(nowMs: number): void {
+    for (
+      let first = this.sentinel.next as DeadlineEntry;
+      first.dueMs <= nowMs;
+      first = this.sentinel.next as DeadlineEntry
+    ) {
+      this.remove(first);
+      first.onDeadline();
+    }
+  }
+}
+
+/** The part of a listener that both engines share: counters, deadlines, certificate and drain. */
+export abstract class BaseListener implements Listener {
+  abstract readonly engine: Listener['engine'];
+  readonly engineReason: string;
+  readonly options: ListenerOptions;
+  readonly inFlightRequests = new InFlightRequests();
+  readonly deadlines: DeadlineQueue;
+  readonly unsentReplies = new UnsentReplies();
+  port = 0;
+  /** True from the start of the drain. Every reply then closes its connection. */
+  isDraining = false;
+  private deadlineTimer: NodeJS.Timeout | undefined;
+  private drainResult: Promise<number> | undefined;
+
+  constructor(options: ListenerOptions, engineReason: string) {
+    this.options = options;
+    this.engineReason = engineReason;
+    this.deadlines = new DeadlineQueue(options.deadlineMs);
+  }
+
+  /** Uses a certificate for new connections. Throws if the engine cannot load the certificate. */
+  protected abstract applyCertificate(certificate: Certificate, minVersion: TlsVersion): void;
+
+  /** Closes the listening socket. */
+  protected abstract stopAccepting(): void;
+
+  protected abstract closeConnections(): void | Promise<void>;
+
+  get inFlightCount(): number {
+    return this.inFlightRequests.count;
+  }
+
+  setCertificate(certificate: Certificate): void {
+    const { tls } = this.options;
+    if (tls === undefined) throw new Error('this listener was started without TLS');
+    if (this.isDraining) return;
+    try {
+      this.applyCertificate(certificate, tls.minVersion);
+    } catch {
+      const library = this.engine === 'uws' ? 'uWebSockets.js' : 'node:https';
+      throw new InvalidCertificateError('certificate', certificate, `a certificate and key that ${library} can load`);
+    }
+  }
+
+  close(graceMs: number, acceptMs = 0): Promise<number> {
+    this.drainResult ??= this.drain(graceMs, acceptMs);
+    return this.drainResult;
+  }
+
+  /** Called when the listening socket is bound to the port. */
+  protected markListening(port: number): void {
+    this.port = port;
+    this.deadlineTimer = setInterval(() => this.deadlines.expire(performance.now()), bounds.deadlineCheckIntervalMs);
+  }
+
+  private async drain(graceMs: number, acceptMs: number): Promise<number> {
+    this.isDraining = true;
+    await keepAcceptingConnections(acceptMs);
+    this.stopAccepting();
+    const unanswered = await this.inFlightRequests.waitUntilEmpty(graceMs);
+    await this.closeConnections();
+    clearInterval(this.deadlineTimer);
+    return unanswered;
+  }
+}

@@ -1,0 +1,81 @@
+import type { Handler, RequestContext } from '../engines/listener.ts';
+import { formatHeader, type HeaderText } from '../engines/response-head.ts';
+import { errorReply } from './replies.ts';
+
+/** Route names of the public listener in metrics. `other` is the name for requests that no route handled. */
+export const publicRouteNames = [
+  'other',
+  'session',
+  'inputs',
+  'marketplace',
+  'analytics',
+  'click',
+  'sandbox_landing',
+  'widget_page',
+  'widget_script',
+  'widget_offers',
+  'widget_events',
+  'logo',
+  'reference',
+] as const;
+
+/** Route names of both listeners in logs. `RequestContext.routeIndex` is an index in this list. */
+export const allRouteNames = [
+  ...publicRouteNames,
+  'healthz',
+  'readyz',
+  'metrics',
+  'confirmations',
+  'keys',
+  'origins',
+] as const;
+
+export type RouteName = (typeof allRouteNames)[number];
+
+export function routeIndexOf(name: RouteName): number {
+  return allRouteNames.indexOf(name);
+}
+
+/** The allowed methods of a path. GET includes HEAD, and every path also accepts OPTIONS. */
+export interface AllowedMethods {
+  readonly names: readonly string[];
+  /** Value of the `Allow` header. */
+  readonly list: string;
+  readonly headers: HeaderText;
+}
+
+export function allowMethods(...methods: readonly ('GET' | 'POST' | 'DELETE')[]): AllowedMethods {
+  const names = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  const list = [...names, 'OPTIONS'].join(', ');
+  return { names, list, headers: formatHeader('Allow', list) };
+}
+
+export function checkMethod({ method }: RequestContext, allowed: AllowedMethods): 'handle' | 'options' | 'not_allowed' {
+  if (allowed.names.includes(method)) return 'handle';
+  return method === 'OPTIONS' ? 'options' : 'not_allowed';
+}
+
+/** Wraps a handler, which then receives only requests with an allowed method. OPTIONS gets 204, any other method gets 405. */
+export function withMethods(allowed: AllowedMethods, handler: Handler): Handler {
+  return (context) => {
+    const check = checkMethod(context, allowed);
+    if (check === 'handle') return handler(context);
+    if (check === 'options') context.reply({ status: 204, headers: allowed.headers, body: '' });
+    else replyMethodNotAllowed(context, allowed);
+  };
+}
+
+export function replyMethodNotAllowed(
+  context: RequestContext,
+  allowed: AllowedMethods,
+  extraHeaders: HeaderText = '',
+): void {
+  context.reply(errorReply({ code: 'METHOD_NOT_ALLOWED' }, context.requestId, allowed.headers + extraHeaders));
+}
+
+const readMethods = allowMethods('GET');
+
+/** Wraps the handler of a path that allows only GET and HEAD. */
+export function readOnly(handler: Handler): Handler {
+  return withMethods(readMethods, handler);
+}

@@ -1,0 +1,192 @@
+import { bounds } from '../../bounds.ts';
+import type { Logo } from '../../catalogs/logo-cache.ts';
+import { memoizeAsync } from '../../domain/async.ts';
+import type { CompressedFile } from '../../domain/compressed-file.ts';
+import { parseQueryParameters } from '../../domain/query-string.ts';
+import type { Handler, RequestContext } from '../engines/listener.ts';
+import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
+import { errorReply } from './replies.ts';
+import { parseWeightedList } from './request-parsing.ts';
+import { readOnly, routeIndexOf } from './routing.ts';
+
+/** A file in memory, in one encoding. */
+interface StaticFile {
+  readonly bytes: Uint8Array;
+  /** Hash of the unencoded content, in hexadecimal. */
+  readonly hash: string;
+  /** Entity tag, which differs between the encodings of the same content (RFC 9110, 8.8.3). */
+  readonly etag: string;
+  readonly headers: HeaderText;
+}
+
+const immutableCacheHeaders = formatHeaders({
+  'Cache-Control': `public, max-age=${bounds.immutableMaxAgeSeconds}, immutable`,
+});
+const shortCacheHeaders = formatHeaders({ 'Cache-Control': `public, max-age=${bounds.staticMaxAgeSeconds}` });
+
+/**
+ * Replies with a file, or with 304 if the client's copy is current. If `version` is the hash of the file, caches may store the response
+ * for a year, otherwise for a few minutes.
+ *
+ * @param version the query parameter `v`
+ * @param ifNoneMatch the request header `If-None-Match`; empty if absent
+ */
+function sendStaticFile(
+  context: RequestContext,
+  file: StaticFile,
+  version: string | undefined,
+  ifNoneMatch: string,
+): void {
+  const { bytes, hash, etag } = file;
+  const headers =
+    file.headers + (version === hash ? immutableCacheHeaders : shortCacheHeaders) + formatHeader('ETag', etag);
+  if (matchesEtag(ifNoneMatch, etag)) context.reply({ status: 304, headers, body: '' });
+  else context.reply({ status: 200, headers, body: bytes });
+}
+
+/** Whether an `If-None-Match` header lists the entity tag (RFC 9110, 13.1.2). Returns false if it is longer than any browser sends. */
+function matchesEtag(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === '' || ifNoneMatch.length > bounds.headerListCharactersMax) return false;
+  return ifNoneMatch.split(',').some((item) => {
+    const tag = item.trim();
+    return tag === etag || tag === `W/${etag}` || tag === '*';
+  });
+}
+
+/** The parts of a request that determine encoding and caching. They are read before any await, while the headers are available. */
+interface FileRequest {
+  readonly encodings: ReadonlyMap<string, number>;
+  readonly ifNoneMatch: string;
+  /** Value of the query parameter `v`, a content hash. */
+  readonly version: string | undefined;
+}
+
+const fileParameters = ['v'] as const;
+
+export function readFileRequest(context: RequestContext): FileRequest {
+  const query = parseQueryParameters(context.query, fileParameters);
+  return {
+    encodings: parseWeightedList(context.header('accept-encoding')),
+    ifNoneMatch: context.header('if-none-match'),
+    version: query.ok ? query.values.v : undefined,
+  };
+}
+
+/**
+ * Returns a function that replies with the file in the smallest encoding that the client accepts.
+ *
+ * @param headers content type, `Vary: Accept-Encoding` and other headers that never change
+ */
+export function createFileSender(
+  { hash, plain, gzip, brotli }: CompressedFile,
+  headers: HeaderText,
+): (context: RequestContext, request: FileRequest) => void {
+  const encoded = (name: string, bytes: Uint8Array): readonly [string, StaticFile] => [
+    name,
+    { bytes, hash, etag: `"${hash}-${name}"`, headers: headers + formatHeader('Content-Encoding', name) },
+  ];
+  const unencoded: StaticFile = { bytes: plain, hash, etag: `"${hash}"`, headers };
+  // The smallest encoding comes first.
+  const files = [encoded('br', brotli), encoded('gzip', gzip)];
+  return (context, { encodings, ifNoneMatch, version }) => {
+    const [, file] = files.find(([name]) => (encodings.get(name) ?? 0) > 0) ?? [null, unencoded];
+    sendStaticFile(context, file, version, ifNoneMatch);
+  };
+}
+
+/** A file of the API documentation. */
+export interface DocsFile {
+  readonly path: string;
+  readonly kind: 'document' | 'page' | 'script' | 'style';
+  /** Loads the file. Called at the first request, and again only if loading failed. */
+  readonly load: () => Promise<CompressedFile>;
+}
+
+const docsRouteIndex = routeIndexOf('reference');
+const varyHeaders = { Vary: 'Accept-Encoding' };
+
+const headersByKind: Readonly<Record<DocsFile['kind'], HeaderText>> = {
+  // Every origin may read the document, so that editors and viewers on other hosts can load it.
+  document: formatHeaders({ 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*', ...varyHeaders }),
+  page: formatHeaders({
+    'Content-Type': 'text/html; charset=utf-8',
+    // The style sheet of Swagger UI contains images as data URLs.
+    'Content-Security-Policy':
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    'Referrer-Policy': 'no-referrer',
+    ...varyHeaders,
+  }),
+  script: formatHeaders({ 'Content-Type': 'text/javascript; charset=utf-8', ...varyHeaders }),
+  style: formatHeaders({ 'Content-Type': 'text/css; charset=utf-8', ...varyHeaders }),
+};
+
+/** Creates the handlers of the API documentation by path, which need no key. A page's path with a trailing slash redirects to the page. */
+export function docsRoutes(files: readonly DocsFile[]): ReadonlyMap<string, Handler> {
+  const pages = files.filter(({ kind }) => kind === 'page');
+  return new Map([
+    ...files.map((file) => [file.path, docsHandler(fileHandler(file))] as const),
+    ...pages.map(({ path }) => [`${path}/`, docsHandler(redirectFromTrailingSlash(path))] as const),
+  ]);
+}
+
+function docsHandler(handler: Handler): Handler {
+  const read = readOnly(handler);
+  return (context) => {
+    context.routeIndex = docsRouteIndex;
+    return read(context);
+  };
+}
+
+/** Creates a redirect to the path without its trailing slash. The redirect URL is relative, because a proxy may add a path prefix. */
+function redirectFromTrailingSlash(path: string): Handler {
+  const headers = formatHeaders({
+    Location: `../${path.slice(path.lastIndexOf('/') + 1)}`,
+    'Cache-Control': `public, max-age=${bounds.staticMaxAgeSeconds}`,
+  });
+  return (context) => context.reply({ status: 308, headers, body: '' });
+}
+
+function fileHandler({ kind, load }: DocsFile): Handler {
+  const sender = memoizeAsync(async () => createFileSender(await load(), headersByKind[kind]));
+  return async (context) => {
+    const request = readFileRequest(context);
+    const send = await sender();
+    send(context, request);
+  };
+}
+
+export interface LogoSource {
+  /** Returns the logo with this file name and hash. If there is none, returns the current logo with this file name, or null. */
+  find(file: string, hash: string | undefined): Logo | null;
+}
+
+/** Path prefix of logo URLs. The file name of the logo follows it. */
+export const logoPathPrefix = '/cdn/';
+
+const logoParameters = ['v'] as const;
+const logoHeaders = formatHeaders({
+  'Content-Type': 'image/svg+xml',
+  // Every partner page may show logos, even a page that blocks other cross-origin resources.
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  // An SVG that is opened by itself is a document. This policy blocks its scripts and all resources that it loads.
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+});
+
+const logoPathCharactersMax = logoPathPrefix.length + bounds.logoFileNameCharactersMax;
+
+/**
+ * Creates the handler of the logo host, `/cdn/<file>?v=<hash>`. It finds logos in memory by file name and reads no file from disk.
+ */
+export function logoRoute(logos: LogoSource): Handler {
+  return (context) => {
+    const { path, query, requestId } = context;
+    const file = path.length <= logoPathCharactersMax ? path.slice(logoPathPrefix.length) : '';
+    const parameters = parseQueryParameters(query, logoParameters);
+    const version = parameters.ok ? parameters.values.v : undefined;
+    const logo = logos.find(file, version);
+    if (logo === null) return context.reply(errorReply({ code: 'NOT_FOUND' }, requestId));
+    const { svg: bytes, hash } = logo;
+    const staticFile = { bytes, hash, etag: `"${hash}"`, headers: logoHeaders };
+    return readOnly(() => sendStaticFile(context, staticFile, version, context.header('if-none-match')))(context);
+  };
+}

@@ -1,0 +1,159 @@
+import { bounds } from '../bounds.ts';
+import type { RandomPool } from '../secrets/random-pool.ts';
+import type { SecretRing } from '../secrets/secret-ring.ts';
+import { decodeCanonicalBase64url, TokenCipher, TokenSigner } from './signed-token.ts';
+import { subIdByteLength } from './sub-id.ts';
+
+/** Contents of a click_id (docs/contract.md#click-ids). They are sufficient to restore a click that has no record in the ledger. */
+export interface ClickIdPayload {
+  /** The 32 bytes of the session's sub_id. */
+  readonly sub: Uint8Array;
+  readonly offerId: string;
+  readonly clickedMs: number;
+  /** Preliminary revenue of the click in micro-dollars, whether or not the click is the first. */
+  readonly valueMicros: number;
+  /** Whether the click can be confirmed. False for HEAD requests and self-declared bots. */
+  readonly countable: boolean;
+}
+
+/** First byte of an encrypted click_id. The signed layout starts with a secret number, which is never 0. */
+const encryptedLayout = 0;
+
+// Byte offsets in the plaintext.
+const subOffset = 1;
+const clickedOffset = subOffset + subIdByteLength;
+const valueOffset = clickedOffset + 6;
+const valueBytes = 5;
+const offerIdOffset = valueOffset + valueBytes;
+
+// Byte offsets in a signed click_id of an earlier version.
+const signedClickedOffset = 1 + subIdByteLength;
+const signedValueOffset = signedClickedOffset + 6;
+const signedOfferIdOffset = signedValueOffset + 6;
+const signedOfferIdBytesMax = 64;
+const signedBytesMax = signedOfferIdOffset + signedOfferIdBytesMax;
+const signedMacBytes = 10;
+
+/**
+ * Issues and verifies click_ids. The landing URL passes a click_id to the lender, and the lender's confirmation returns it. A click_id is
+ * base64url of the byte 0 and a token of `TokenCipher`. The plaintext of the token has these parts (lengths in bytes):
+ *
+ *     countable (1), sub_id (32), time ms (6), value in micro-dollars (5), offer id (text)
+ *
+ * The token's length reveals only the length of the offer id, which the landing URL reveals too.
+ *
+ * Also verifies click_ids of earlier versions, which lenders may confirm for 90 days. These click_ids are signed but not encrypted, and
+ * have no member `countable`. Their parts (lengths in bytes):
+ *
+ *     secret number (1), sub_id (32), time ms (6), value in micro-dollars (6), offer id (text), MAC (10)
+ */
+export class ClickIds {
+  readonly #cipher: TokenCipher;
+  readonly #signer: TokenSigner;
+
+  constructor(secrets: SecretRing, random: RandomPool) {
+    this.#signer = new TokenSigner(secrets, {
+      purpose: 'click-id',
+      secretNumberOffset: 0,
+      macBytes: signedMacBytes,
+      messageBytesMax: signedBytesMax,
+    });
+    this.#cipher = new TokenCipher(secrets, random, {
+      encryptionPurpose: 'click-id-pad',
+      macPurpose: 'click-id-tag',
+      associatedDataBytes: 1,
+      plaintextBytesMax: offerIdOffset + bounds.offerIdCharactersMax,
+    });
+    this.#cipher.buffer[0] = encryptedLayout;
+  }
+
+  issue({ sub, offerId, clickedMs, valueMicros, countable }: ClickIdPayload): string {
+    const { buffer, plaintextOffset } = this.#cipher;
+    buffer[plaintextOffset] = countable ? 1 : 0;
+    buffer.set(sub, plaintextOffset + subOffset);
+    buffer.writeUIntBE(clickedMs, plaintextOffset + clickedOffset, 6);
+    buffer.writeUIntBE(valueMicros, plaintextOffset + valueOffset, valueBytes);
+    const offerIdBytes = buffer.write(offerId, plaintextOffset + offerIdOffset, bounds.offerIdCharactersMax, 'latin1');
+    return buffer.toString('base64url', 0, this.#cipher.encrypt(offerIdOffset + offerIdBytes));
+  }
+
+  /** Returns the click, or null if this service did not issue the text. */
+  verify(text: string): ClickIdPayload | null {
+    const token = decodeCanonicalBase64url(text);
+    if (token === null) return null;
+    if (token[0] !== encryptedLayout) return this.#verifySignedLayout(token);
+    const plaintextEnd = this.#cipher.decrypt(token.subarray(1));
+    if (plaintextEnd === null) return null;
+    const { buffer, plaintextOffset } = this.#cipher;
+    return {
+      countable: buffer[plaintextOffset] === 1,
+      sub: Uint8Array.from(buffer.subarray(plaintextOffset + subOffset, plaintextOffset + clickedOffset)),
+      clickedMs: buffer.readUIntBE(plaintextOffset + clickedOffset, 6),
+      valueMicros: buffer.readUIntBE(plaintextOffset + valueOffset, valueBytes),
+      offerId: buffer.toString('latin1', plaintextOffset + offerIdOffset, plaintextEnd),
+    };
+  }
+
+  #verifySignedLayout(token: Buffer): ClickIdPayload | null {
+    const macOffset = token.length - signedMacBytes;
+    if (macOffset <= signedOfferIdOffset || macOffset > signedBytesMax) return null;
+    if (!this.#signer.verify(token, macOffset)) return null;
+    return {
+      countable: true,
+      sub: Uint8Array.from(token.subarray(1, signedClickedOffset)),
+      clickedMs: token.readUIntBE(signedClickedOffset, 6),
+      valueMicros: token.readUIntBE(signedValueOffset, 6),
+      offerId: token.toString('latin1', signedOfferIdOffset, macOffset),
+    };
+  }
+}
+
+/** Inputs of the click value at the time of the ranking (docs/contract.md#click-revenue). */
+export interface ClickTokenPayload {
+  readonly catalogVersion: string;
+  /** Index of the borrower's credit band in the vertical. */
+  readonly creditBand: number;
+}
+
+const plaintextBytesMax = 32;
+
+/**
+ * Encrypts and decrypts click tokens, the parameter `v` of click URLs (docs/contract.md#click-urls). All click URLs of a ranking share one
+ * token, in base64url. The plaintext is the credit band (1 byte) and the catalog version. The sub_id is the associated data, so a token is
+ * valid only in its own session.
+ */
+export class ClickTokenCipher {
+  readonly #cipher: TokenCipher;
+
+  constructor(secrets: SecretRing, random: RandomPool) {
+    this.#cipher = new TokenCipher(secrets, random, {
+      encryptionPurpose: 'offer-value-pad',
+      macPurpose: 'offer-value',
+      associatedDataBytes: subIdByteLength,
+      plaintextBytesMax,
+    });
+  }
+
+  /** Encrypts a token for a session. Throws a RangeError if the catalog version is longer than 31 characters. */
+  encrypt(sub: Uint8Array, { catalogVersion, creditBand }: ClickTokenPayload): string {
+    const { buffer, plaintextOffset } = this.#cipher;
+    buffer.set(sub, 0);
+    buffer[plaintextOffset] = creditBand;
+    buffer.write(catalogVersion, plaintextOffset + 1, 'latin1');
+    return buffer.toString('base64url', subIdByteLength, this.#cipher.encrypt(1 + catalogVersion.length));
+  }
+
+  /** Returns the payload, or null if the token was not issued for this session. */
+  decrypt(sub: Uint8Array, text: string): ClickTokenPayload | null {
+    const token = decodeCanonicalBase64url(text);
+    if (token === null) return null;
+    const { buffer, plaintextOffset } = this.#cipher;
+    buffer.set(sub, 0);
+    const plaintextEnd = this.#cipher.decrypt(token);
+    if (plaintextEnd === null) return null;
+    return {
+      creditBand: buffer[plaintextOffset]!,
+      catalogVersion: buffer.toString('latin1', plaintextOffset + 1, plaintextEnd),
+    };
+  }
+}

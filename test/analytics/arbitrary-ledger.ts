@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import type { SummaryQuery } from '../../src/analytics/analytics.ts';
+import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { type DeviceClass, type LedgerRecord, widgetEventTypes } from '../../src/ledger/ledger-record.ts';
+import {
+  clickedRecord,
+  confirmedRecord,
+  createdRecord,
+  reportedRecord,
+  reversedRecord,
+  subOf,
+  viewedRecord,
+  widgetViewedRecord,
+} from '../support/ledger-records.ts';
+
+const noon = Date.UTC(2026, 4, 20, 12);
+/** Creation day of the newest sessions. */
+export const arbitraryToday = dayOf(noon);
+const offers = ['a', 'b', 'c', 'd'];
+
+/** Few sub_ids, so that many records refer to the same session. Two accounts, both modes, several days, in any order. */
+const sub = fc
+  .record({
+    serial: fc.nat({ max: 3 }),
+    account: fc.constantFrom(1, 1, 2),
+    mode: fc.constantFrom('live' as const, 'live' as const, 'test' as const),
+    age: fc.constantFrom(0, 0, 1, 46, 47),
+  })
+  .map(({ serial, account, mode, age }) => subOf({ createdMs: noon - age * dayMs, serial, account, mode }));
+
+/** Even fewer sub_ids for payouts, because a payout requires a session, a view and a click of the same sub_id. */
+const earner = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom(0, 46).map((age) => subOf({ createdMs: noon - age * dayMs, serial: 0 })) },
+  { weight: 1, arbitrary: sub },
+);
+
+const created = fc
+  .tuple(
+    sub,
+    fc.constantFrom('tag-one', 'tag-one', 'tag-two'),
+    fc.nat({ max: 4 }),
+    fc.constantFrom(null, '{"page":"a"}', '{"page":"b","bid":1.5}'),
+  )
+  .map(([sub, tag, device, metadata]) => createdRecord(sub, { tag, device: device as DeviceClass, metadata }));
+
+const viewed = fc.tuple(sub, fc.subarray(offers)).map(([sub, shown]) => viewedRecord(sub, shown));
+
+/** Two widget load ids per session. A refresh does not require an earlier view. */
+const widgetViewed = fc
+  .tuple(sub, fc.subarray(offers), fc.record({ load: fc.constantFrom(1, 2), again: fc.boolean() }))
+  .map(([sub, shown, options]) => widgetViewedRecord(sub, shown, options));
+
+/** Events of known types and of a type of a later version. Some of the events are late. */
+const reported = fc
+  .tuple(
+    sub,
+    fc.array(fc.nat({ max: widgetEventTypes.length }), { minLength: 1, maxLength: 6 }),
+    fc.constantFrom(null, 'a'),
+    fc.constantFrom(0, 3_000, 60_000),
+  )
+  .map(([sub, types, offerId, afterMs]) =>
+    reportedRecord(sub, types, { offerId, wallMs: sub.readUIntBE(0, 6) + afterMs }),
+  );
+
+const clicked = fc
+  .tuple(sub, fc.constantFrom(...offers), fc.nat({ max: 5_000_000 }), fc.constantFrom(0, 0, 0, dayMs, dayMs + 1))
+  .map(([sub, offer, valueMicros, afterMs]) =>
+    clickedRecord(sub, offer, {
+      valueMicros,
+      wallMs: sub.readUIntBE(0, 6) + afterMs,
+      // Two offers have the same lender.
+      lender: lenderOf(offer),
+    }),
+  );
+
+/** Few payouts, amounts and times, so that repeats and conflicts are frequent. Some rows are too late, too early or too large. */
+const booking = fc.record({
+  sub: earner,
+  offer: fc.constantFrom(...offers),
+  txid: fc.constantFrom('tx-1', 'tx-1', 'tx-2'),
+  micros: fc.constantFrom(1, 12_345, 25_000_000, 25_000_000, 60_000_000_000),
+  occurredAfterMs: fc.constantFrom(dayMs, dayMs, 2 * dayMs, 0),
+  reportedAfterMs: fc.constantFrom(0, 0, 1, 89 * dayMs, 90 * dayMs, -5_000, -5_001),
+});
+const lenderOf = (offer: string) => (offer === 'd' ? 'Lender of a' : `Lender of ${offer}`);
+const times = (sub: Buffer, occurredAfterMs: number, reportedAfterMs: number) => {
+  const occurredMs = sub.readUIntBE(0, 6) + occurredAfterMs;
+  return { occurredMs, wallMs: occurredMs + reportedAfterMs };
+};
+const evidence = fc.option(
+  fc.record({ afterMs: fc.constantFrom(0, 5_000, dayMs, dayMs + 1), valueMicros: fc.nat({ max: 5_000_000 }) }),
+);
+
+const confirmed = fc
+  .tuple(booking, evidence)
+  .map(([{ sub, offer, txid, micros, occurredAfterMs, reportedAfterMs }, click]) =>
+    confirmedRecord(sub, offer, {
+      txid,
+      micros,
+      lender: lenderOf(offer),
+      ...times(sub, occurredAfterMs, reportedAfterMs),
+      click: click && { clickedMs: sub.readUIntBE(0, 6) + click.afterMs, valueMicros: click.valueMicros },
+    }),
+  );
+
+const reversed = booking.map(({ sub, offer, txid, micros, occurredAfterMs, reportedAfterMs }) =>
+  reversedRecord(sub, offer, {
+    txid,
+    micros,
+    lender: lenderOf(offer),
+    ...times(sub, occurredAfterMs, reportedAfterMs),
+  }),
+);
+
+/** The records that must precede a payout. */
+const prelude = earner.map((sub): LedgerRecord[] => [
+  createdRecord(sub),
+  viewedRecord(sub, offers),
+  clickedRecord(sub, 'a'),
+]);
+
+const arbitraryRecord: fc.Arbitrary<LedgerRecord> = fc.oneof(
+  created,
+  viewed,
+  viewed,
+  widgetViewed,
+  reported,
+  clicked,
+  clicked,
+  confirmed,
+  confirmed,
+  reversed,
+);
+
+/** Consecutive records in any order, with views before their session, clicks on offers that were not shown, and repeats. */
+export const arbitraryRecords: fc.Arbitrary<LedgerRecord[]> = fc.oneof(
+  { weight: 1, arbitrary: prelude },
+  { weight: 3, arbitrary: fc.array(arbitraryRecord, { minLength: 1, maxLength: 8 }) },
+);
+
+/** Returns the analytics queries for all figures of `arbitraryRecords`. */
+export function everyQuery(records: readonly LedgerRecord[]): SummaryQuery[] {
+  const today = arbitraryToday;
+  const subs = [...new Map(records.map((record) => [Buffer.from(record[2]).toString('hex'), record[2]])).values()];
+  const queries: SummaryQuery[] = [];
+  for (const account of [1, 2]) {
+    for (const mode of ['live', 'test'] as const) {
+      for (const [fromDay, toDay, maturedFromDay] of [
+        [today - 60, today, today - 60],
+        [today - 46, today - 1, today - 60],
+      ] as const) {
+        const common = { account, vertical: 1, mode, fromDay, toDay, today, maturedFromDay };
+        queries.push(
+          { ...common, referrerTag: 'tag-one', subs: null },
+          { ...common, referrerTag: 'tag-two', subs: null },
+        );
+        queries.push({ ...common, referrerTag: null, subs }, { ...common, referrerTag: 'tag-one', subs });
+      }
+    }
+  }
+  return queries;
+}

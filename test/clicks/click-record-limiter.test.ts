@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
+import { SubIds } from '../../src/ids/sub-id.ts';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { ringOf } from '../support/identities.ts';
+import { clickedRecord } from '../support/ledger-records.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+const noonMs = Date.UTC(2026, 4, 20, 12);
+const subIds = new SubIds(ringOf('ours'), new RandomPool());
+
+interface Session {
+  readonly subId: string;
+  readonly sub: Uint8Array;
+}
+
+function newSession(createdMs = noonMs): Session {
+  const subId = subIds.issue(createdMs, 42, 1, 'live');
+  return { subId, sub: Uint8Array.from(subIds.toBytes(subId)) };
+}
+
+const defaults = {
+  clicksRecordedPerLinkMax: 1_000,
+  clickCountersMax: 1_000,
+  clicksRecordedPerSessionMax: 100,
+  sessionClickCells: 4_096,
+};
+
+function newLimiter(changes: Partial<typeof defaults>): (session: Session, offerId: string) => boolean {
+  const limiter = new ClickRecordLimiter({ ...defaults, ...changes });
+  return ({ subId, sub }, offerId) => limiter.tryConsume(subId, sub, offerId);
+}
+
+describe('ClickRecordLimiter', () => {
+  it('limits the recorded clicks per link', () => {
+    const tryRecord = newLimiter({ clicksRecordedPerLinkMax: 3 });
+    const session = newSession();
+    for (let i = 0; i < 3; i++) assert(tryRecord(session, 'offer'));
+    for (let i = 0; i < 3; i++) assert(!tryRecord(session, 'offer'));
+    assert(tryRecord(session, 'another-offer'));
+    assert(tryRecord(newSession(), 'offer'));
+  });
+
+  it('retains the counter of a link that is clicked above its limit', () => {
+    const tryRecord = newLimiter({ clicksRecordedPerLinkMax: 1, clickCountersMax: 2 });
+    const busy = newSession();
+    tryRecord(busy, 'offer');
+    for (let i = 0; i < 4; i++) {
+      assert(!tryRecord(busy, 'offer'));
+      tryRecord(newSession(), 'offer');
+    }
+  });
+
+  it('limits the recorded clicks of a session with any number of offers', () => {
+    const tryRecord = newLimiter({ clicksRecordedPerLinkMax: 2, clicksRecordedPerSessionMax: 5 });
+    const session = newSession();
+    let recorded = 0;
+    for (let i = 0; i < 10_000; i++) if (tryRecord(session, `offer-${i % 3_000}`)) recorded++;
+    assert.equal(recorded, 5);
+    assert(tryRecord(newSession(), 'offer-1'));
+  });
+
+  it('limits the recorded clicks of each session, whatever other sessions click', () => {
+    const max = 5;
+    const tryRecord = newLimiter({ clickCountersMax: 10, clicksRecordedPerSessionMax: max });
+    const sessions = Array.from({ length: 500 }, () => newSession());
+    let recorded = 0;
+    for (let round = 0; round < 20; round++) {
+      for (const session of sessions) if (tryRecord(session, `offer-${round}`)) recorded++;
+    }
+    assert(recorded <= sessions.length * max);
+    // Sessions share counters, but busy sessions hardly affect the others.
+    assert(recorded > sessions.length * max * 0.99);
+  });
+
+  it('retains the counts of today and yesterday when the clock is set back', () => {
+    const tryRecord = newLimiter({ clicksRecordedPerSessionMax: 1 });
+    const [today, tomorrow] = [newSession(noonMs), newSession(noonMs + dayMs)];
+    assert(tryRecord(today, 'offer'));
+    assert(tryRecord(tomorrow, 'offer'));
+    assert(tryRecord(newSession(noonMs - dayMs), 'offer'));
+    assert(!tryRecord(today, 'offer'));
+    assert(!tryRecord(tomorrow, 'offer'));
+  });
+
+  it('clears old counts when a session that was created two days later clicks', () => {
+    const tryRecord = newLimiter({ clicksRecordedPerSessionMax: 1, sessionClickCells: 1 });
+    assert(tryRecord(newSession(noonMs), 'offer'));
+    assert(!tryRecord(newSession(noonMs), 'offer'));
+    assert(tryRecord(newSession(noonMs + 2 * dayMs), 'offer'));
+  });
+
+  it('includes clicks that were recorded before a restart', () => {
+    const limiter = new ClickRecordLimiter({ ...defaults, clicksRecordedPerSessionMax: 3 });
+    const { subId, sub } = newSession();
+    for (let i = 0; i < 2; i++) limiter.apply(clickedRecord(Buffer.from(sub), 'a'));
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((offerId) => limiter.tryConsume(subId, sub, offerId)),
+      [true, false, false],
+    );
+  });
+
+  it('records at most 64 clicks per session by default', () => {
+    const limiter = new ClickRecordLimiter();
+    const session = newSession();
+    let recorded = 0;
+    for (let i = 0; i < 1_000; i++) if (limiter.tryConsume(session.subId, session.sub, `offer-${i}`)) recorded++;
+    assert.equal(recorded, 64);
+  });
+});

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import type { Confirmation, Payout } from '../../src/confirmations/confirmation.ts';
+import {
+  applyToPayout,
+  checkConfirmation,
+  type PayoutState,
+  revenueDeltaMicros,
+} from '../../src/confirmations/confirmation.ts';
+import { subOf } from '../support/ledger-records.ts';
+
+const { confirmationClockSkewMs: skewMs } = bounds;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const createdMs = Date.UTC(2026, 4, 20, 12);
+const clickedMs = createdMs + hourMs;
+const occurredMs = clickedMs + 20 * dayMs;
+const nowMs = occurredMs + dayMs;
+const sub = subOf({ createdMs, serial: 1 });
+
+const funded: Confirmation = {
+  status: 'funded',
+  sub,
+  offerId: 'an-offer',
+  txid: 'tx-1',
+  amountMicros: 40_000_000,
+  occurredMs,
+  click: null,
+};
+const reversed: Confirmation = { ...funded, status: 'reversed', occurredMs: occurredMs + hourMs };
+const clicked: PayoutState = { offerShown: true, clickedMs, sessionRevenueMicros: 0, payout: null };
+const withPayout: PayoutState = {
+  ...clicked,
+  sessionRevenueMicros: 40_000_000,
+  payout: { funded: { amountMicros: 40_000_000, occurredMs }, reversed: null },
+};
+const withoutClick: PayoutState = { ...clicked, clickedMs: null };
+
+const withReversal: PayoutState = { ...withPayout, payout: applyToPayout(reversed, withPayout.payout) };
+const clickAt = (ms: number) => ({ click: { clickedMs: ms, valueMicros: 1 } });
+const late = clickedMs + bounds.confirmationWindowMs + 1;
+const revenueMax = bounds.confirmedRevenueUsdMax * 1_000_000 - funded.amountMicros;
+const unknown: PayoutState = { ...clicked, offerShown: false, clickedMs: null };
+const windowEndMs = createdMs + 91 * dayMs;
+
+type Case = readonly [
+  name: string,
+  expected: string,
+  confirmation: Partial<Confirmation>,
+  state?: Partial<PayoutState>,
+  now?: number,
+];
+const cases: readonly Case[] = [
+  ['a payout for a counted click', 'accepted', {}],
+  ['a partial reversal', 'accepted', { ...reversed, amountMicros: 1 }, withPayout],
+  ['a full reversal', 'accepted', reversed, withPayout],
+  ['a reversal above the payout', 'exceeds_funded', { ...reversed, amountMicros: 40_000_001 }, withPayout],
+  ['a reversal without a payout', 'txid_unknown', reversed],
+  ['a repeated row, also after the deadline', 'repeated', {}, withPayout, nowMs + 400 * dayMs],
+  ['a repeated reversal', 'repeated', reversed, withReversal],
+  ['a repeated payout after its reversal', 'repeated', {}, withReversal],
+  ['another amount of a known payout', 'conflict', { amountMicros: 40_000_001 }, withPayout],
+  ['another time of a known payout', 'conflict', { occurredMs: occurredMs + 1 }, withPayout],
+  ['another amount of a known reversal', 'conflict', { ...reversed, amountMicros: 1 }, withReversal],
+  ['a sandbox click', 'sandbox', { sub: subOf({ createdMs, serial: 1, mode: 'test' }) }],
+  ['an unknown click', 'click_unknown', {}, withoutClick],
+  ['a click from a click_id', 'accepted', clickAt(clickedMs), withoutClick],
+  ['a click from a click_id of an unshown offer', 'click_unknown', clickAt(clickedMs), unknown],
+  ['a click after 24 hours', 'accepted', clickAt(createdMs + bounds.clickAttributionMs), withoutClick],
+  ['a click after more than 24 hours', 'click_late', clickAt(createdMs + bounds.clickAttributionMs + 1), withoutClick],
+  ['a click before its session, by a clock set back', 'accepted', {}, { ...clicked, clickedMs: createdMs - 2_000 }],
+  ['a click_id before its session, by a clock set back', 'accepted', clickAt(createdMs - 2_000), withoutClick],
+  // The time of the counted click applies, not the time in the click_id of a repeated click.
+  ['the click_id of a repeated click', 'accepted', { ...clickAt(clickedMs + 5 * hourMs), occurredMs: clickedMs }],
+  ['the late click_id of a repeated click', 'too_late', clickAt(clickedMs + 5 * hourMs), {}, late],
+  ['a payout at the time of the click', 'accepted', { occurredMs: clickedMs }],
+  ['a payout before the click, within the clock skew', 'accepted', { occurredMs: clickedMs - skewMs }],
+  ['a payout before the click', 'before_click', { occurredMs: clickedMs - skewMs - 1 }],
+  ['a payout 90 days after the click', 'accepted', {}, {}, clickedMs + 90 * dayMs],
+  ['a payout more than 90 days after the click', 'too_late', {}, {}, clickedMs + 90 * dayMs + 1],
+  ['a reversal more than 90 days after the click', 'too_late', reversed, withPayout, late],
+  ['a payout in the future, within the clock skew', 'accepted', { occurredMs: nowMs + skewMs }],
+  ['a payout in the future', 'in_future', { occurredMs: nowMs + skewMs + 1 }],
+  ['the maximum revenue of a session', 'accepted', {}, { sessionRevenueMicros: revenueMax }],
+  ['more than the maximum revenue of a session', 'session_limit', {}, { sessionRevenueMicros: revenueMax + 1 }],
+  ['a click of an unknown session', 'click_unknown', {}, unknown, windowEndMs],
+  ['a click_id of an unknown session', 'click_unknown', clickAt(clickedMs), unknown, windowEndMs],
+  ['a click of an unknown session that is too old', 'too_late', {}, unknown, windowEndMs + 1],
+  ['a click_id of an unknown session that is too old', 'too_late', clickAt(clickedMs), unknown, windowEndMs + 1],
+];
+
+describe('checkConfirmation', () => {
+  for (const [name, expected, confirmation, state, now = nowMs] of cases) {
+    it(`returns ${expected} for ${name}`, () => {
+      assert.equal(checkConfirmation({ ...funded, ...confirmation }, { ...clicked, ...state }, now), expected);
+    });
+  }
+
+  it('keeps every payout between zero and the funded amount for any order of rows', () => {
+    const row = fc.record({
+      status: fc.constantFrom('funded' as const, 'reversed' as const),
+      txid: fc.constantFrom('tx-1', 'tx-2'),
+      amountMicros: fc.integer({ min: 1, max: 6 }),
+      occurredMs: fc.constantFrom(occurredMs, occurredMs + 1),
+    });
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 30 }), (rows) => {
+        const payouts = new Map<string, Payout>();
+        const revenue = new Map<string, number>();
+        const firsts = new Map<string, Confirmation>();
+        for (const each of rows) {
+          const confirmation = { ...funded, ...each };
+          const { txid, status } = confirmation;
+          const payout = payouts.get(txid) ?? null;
+          const decision = checkConfirmation(confirmation, { ...clicked, payout }, nowMs);
+          const first = firsts.get(`${txid} ${status}`);
+          if (first !== undefined) {
+            const same = first.amountMicros === each.amountMicros && first.occurredMs === each.occurredMs;
+            assert.equal(decision, same ? 'repeated' : 'conflict');
+          }
+          if (decision !== 'accepted') continue;
+          firsts.set(`${txid} ${status}`, confirmation);
+          payouts.set(txid, applyToPayout(confirmation, payout));
+          revenue.set(txid, (revenue.get(txid) ?? 0) + revenueDeltaMicros(confirmation));
+          for (const [id, micros] of revenue) {
+            assert(micros >= 0 && micros <= payouts.get(id)!.funded.amountMicros);
+          }
+        }
+      }),
+    );
+  });
+});

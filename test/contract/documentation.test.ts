@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { bounds } from '../../src/bounds.ts';
+import { openApiText } from '../../src/openapi/openapi-document.ts';
+import { assertRefused } from '../support/api-caller.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
+
+// The service compresses each file at its first request, which takes long on a busy machine.
+Object.assign(bounds, { requestDeadlineMs: 60_000 });
+
+describePersonalLoans('documentation', (door) => {
+  const address = () =>
+    new URL(`${door.market.marketplace.urls.public}/v1/${door.fixture.vertical.segment}/openapi.json`);
+  const get = (headers: Readonly<Record<string, string>> = {}) =>
+    door.market.http.send({ path: address().pathname, headers });
+
+  test('serves the OpenAPI document without a key and with the URLs of this service', async () => {
+    const { status, headers, bytes } = await get();
+    assert.equal(status, 200);
+    assert.equal(headers.get('content-type'), 'application/json');
+    assert.equal(headers.get('cache-control'), 'public, max-age=300');
+    assert.equal(headers.get('access-control-allow-origin'), '*');
+    assert.equal(bytes.toString(), openApiText(door.fixture.vertical, door.market.marketplace.urls));
+  });
+
+  test('compresses the OpenAPI document for clients that accept compression, and returns 304 for an unchanged document', async () => {
+    const { bytes: plain } = await get();
+    const packed = await get({ 'Accept-Encoding': 'gzip, br' });
+    assert.deepEqual([packed.headers.get('content-encoding'), packed.headers.get('vary')], ['br', 'Accept-Encoding']);
+    assert.deepEqual(brotliDecompressSync(packed.bytes), plain);
+    assert.deepEqual(gunzipSync((await get({ 'Accept-Encoding': 'gzip' })).bytes), plain);
+    const again = await get({ 'Accept-Encoding': 'gzip, br', 'If-None-Match': packed.headers.get('etag')! });
+    assert.deepEqual([again.status, again.bytes.length], [304, 0]);
+  });
+
+  test('serves a reference page without external resources, whose file names contain content hashes', async () => {
+    const { http } = door.market;
+    for (const path of ['/docs', '/docs/personal-loans', '/docs/equipment-leases']) {
+      const { status, headers, text } = await http.send({ path });
+      assert.equal(status, 200);
+      assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
+      assert.match(
+        headers.get('content-security-policy') ?? '',
+        /^default-src 'none'; script-src 'self'; style-src 'self';/,
+      );
+      const parts = [...text.matchAll(/(?:src|href)="(\/docs\/[a-z.-]+\?v=[^"]+)"/g)].map((match) => match[1]!);
+      assert.equal(parts.length, 4);
+      for (const part of parts) {
+        const answer = await http.send({ path: part });
+        assert.equal(answer.status, 200);
+        assert.equal(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+      }
+    }
+  });
+
+  test('redirects a trailing slash to the reference page, also behind a proxy with another path', async () => {
+    const { http } = door.market;
+    for (const path of ['/docs', '/docs/personal-loans']) {
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers, text } = await http.send({ method, path: `${path}/` });
+        assert.deepEqual([status, text], [308, '']);
+        const location = headers.get('location')!;
+        assert.equal(new URL(location, `https://proxy.test/loans${path}/`).pathname, `/loans${path}`);
+        assert.equal((await http.send({ path: new URL(location, `https://own.test${path}/`).pathname })).status, 200);
+      }
+      assertRefused(await http.send({ method: 'POST', path: `${path}/` }), 'METHOD_NOT_ALLOWED');
+    }
+  });
+
+  test('returns 404 for paths without documentation', async () => {
+    const { http } = door.market;
+    for (const path of [
+      '/docs//',
+      '/docs/mortgage',
+      '/docs/mortgage/',
+      '/docs/reference.css/',
+      '/docs/swagger-ui-bundle.js.map',
+      '/docs/../package.json',
+    ]) {
+      assertRefused(await http.send({ path }), 'NOT_FOUND');
+    }
+    assertRefused(await http.send({ method: 'POST', path: '/docs' }), 'METHOD_NOT_ALLOWED');
+  });
+});

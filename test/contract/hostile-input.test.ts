@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ApiCaller } from '../support/api-caller.ts';
+import { assertOk, assertRefused } from '../support/api-caller.ts';
+import { describePersonalLoans } from '../support/contract-suite.ts';
+import { type Answer, marker } from '../support/http-client.ts';
+
+describePersonalLoans('hostile JSON:', (door) => {
+  /** Runs an attack, then checks that the process still responds and that the key has the expected number of sessions. */
+  const attacking = async (attack: (caller: ApiCaller) => Promise<void>, sessionsTotal = 0): Promise<void> => {
+    const caller = door.market.caller(door.fixture, { limits: { analyticsPerMinute: 1_000 } });
+    await attack(caller);
+    assert.equal((await door.market.operations.send({ path: '/healthz' })).status, 200);
+    assert.equal((await caller.summary({ referrer_tag: 'hostile' })).sessions_total, sessionsTotal);
+  };
+
+  test('rejects deep nesting in known JSON members, and ignores deep nesting in unknown members', () =>
+    attacking(async (caller) => {
+      const { sub_id: subId } = await caller.createSession('hostile');
+      const depth = 30_000;
+      for (const [open, close] of [
+        ['[', ']'],
+        ['{"a":', '}'],
+      ] as const) {
+        const levels = open === '[' ? depth : depth / 3;
+        const deep = `${open.repeat(levels)}1${close.repeat(levels)}`;
+        assertRefused(await caller.post('session', open.repeat(levels)), 'INVALID_REQUEST', 'body');
+        assertRefused(await caller.post('session', `{"referrer_tag":${deep}}`), 'INVALID_REFERRER_TAG');
+        const metadata = `{"referrer_tag":"hostile","metadata":{"a":${deep}}}`;
+        assertRefused(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
+        const keyed = { 'Idempotency-Key': `deep-${open}` };
+        assertRefused(await caller.post('session', metadata, keyed), 'INVALID_REQUEST', 'metadata');
+        assertRefused(await caller.post('inputs', `{"sub_id":${deep},"fields":{}}`), 'INVALID_REQUEST', 'sub_id');
+        const known = `{"sub_id":"${subId}","fields":{"${door.fixture.amount}":${deep}}}`;
+        assertRefused(await caller.post('inputs', known), 'INVALID_FIELD_VALUE');
+        assertOk(await caller.post('inputs', `{"sub_id":"${subId}","fields":{"unknown":${deep}}}`));
+      }
+      assertRefused(await caller.post('session', '['.repeat(60 * 1024)), 'INVALID_REQUEST', 'body');
+    }, 1));
+
+  test('handles names such as __proto__ as ordinary names, and uses the last of repeated members', () =>
+    attacking(async (caller) => {
+      const names = [
+        '__proto__',
+        'constructor',
+        'prototype',
+        'toString',
+        'hasOwnProperty',
+        'valueOf',
+        '__defineGetter__',
+      ];
+      const prototyped = '{"__proto__":{"referrer_tag":"hostile"}}';
+      assertRefused(await caller.post('session', prototyped), 'INVALID_REFERRER_TAG');
+      const { sub_id: subId } = await caller.createSession('hostile');
+      const inherited = `{"__proto__":{"sub_id":"${subId}","fields":{}}}`;
+      assertRefused(await caller.post('inputs', inherited), 'INVALID_REQUEST', 'sub_id');
+      const members = names.map((name) => `"${name}":{"${door.fixture.amount}":5000,"polluted":true}`).join(',');
+      const view = assertOk<{ fields_unknown: string[]; fields_accepted: string[] }>(
+        await caller.post('inputs', `{"sub_id":"${subId}","fields":{${members}}}`),
+      );
+      assert.deepEqual([view.fields_accepted, view.fields_unknown], [[], names]);
+      const flat = names.map((name) => `"${name}":"x"`).join(',');
+      assertOk(await caller.post('session', `{"referrer_tag":"hostile","metadata":{${flat}},${members}}`));
+      const nested = '{"referrer_tag":"hostile","metadata":{"__proto__":{"x":1}}}';
+      assertRefused(await caller.post('session', nested), 'INVALID_REQUEST', 'metadata');
+      const repeated = '{"referrer_tag":"hostile","referrer_tag":"HOSTILE"}';
+      assertRefused(await caller.post('session', repeated), 'INVALID_REFERRER_TAG');
+      assert.equal(({} as Record<string, unknown>).polluted, undefined);
+      assert.deepEqual((await caller.submit(subId, {})).missing_required, door.fixture.required);
+    }, 2));
+
+  test('rejects invalid UTF-8 and accepts unusual characters', () =>
+    attacking(async (caller) => {
+      const raw = (text: string) => Buffer.from(text, 'latin1');
+      for (const bytes of ['\xff\xfe', '\xc3', '\xed\xa0\x80', '\xf8\x88\x80\x80\x80', '\x00', '\xc0\x80']) {
+        const inside = await caller.post('session', raw(`{"referrer_tag":"hostile","user_agent":"${bytes}"}`));
+        assertRefused(inside, 'INVALID_REQUEST', 'body');
+        assertRefused(
+          await caller.post('session', raw(`${bytes}{"referrer_tag":"hostile"}`)),
+          'INVALID_REQUEST',
+          'body',
+        );
+      }
+      const utf16 = Buffer.from('{"referrer_tag":"hostile"}', 'utf16le');
+      assertRefused(await caller.post('session', utf16), 'INVALID_REQUEST', 'body');
+      for (const text of ['\\u0000', '\\ud800', '\\udfff\\ud800', '\\u2028', '\\u202e']) {
+        const body = `{"referrer_tag":"hostile","user_agent":"${text}","metadata":{"${text}":"${text}"}}`;
+        assertOk(await caller.post('session', body));
+      }
+    }, 5));
+
+  test('rejects numbers out of range in known members', () =>
+    attacking(async (caller) => {
+      const digits = '9'.repeat(60_000);
+      for (const number of ['1e400', '-1e400', digits]) {
+        assertRefused(await caller.post('session', `{"referrer_tag":${number}}`), 'INVALID_REFERRER_TAG');
+        const agent = `{"referrer_tag":"hostile","user_agent":${number}}`;
+        assertRefused(await caller.post('session', agent), 'INVALID_REQUEST', 'user_agent');
+        const metadata = `{"referrer_tag":"hostile","metadata":{"n":${number}}}`;
+        assertRefused(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
+      }
+    }));
+
+  test('rejects or ignores thousands of members', () =>
+    attacking(async (caller) => {
+      const { sub_id: subId } = await caller.createSession('hostile');
+      const members = Array.from({ length: 6_000 }, (_, at) => `"${at}":1`).join(',');
+      const fields = `{"sub_id":"${subId}","fields":{${members}}}`;
+      assertRefused(await caller.post('inputs', fields), 'INVALID_REQUEST', 'fields');
+      const metadata = `{"referrer_tag":"hostile","metadata":{${members}}}`;
+      assertRefused(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
+      assertOk(await caller.post('session', `{"referrer_tag":"hostile",${members}}`));
+    }, 2));
+});
+
+/** Sends the marker in every part of a request. The HTTP client fails the test if an error contains the marker. */
+describePersonalLoans('error messages', (door) => {
+  const requests: Readonly<Record<string, (caller: ApiCaller, subId: string) => Promise<Answer>>> = {
+    path: ({ http, basePath }) => http.send({ path: `${basePath}/${marker}` }),
+    'path outside the API': ({ http }) => http.send({ path: `/${marker}?${marker}=${marker}` }),
+    vertical: ({ http }) => http.send({ path: `/v1/${marker}/session` }),
+    method: ({ http, basePath }) => http.send({ method: 'PURGE', path: `${basePath}/session?${marker}` }),
+    key: (caller) => caller.get('analytics', 'x=1', { Authorization: `Bearer ${marker}` }),
+    'content type': (caller) => caller.post('session', marker, { 'Content-Type': `text/${marker}` }),
+    'malformed JSON': (caller) => caller.post('session', `{"${marker}": ${marker}`),
+    'body of another type': (caller) => caller.post('inputs', `"${marker}"`),
+    tag: (caller) => caller.post('session', { referrer_tag: `${marker}!` }),
+    'user agent': (caller) => caller.post('session', { referrer_tag: 'abc', user_agent: [marker] }),
+    'metadata name and value': (caller) =>
+      caller.post('session', { referrer_tag: 'abc', metadata: { [marker]: { [marker]: marker } } }),
+    'idempotency key': (caller) =>
+      caller.post('session', { referrer_tag: 'abc' }, { 'Idempotency-Key': `${marker} ${marker}` }),
+    'sub_id in a body': (caller) => caller.post('inputs', { sub_id: marker, fields: {} }),
+    'fields of another type': (caller, subId) => caller.post('inputs', { sub_id: subId, fields: marker }),
+    'every field at once': (caller, subId) => {
+      const values = door.fixture.fields.map(({ name }) => [name, marker]);
+      return caller.post('inputs', { sub_id: subId, fields: { ...Object.fromEntries(values), [marker]: marker } });
+    },
+    'names of fields': (caller, subId) =>
+      caller.post('inputs', { sub_id: subId, fields: { [marker.repeat(10)]: marker } }),
+    'sub_id in a query': (caller) => caller.get('marketplace', { sub_id: marker, format: 'json' }),
+    format: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: marker }),
+    sort: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', sort: marker }),
+    max_offers: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', max_offers: marker }),
+    explain: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', explain: marker }),
+    'analytics tag': (caller) => caller.get('analytics', { referrer_tag: `${marker}!` }),
+    limit: (caller) => caller.get('analytics', { referrer_tag: 'abc', granularity: 'row', limit: marker }),
+    cursor: (caller) => caller.get('analytics', { referrer_tag: 'abc', granularity: 'row', cursor: marker }),
+    date: (caller) => caller.get('analytics', { referrer_tag: 'abc', date_from: marker }),
+    granularity: (caller) => caller.get('analytics', { referrer_tag: 'abc', granularity: marker }),
+    'list of ids': (caller) => caller.get('analytics', { sub_id_list: `${marker},`.repeat(501) }),
+    'header names and values': (caller) =>
+      caller.get('analytics', '', { [`X-${marker}`]: marker, Origin: `https://${marker}`, 'X-Request-Id': marker }),
+    'click link': ({ http }) => http.send({ path: `/c?sub=${marker}&offer=${marker}&v=${marker}` }),
+  };
+
+  test('contain no text of the request', async () => {
+    const caller = door.market.caller(door.fixture);
+    const { sub_id: subId } = await caller.createSession('echoes');
+    for (const [part, send] of Object.entries(requests)) {
+      const { status, text } = await send(caller, subId);
+      assert.ok(status >= 400 && status < 500 && text.length > 0, `${part}: ${status} ${text}`);
+    }
+  });
+});
+
+describePersonalLoans('response headers', (door) => {
+  test('contain no line breaks from parameters', async () => {
+    const caller = door.market.caller(door.fixture);
+    const { offers } = await caller.offers(await caller.sessionWith('injecting', door.fixture.complete));
+    const click = new URL(offers[0]!.click_url);
+    const evil = '%0d%0aX-Injected:%20yes%0d%0a%0d%0a<html>';
+    for (const path of [
+      `${caller.basePath}/marketplace?sub_id=${evil}&format=json`,
+      `${caller.basePath}/analytics?referrer_tag=${evil}`,
+      `/c?sub=${evil}&offer=${evil}&v=${evil}`,
+      `${click.pathname}${click.search}&x=${evil}`,
+      `${click.pathname}${click.search.replace(/offer=[^&]*/, `offer=${evil}`)}`,
+      `/${evil}`,
+    ]) {
+      const answer = await caller.http.send({ path, headers: { Authorization: `Bearer ${caller.key}` } });
+      assert.equal(answer.headers.has('x-injected'), false);
+      assert.ok(!answer.text.includes('X-Injected'));
+    }
+  });
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
+import {
+  type DeadlineEntry,
+  DeadlineQueue,
+  InFlightRequests,
+  unqueuedEntry,
+} from '../../src/http/engines/base-listener.ts';
+import { nextRequestId } from '../../src/http/engines/base-request-context.ts';
+
+function entry(onDeadline: () => void = () => {}): DeadlineEntry {
+  return { ...unqueuedEntry, onDeadline };
+}
+
+test('an entry may be added again in its own deadline callback, and expires after the whole timeout', () => {
+  const queue = new DeadlineQueue(100);
+  const late: number[] = [];
+  let nowMs = 0;
+  const lingering = entry(() => {
+    late.push(nowMs);
+    queue.add(lingering, nowMs);
+  });
+  queue.add(lingering, nowMs);
+  for (; nowMs <= 250; nowMs += 50) queue.expire(nowMs);
+  assert.deepEqual(late, [100, 200]);
+});
+
+test('exactly the entries whose time has passed expire (random additions and removals)', () => {
+  const step = fc.record({ waitMs: fc.nat(60), act: fc.constantFrom('add', 'remove', 'expire'), which: fc.nat(5) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const queue = new DeadlineQueue(100);
+      const expired: number[] = [];
+      const entries = Array.from({ length: 6 }, (_, index) => entry(() => expired.push(index)));
+      const dueMs = new Map<number, number>();
+      let nowMs = 0;
+      for (const { waitMs, act, which } of steps) {
+        nowMs += waitMs;
+        if (act === 'add') {
+          queue.add(entries[which] as DeadlineEntry, nowMs);
+          dueMs.delete(which);
+          dueMs.set(which, nowMs + 100);
+        } else if (act === 'remove') {
+          queue.remove(entries[which] as DeadlineEntry);
+          dueMs.delete(which);
+        } else {
+          expired.length = 0;
+          queue.expire(nowMs);
+          const expected = [...dueMs].filter(([, due]) => due <= nowMs).map(([index]) => index);
+          assert.deepEqual(expired, expected);
+          for (const index of expected) dueMs.delete(index);
+        }
+        assert.equal(queue.isEmpty, dueMs.size === 0);
+      }
+    }),
+  );
+});
+
+test('a drain without requests resolves', async () => {
+  assert.equal(await new InFlightRequests().waitUntilEmpty(60_000), 0);
+});
+
+test('a drain waits for the last request, also for requests that arrive during the drain', async () => {
+  const requests = new InFlightRequests();
+  requests.increment();
+  let drained = false;
+  const drain = requests.waitUntilEmpty(60_000).then(() => {
+    drained = true;
+  });
+  // The next request arrives in the same turn as the last reply.
+  requests.decrement();
+  requests.increment();
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  assert.equal(drained, false);
+  assert.equal(requests.count, 1);
+  requests.decrement();
+  await drain;
+});
+
+test('a drain ends after its grace period, and returns the number of unanswered requests', async () => {
+  const requests = new InFlightRequests();
+  requests.increment();
+  assert.equal(await requests.waitUntilEmpty(1), 1);
+  assert.equal(requests.count, 1);
+});
+
+const url = new URL('../../src/http/engines/base-request-context.ts', import.meta.url).href;
+
+function idOfAnotherThread(): Promise<string> {
+  const source = `import('${url}').then((m) => require('node:worker_threads').parentPort.postMessage(m.nextRequestId()))`;
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  new Worker(source, { eval: true }).once('message', resolve).once('error', reject);
+  return promise;
+}
+
+test('ids are short, unique among threads, and safe in headers and logs', async () => {
+  const ids = Array.from({ length: 5_000 }, nextRequestId);
+  ids.push(await idOfAnotherThread(), await idOfAnotherThread());
+  assert.equal(new Set(ids).size, ids.length);
+  for (const id of ids) assert.match(id, /^[A-Za-z0-9_-]{14,24}$/);
+});

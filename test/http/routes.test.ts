@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { describe, it, test } from 'node:test';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import { type ErrorCode, errorTable } from '../../src/domain/errors.ts';
+import type { RequestContext } from '../../src/http/engines/listener.ts';
+import { formatHeader, type HeaderText, splitHeaders } from '../../src/http/engines/response-head.ts';
+import { Cors } from '../../src/http/routes/cors.ts';
+import { errorReply } from '../../src/http/routes/replies.ts';
+import {
+  isJsonMediaType,
+  parseJsonBody,
+  parseWeightedList,
+  prefersJson,
+} from '../../src/http/routes/request-parsing.ts';
+
+/** Returns the headers by name. */
+function named(headers: HeaderText): Record<string, string> {
+  const pairs = splitHeaders(headers);
+  return Object.fromEntries(pairs.flatMap((name, at) => (at % 2 === 0 ? [[name, pairs[at + 1]!]] : [])));
+}
+
+describe('errorReply', () => {
+  it('sends every error with its status, as uncacheable JSON', () => {
+    for (const code of Object.keys(errorTable) as ErrorCode[]) {
+      const { status, headers, body } = errorReply({ code }, 'request-1');
+      const { 'Content-Type': type, 'Cache-Control': caching } = named(headers);
+      assert.deepEqual([status, type, caching], [errorTable[code].status, 'application/json', 'no-store']);
+      const extra = code === 'INTERNAL_ERROR' ? { request_id: 'request-1' } : {};
+      assert.deepEqual(JSON.parse(body.toString()), { error: code, message: errorTable[code].message, ...extra });
+    }
+  });
+
+  it('adds the invalid members, Retry-After and extra headers to this reply only', () => {
+    const fieldsInvalid = [{ field: 'state', code: 'enum', message: 'must be one of them', allowed: ['CA'] }] as const;
+    const error = { code: 'INVALID_FIELD_VALUE', param: 'fields', fieldsInvalid, retryAfterSeconds: 1 } as const;
+    const { headers, body } = errorReply(error, 'request-1', formatHeader('Allow', 'GET'));
+    assert.deepEqual(JSON.parse(body.toString()), {
+      error: 'INVALID_FIELD_VALUE',
+      message: errorTable.INVALID_FIELD_VALUE.message,
+      param: 'fields',
+      fields_invalid: fieldsInvalid,
+    });
+    const { Allow: allow, 'Retry-After': retryAfter } = named(headers);
+    assert.deepEqual([allow, retryAfter], ['GET', '1']);
+    const later = named(errorReply({ code: 'INVALID_FIELD_VALUE' }, 'request-2').headers);
+    assert.deepEqual(Object.keys(later), ['Content-Type', 'Cache-Control']);
+  });
+});
+
+/** A request with this Origin header. */
+function from(origin: string): RequestContext {
+  return { header: (name: string) => (name === 'origin' ? origin : '') } as RequestContext;
+}
+
+const allowed = 'https://partner.example';
+
+describe('Cors', () => {
+  it('sends no headers without configured origins', () => {
+    const off = new Cors([]);
+    assert.equal(off.headersFor(from(allowed)), '');
+    assert.equal(off.preflightHeaders(from(allowed), 'GET'), '');
+  });
+
+  it('lets an allowed origin read the response and its headers', () => {
+    const headers = named(new Cors(['https://other.example', allowed]).headersFor(from(allowed)));
+    assert.equal(headers['Access-Control-Allow-Origin'], allowed);
+    assert.equal(headers.Vary, 'Origin');
+    const exposed = headers['Access-Control-Expose-Headers']!.split(', ');
+    for (const name of ['X-Request-Id', 'X-RateLimit-Reset', 'Retry-After']) assert(exposed.includes(name));
+  });
+
+  it('sends only Vary to other origins', () => {
+    const cors = new Cors([allowed]);
+    for (const origin of [
+      '',
+      'null',
+      '*',
+      'https://partner.example.evil.example',
+      'https://evil.example',
+      'http://partner.example',
+      'https://partner.example:8443',
+      'https://PARTNER.example',
+      `${allowed}/`,
+    ]) {
+      assert.deepEqual(named(cors.headersFor(from(origin))), { Vary: 'Origin' });
+      assert.deepEqual(named(cors.preflightHeaders(from(origin), 'GET')), { Vary: 'Origin' });
+    }
+  });
+
+  it('answers a preflight with the methods of the path and the request headers of the API', () => {
+    const headers = named(new Cors([allowed]).preflightHeaders(from(allowed), 'POST, OPTIONS'));
+    assert.equal(headers['Access-Control-Allow-Origin'], allowed);
+    assert.equal(headers['Access-Control-Allow-Methods'], 'POST, OPTIONS');
+    const requestHeaders = headers['Access-Control-Allow-Headers']!.toLowerCase().split(', ');
+    for (const name of ['authorization', 'content-type']) assert(requestHeaders.includes(name));
+    assert.match(headers['Access-Control-Max-Age']!, /^\d+$/);
+    assert.equal(headers['Access-Control-Allow-Credentials'], undefined);
+  });
+});
+
+test('prefers JSON only if its weight is above that of HTML', () => {
+  const yes = [
+    'application/json',
+    'APPLICATION/JSON',
+    'application/json;q=0.9, text/html;q=0.8',
+    ' application/json ,*/*',
+  ];
+  const no = [
+    '',
+    '*/*',
+    'application/*',
+    'text/html',
+    'text/html,application/json',
+    'application/json;q=0',
+    'a, b;q=, ;',
+  ];
+  assert.deepEqual(
+    yes.filter((accept) => !prefersJson(accept)),
+    [],
+  );
+  assert.deepEqual(no.filter(prefersJson), []);
+});
+
+test('parses the weight of each item, 1 by default', () => {
+  const listed = parseWeightedList('gzip, BR;q=0.5 , deflate ;q=0,zstd;level=3;q=0.125;x, bad;q=2');
+  assert.deepEqual(Object.fromEntries(listed), { gzip: 1, br: 0.5, deflate: 0, zstd: 0.125, bad: 1 });
+});
+
+test('ignores a list longer than the limit', () => {
+  const { headerListCharactersMax: longest } = bounds;
+  const padded = (characters: number) => 'br'.padEnd(characters, ',');
+  assert.equal(parseWeightedList(padded(longest)).get('br'), 1);
+  assert.equal(parseWeightedList(padded(longest + 1)).size, 0);
+});
+
+test('accepts any header', () => {
+  const text = fc.string({ unit: fc.constantFrom(...'aj/*;q=01.,tgbr '), maxLength: 60 });
+  fc.assert(
+    fc.property(text, (header) => {
+      for (const weight of parseWeightedList(header).values()) assert.ok(weight >= 0 && weight < 2);
+    }),
+  );
+});
+
+test('accepts only application/json, with or without parameters, as the type of a JSON body', () => {
+  const json = [
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset=x',
+    'Application/JSON ',
+  ];
+  const others = [
+    '',
+    'json',
+    'text/plain',
+    'application/jsonx',
+    'application/json-patch+json',
+    'text/application/json',
+  ];
+  assert.deepEqual([...json, ...others].filter(isJsonMediaType), json);
+  assert.equal(isJsonMediaType('multipart/form-data; boundary=application/json'), false);
+});
+
+test('parses JSON in UTF-8 only', () => {
+  const errorOf = (isJson: boolean, text: string | Buffer) => {
+    const body = parseJsonBody(isJson, Buffer.from(text as string));
+    return body.ok ? body.value : [body.error.code, body.error.param];
+  };
+  assert.deepEqual(errorOf(true, '{"a":"\u00e9"}'), { a: '\u00e9' });
+  assert.deepEqual(errorOf(false, '{}'), ['UNSUPPORTED_MEDIA_TYPE', undefined]);
+  const invalid = ['', ' ', '{', '}', '{"a":1', "{'a':1}", '{"a":1,}', '\0', 'undefined', 'NaN', '"a', '{}{}'];
+  for (const text of [...invalid, Buffer.from([0x22, 0xff, 0x22])]) {
+    assert.deepEqual(errorOf(true, text), ['INVALID_REQUEST', 'body'], String(text));
+  }
+});

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AnalyticsUnavailableError } from '../../src/analytics/analytics.ts';
+import type { ExperimentRow } from '../../src/analytics/session-reader.ts';
+import { CleanupStack } from '../../src/server/lifecycle.ts';
+import { restoreReferrerTags } from '../../src/server/open-storage.ts';
+import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
+import { liveTenant } from '../support/identities.ts';
+
+const { account, vertical } = liveTenant;
+
+/** An aggregator with two pages of one experiment each. It answers once it has applied ten records. */
+class SlowAggregator {
+  projectedPosition = 0;
+  readonly answered = Promise.withResolvers<void>();
+
+  async listExperiments(after: number): Promise<readonly ExperimentRow[]> {
+    if (this.projectedPosition < 10) throw new AnalyticsUnavailableError('not yet');
+    if (after < 2) return [[after + 1, account, vertical.number, 0, `tag-${after + 1}`]];
+    this.answered.resolve();
+    return [];
+  }
+}
+
+test('applies the tag limit at once if the aggregator responds', async () => {
+  const tags = new ReferrerTags(2);
+  const analytics = new SlowAggregator();
+  analytics.projectedPosition = 10;
+  await restoreReferrerTags(analytics, 10, tags, new CleanupStack());
+  assert.equal(tags.reserve(liveTenant, 'tag-3'), null);
+  for (const tag of ['tag-1', 'tag-2']) assert.notEqual(tags.reserve(liveTenant, tag), null);
+});
+
+test('restores tags in the background while the aggregator is behind', async () => {
+  const tags = new ReferrerTags(3);
+  const analytics = new SlowAggregator();
+  const cleanup = new CleanupStack();
+  await restoreReferrerTags(analytics, 10, tags, cleanup);
+  for (const tag of ['tag-3', 'tag-4']) tags.reserve(liveTenant, tag)!.settle(true);
+  analytics.projectedPosition = 10;
+  await analytics.answered.promise;
+  await new Promise(setImmediate);
+  assert.equal(tags.reserve(liveTenant, 'tag-5'), null);
+  for (const tag of ['tag-1', 'tag-2', 'tag-3', 'tag-4']) assert.notEqual(tags.reserve(liveTenant, tag), null);
+  await cleanup.close();
+});
+
+test('stops the background restore when the service closes', async () => {
+  const tags = new ReferrerTags(1);
+  const analytics = new SlowAggregator();
+  const cleanup = new CleanupStack();
+  await restoreReferrerTags(analytics, 10, tags, cleanup);
+  await cleanup.close();
+  analytics.projectedPosition = 10;
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  for (const tag of ['tag-3', 'tag-4']) assert.notEqual(tags.reserve(liveTenant, tag), null);
+});

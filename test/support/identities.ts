@@ -1,0 +1,38 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { formatSubId, subIdByteLength } from '../../src/ids/sub-id.ts';
+import { SecretRing } from '../../src/secrets/secret-ring.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import type { Tenant } from '../../src/verticals/tenant.ts';
+
+export const liveTenant: Tenant = { account: 42, vertical: personalLoans, mode: 'live' };
+export const testTenant: Tenant = { ...liveTenant, mode: 'test' };
+
+/** Creates a secret ring that is the same for the same words. The secrets have the numbers 1, 2 and so on. */
+export function ringOf(...words: readonly string[]): SecretRing {
+  return new SecretRing(words.map((word, index) => ({ number: index + 1, bytes: sha256(word) })));
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** Returns new random ids of sessions with this creation time, without a valid MAC. The session stores do not verify the MAC. */
+export function subIdsAt(createdMs: number, count: number): string[] {
+  const random = randomBytes(count * subIdByteLength);
+  return Array.from({ length: count }, (_, at) => {
+    const bytes = random.subarray(at * subIdByteLength, (at + 1) * subIdByteLength);
+    bytes.writeUIntBE(createdMs, 0, 6);
+    return formatSubId(bytes);
+  });
+}
+
+export function subIdAt(createdMs: number): string {
+  return subIdsAt(createdMs, 1)[0]!;
+}
+
+/** Converts an id from 32-bit words to text. */
+export function subIdOfWords(words: Int32Array): string {
+  const bytes = Buffer.alloc(subIdByteLength);
+  for (const [at, word] of words.entries()) bytes.writeInt32BE(word, at * 4);
+  return formatSubId(bytes);
+}

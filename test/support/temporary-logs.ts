@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
+import { type LogFiles, nodeLogFiles } from '../../src/event-log/log-files.ts';
+import { FileJournal, type FileJournalOptions } from '../../src/journal/file-journal.ts';
+import type { LedgerSubscriber } from '../../src/ledger/ledger.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { TroubledLogFiles, type WritingStep } from '../event-log/troubled-log-files.ts';
+import { ringOf } from './identities.ts';
+import { ManualClock } from './manual-clock.ts';
+
+/** A real ledger in a temporary folder that is deleted after the test. */
+export interface TemporaryLedger {
+  readonly log: FileEventLog<LedgerRecord>;
+  readonly folder: string;
+  /** Makes all writes to files fail until `repair`. The log reports the failure with its next group. */
+  breakFiles(): void;
+  repair(): void;
+  /** Closes the log. Returns the stored records. */
+  records(): Promise<unknown[][]>;
+}
+
+export async function openTemporaryLedger(
+  t: TestContext,
+  ...subscribers: readonly LedgerSubscriber[]
+): Promise<TemporaryLedger> {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  const options = { folder, durability: 'write' } as const;
+  let broken = false;
+  const files: LogFiles = {
+    ...nodeLogFiles,
+    create: (path) => (broken ? Promise.reject(new Error('no space left')) : nodeLogFiles.create(path)),
+  };
+  // Each group is written to a new segment file, so the log reports broken files at once.
+  const log = await openLedger({ ...options, subscribers, recoveries: [], files, segmentBytesMax: 1, retryMs: 1 });
+  t.after(async () => {
+    await log.close();
+    rmSync(folder, { recursive: true });
+  });
+  return {
+    log,
+    folder,
+    breakFiles() {
+      broken = true;
+    },
+    repair() {
+      broken = false;
+    },
+    async records() {
+      await log.close();
+      const found: unknown[][] = [];
+      const again = await openEventLog({
+        ...options,
+        onRecord: (_position, record) => found.push(record as unknown[]),
+      });
+      await again.close();
+      return found;
+    },
+  };
+}
+
+interface KeptMerge {
+  readonly sub: Buffer;
+  readonly changes: readonly number[];
+}
+
+/** A real journal in its own folder. Tests can break and repair the journal, and read its records as after a restart. */
+export class TemporaryJournal {
+  readonly folder: string;
+  readonly options: FileJournalOptions;
+  readonly #files = new TroubledLogFiles();
+  journal!: FileJournal;
+
+  constructor(folder: string, options: Partial<FileJournalOptions>) {
+    this.folder = folder;
+    this.options = {
+      folder,
+      durability: 'write',
+      clock: new ManualClock(),
+      secrets: ringOf('ours'),
+      verticals: [personalLoans],
+      sessionTtlMs: 4 * 60 * 60 * 1000,
+      files: this.#files,
+      retryMs: 1,
+      onFieldChanges: () => {},
+      ...options,
+    };
+  }
+
+  /** Closes and reopens the journal. Returns the stored merges. */
+  async merges(options: Partial<FileJournalOptions> = {}): Promise<KeptMerge[]> {
+    await this.journal?.close();
+    const kept: KeptMerge[] = [];
+    const onFieldChanges = (sub: Uint8Array, changes: readonly number[]) => {
+      kept.push({ sub: Buffer.from(sub), changes: [...changes] });
+    };
+    this.journal = await FileJournal.open({ ...this.options, onFieldChanges, ...options });
+    return kept;
+  }
+
+  breakFiles(): void {
+    for (const step of ['create', 'write', 'datasync'] satisfies WritingStep[]) {
+      this.#files.fail(step, Number.POSITIVE_INFINITY);
+    }
+  }
+
+  repair(): void {
+    this.#files.failing.clear();
+  }
+}
+
+export async function openTemporaryJournal(
+  t: TestContext,
+  options: Partial<FileJournalOptions> = {},
+): Promise<TemporaryJournal> {
+  const folder = mkdtempSync(join(tmpdir(), 'journal-'));
+  const temporary = new TemporaryJournal(folder, options);
+  await temporary.merges();
+  t.after(async () => {
+    temporary.repair();
+    await temporary.journal.close();
+    rmSync(folder, { recursive: true });
+  });
+  return temporary;
+}
