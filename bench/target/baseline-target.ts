@@ -8,11 +8,12 @@ import type { LoadTarget } from './load-target.ts';
 import { spawnChild, stopChild } from './owned-resources.ts';
 import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
 
+const uwsServer = fileURLToPath(new URL('../baselines/uws-server.ts', import.meta.url));
 const scripts: Readonly<Record<BaselineKind, string>> = {
-  bare: 'uws-server.ts',
-  synced: 'uws-server.ts',
-  'node-http': 'node-http-server.ts',
-  fastify: 'fastify-server.ts',
+  bare: uwsServer,
+  synced: uwsServer,
+  'node-http': fileURLToPath(new URL('../baselines/node-http-server.ts', import.meta.url)),
+  fastify: fileURLToPath(new URL('../baselines/fastify-server.ts', import.meta.url)),
 };
 
 /** Starts a baseline server. The response file is created in the folder and not deleted. */
@@ -23,8 +24,7 @@ export async function startBaselineTarget(
 ): Promise<LoadTarget> {
   const file = join(folder, `answers-${kind}.json`);
   await writeFile(file, JSON.stringify(answers));
-  const script = fileURLToPath(new URL(`../baselines/${scripts[kind]}`, import.meta.url));
-  const child = spawnChild(process.execPath, [script, file, kind], {
+  const child = spawnChild(process.execPath, [scripts[kind], file, kind], {
     env: environmentWithProbe(process.env),
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
