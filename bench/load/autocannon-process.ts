@@ -11,6 +11,9 @@ process.on('message', async (plan: LoadPlan) => {
 // The parent process has exited.
 process.once('disconnect', () => process.exit());
 
+/** Maximum time until the first reply. */
+const connectSecondsMax = 10;
+
 async function run(plan: LoadPlan): Promise<LoadResult> {
   const requests = (await readRequests(plan.requestsFile)).map(toAutocannon);
   const connections = Math.min(plan.connections, requests.length);
@@ -31,7 +34,7 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
       url: `http://127.0.0.1:${plan.port}`,
       connections,
       pipelining: 1,
-      ...(plan.singleUse ? { amount: share * connections } : { duration: plan.seconds }),
+      ...(plan.singleUse ? { amount: share * connections } : { duration: plan.seconds + connectSecondsMax }),
       sampleInt: 20,
       setupClient: (client) => {
         const first = share * connected++;
@@ -41,20 +44,25 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
     (error) => (error ? ended.reject(error) : ended.resolve()),
   );
   let limit: NodeJS.Timeout | undefined;
+  // The time limit starts with the first reply, because connections open slowly on a busy machine.
+  const startLimit = () => {
+    limit ??= setTimeout(() => instance.stop(), plan.seconds * 1000);
+  };
   instance.on('start', () => {
     // All requests are built and the connections are opening. The load excludes both steps.
     cpuBefore = process.cpuUsage();
     startMs = performance.now();
     lastAnswerMs = startMs;
-    limit = setTimeout(() => instance.stop(), plan.seconds * 1000);
   });
   instance.on('response', (_client, status, _bytes, ms) => {
+    startLimit();
     answered += 1;
     if (!expected.has(status)) unexpected += 1;
     latencyMicros.record(Math.max(1, Math.round(ms * 1000)));
     lastAnswerMs = performance.now();
   });
   instance.on('reqError', () => {
+    startLimit();
     unexpected += 1;
   });
   await ended.promise;
