@@ -5,8 +5,8 @@ INSTALLED := node_modules/.package-lock.json
 MATCH_TESTS := test/matching/match-reference.test.ts test/matching/match-mutants.test.ts test/matching/fairness.test.ts
 BENCH_TESTS := $(shell find test/bench -name '*.test.ts' | sort)
 # The tests of the benchmarks that run in `make test`: units without processes, and one run of every scenario's preparation.
-QUICK_BENCH_TESTS := $(addprefix test/bench/,check/figures-of.test.ts check/noise.test.ts population/borrower.test.ts \
-  report/ratios.test.ts scenarios/all-keys.test.ts)
+QUICK_BENCH_TESTS := $(addprefix test/bench/,check/baseline.test.ts population/borrower.test.ts \
+  report/report.test.ts scenarios/scenarios.test.ts)
 TESTS := $(filter-out test/matching/match-mutants.test.ts $(filter-out $(QUICK_BENCH_TESTS),$(BENCH_TESTS)), \
   $(shell find test -name '*.test.ts' | sort))
 # Short tests that start no process and change no global state. They share one process, which halves their CPU time.
@@ -63,7 +63,6 @@ check: $(INSTALLED) $(WIDGET) ## check format, lint rules, types and architectur
 	@$(WITH_NODE) npx biome check --error-on-warnings
 	@$(WITH_NODE) npx tsc
 	@$(WITH_NODE) npx tsc -p src/web/widget
-	@$(WITH_NODE) npx tsc -p bench/report/browser
 	@$(WITH_NODE) node --test test/architecture/*.test.ts
 
 format: $(INSTALLED) ## format the files

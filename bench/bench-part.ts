@@ -1,4 +1,4 @@
-import type { LoadClient } from './load/load-client.ts';
+import type { LoadClient } from './load/load-clients.ts';
 import type { OpenLoopRunner } from './open-loop/open-loop-plan.ts';
 import type { BenchResult } from './result/bench-result.ts';
 
@@ -70,8 +70,6 @@ export interface BenchContext {
   /** Folder on the measured disk. Data folders are created in it and deleted. */
   readonly folder: string;
   readonly progress: Progress;
-  /** Returns the text of a generated catalog with this number of offers. */
-  readonly generateCatalogText: (offers: number) => string;
 }
 
 /** Part of the benchmarks. Each part writes different members of the result, or appends to lists of earlier parts. */

@@ -1,10 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, type as osType, release, totalmem } from 'node:os';
 
-/** Returns the commit of the Git checkout in a folder, with suffix `+` if files are changed; null outside a checkout. */
-export function describeCommit(folder: string): string | null {
+/** Returns the commit of the Git checkout, with suffix `+` if files are changed; null outside a checkout. */
+export function describeCommit(): string | null {
   const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    execFileSync('git', args, {
+      cwd: import.meta.dirname,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
   try {
     const changed = git('status', '--porcelain', '--untracked-files=no') !== '';
     return `${git('rev-parse', '--short=12', 'HEAD')}${changed ? '+' : ''}`;

@@ -1,23 +1,25 @@
 import { parseArgs } from 'node:util';
 import type { BenchPart } from './bench-part.ts';
+import { type LoadClient, parseClientName } from './load/load-clients.ts';
+import { benchParts } from './parts.ts';
 
 export interface BenchOptions {
   readonly quick: boolean;
-  /** Names of the parts to run; empty for all parts. */
+  /** Names of the parts and groups to run; empty for all parts. */
   readonly only: readonly string[];
   /** Name of the only load client; see `chooseLoadClients` for the default. */
-  readonly client: 'wrk' | 'autocannon' | undefined;
+  readonly client: LoadClient['name'] | undefined;
   /** Writes the tables to bench/README.md and, after a full run, the result to src/capacity/reference-result.json. */
   readonly publish: boolean;
   readonly help: boolean;
 }
 
-export function usage(parts: readonly BenchPart[]): string {
-  const width = Math.max(...parts.map(({ name }) => name.length));
-  const lines = parts.map(({ name, group, description }) => {
-    const kind = group === undefined ? '' : ` (${group})`;
-    return `  ${name.padEnd(width)}  ${description}${kind}`;
-  });
+export function usage(): string {
+  const width = Math.max(...benchParts.map(({ name }) => name.length));
+  const lines = benchParts.map(
+    ({ name, group, description }) =>
+      `  ${name.padEnd(width)}  ${description}${group === undefined ? '' : ` (${group})`}`,
+  );
   return `Usage: make bench, or bin/with-node node bench/main.ts [options]
 
   --quick            fewer and shorter rounds: less than two minutes, figures are only indicative
@@ -34,7 +36,7 @@ ${lines.join('\n')}
 }
 
 /** Throws a one-line error that names the invalid option. */
-export function parseBenchOptions(args: readonly string[], names: readonly string[]): BenchOptions {
+export function parseBenchOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -45,12 +47,15 @@ export function parseBenchOptions(args: readonly string[], names: readonly strin
       help: { type: 'boolean', default: false },
     },
   });
+  const names = new Set(benchParts.flatMap(({ name, group }) => (group === undefined ? [name] : [group, name])));
   for (const name of values.only) {
-    if (!names.includes(name)) throw new Error(`--only must be one of: ${names.join(', ')}`);
+    if (!names.has(name)) throw new Error(`--only must be one of: ${[...names].join(', ')}`);
   }
-  const { client } = values;
-  if (client !== undefined && client !== 'wrk' && client !== 'autocannon') {
-    throw new Error('--client must be wrk or autocannon');
-  }
-  return { quick: values.quick, only: values.only, client, publish: values.publish, help: values.help };
+  return { ...values, client: parseClientName(values.client) };
+}
+
+/** Returns the parts with these names or all parts, in order. */
+export function selectParts(only: readonly string[]): readonly BenchPart[] {
+  if (only.length === 0) return benchParts;
+  return benchParts.filter(({ name, group }) => only.includes(name) || (group !== undefined && only.includes(group)));
 }

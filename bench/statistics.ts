@@ -1,3 +1,12 @@
+import type { RecordableHistogram } from 'node:perf_hooks';
+import type { LatencyMs } from './result/bench-result.ts';
+
+/** Returns the percentiles of a histogram of microseconds in milliseconds; 0 without values. */
+export function percentilesMs(micros: RecordableHistogram): LatencyMs {
+  const ms = (percent: number) => (micros.count === 0 ? 0 : micros.percentile(percent) / 1_000);
+  return { p50: ms(50), p99: ms(99), p999: ms(99.9) };
+}
+
 /** Summary of the rounds of a measurement. */
 export interface Summary {
   readonly median: number;

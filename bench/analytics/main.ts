@@ -2,111 +2,28 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { RowsPage, RowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
+import type { RowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
 import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
+import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayMs } from '../../src/domain/calendar.ts';
-import { subIdByteLength } from '../../src/ids/sub-id.ts';
-import type { DeviceClass, LedgerRecord } from '../../src/ledger/ledger-record.ts';
+import { dayOf } from '../../src/domain/calendar.ts';
+import { dataFiles } from '../../src/files/data-files.ts';
 import { Progress } from '../bench-part.ts';
-
-const dayCount = 200;
-const firstLedgerDay = 20_400;
-const otherTagCount = 1_000;
-const lenderCount = 30;
-const offerCount = 60;
-/** Number of sessions between a session and its view or click, so that the aggregator reads them in different batches. */
-const viewDelaySessions = 3_000;
-const clickDelaySessions = 6_000;
-
-/**
- * Generated ledger of one account, evenly distributed over 200 days. 30 % of the sessions have one common tag, and the others one of
- * 1,000 tags. 25 % of the sessions have a view of five offers, 12.5 % have a click, and 50 % have metadata.
- */
-class GeneratedLedger {
-  readonly sessions: number;
-  readonly firstDay = firstLedgerDay;
-  readonly lastDay = firstLedgerDay + dayCount - 1;
-  readonly largeTag = 'large-tag';
-
-  constructor(sessions: number) {
-    this.sessions = sessions;
-  }
-
-  *records(): Generator<LedgerRecord, void> {
-    for (let serial = 0; serial < this.sessions + clickDelaySessions; serial++) {
-      if (serial < this.sessions) yield this.#created(serial);
-      const viewed = serial - viewDelaySessions;
-      if (viewed >= 0 && viewed < this.sessions && viewed % 4 === 0) yield this.#viewed(viewed);
-      const clicked = serial - clickDelaySessions;
-      if (clicked >= 0 && clicked % 8 === 0) yield this.#clicked(clicked);
-    }
-  }
-
-  /** Returns different sessions from the whole ledger. */
-  randomSubs(count: number): Uint8Array[] {
-    const serials = new Set<number>();
-    while (serials.size < Math.min(count, this.sessions)) serials.add(Math.floor(Math.random() * this.sessions));
-    return [...serials].map((serial) => this.#sub(serial));
-  }
-
-  randomTag(): string {
-    return `tag-${Math.floor(Math.random() * otherTagCount)}`;
-  }
-
-  #created(serial: number): LedgerRecord {
-    const mixed = hashSerial(serial);
-    const tag = mixed % 10 < 3 ? this.largeTag : `tag-${(mixed >>> 4) % otherTagCount}`;
-    const metadata = serial % 2 === 0 ? `{"campaign":"spring","page":"landing-${mixed % 8}","bid":1.25}` : null;
-    return [1, this.#createdMs(serial), this.#sub(serial), tag, 1, (mixed % 5) as DeviceClass, metadata];
-  }
-
-  #viewed(serial: number): LedgerRecord {
-    const shown = Array.from({ length: 5 }, (_, index) => offerId(serial + index));
-    return [2, this.#createdMs(serial) + 60_000, this.#sub(serial), 'catalog', shown];
-  }
-
-  #clicked(serial: number): LedgerRecord {
-    const lender = `Lender ${(serial % offerCount) % lenderCount}`;
-    return [3, this.#createdMs(serial) + 90_000, this.#sub(serial), 'catalog', offerId(serial), lender, 4_500_000];
-  }
-
-  #createdMs(serial: number): number {
-    return firstLedgerDay * dayMs + Math.floor((serial / this.sessions) * dayCount * dayMs);
-  }
-
-  #sub(serial: number): Uint8Array {
-    const bytes = Buffer.alloc(subIdByteLength);
-    bytes.writeUIntBE(this.#createdMs(serial), 0, 6);
-    bytes.writeUInt32BE(1, 8);
-    bytes[12] = 2;
-    bytes[13] = 1;
-    for (let offset = 14; offset < subIdByteLength; offset += 4)
-      bytes.writeUInt32BE(hashSerial(serial + offset), Math.min(offset, subIdByteLength - 4));
-    return bytes;
-  }
-}
-
-function offerId(number: number): string {
-  return `lender-offer-${number % offerCount}`;
-}
-
-/** Returns a deterministic pseudorandom number, so that queries can generate the same sessions again. */
-function hashSerial(serial: number): number {
-  let mixed = Math.imul(serial ^ (serial >>> 15), 0x2c1b3c6d);
-  mixed = Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39);
-  return (mixed ^ (mixed >>> 15)) >>> 0;
-}
+import { type SampleLedger, sampleLedgerStartMs, sampleSub, writeSampleLedger } from '../history/sample-ledger.ts';
 
 const usage = `Usage: bin/with-node node bench/analytics/main.ts [options]
 
-Builds an analytics store from a generated ledger, measures queries and deletes the store.
+Builds an analytics store from a generated ledger, measures queries and deletes the store. 30 % of the sessions have one common
+referrer tag, and the others one of 1,000 tags.
 
   --sessions N       number of sessions in the store; default 1000000
   --questions N      number of runs of each query; default 300
   --folder FOLDER    parent folder of the store; default: the temporary folder of the system
   --help             prints this text
 `;
+
+const largeTag = 'large-tag';
+const otherTagCount = 1_000;
 
 const { values: options } = parseArgs({
   options: {
@@ -118,70 +35,67 @@ const { values: options } = parseArgs({
 });
 
 if (options.help) process.stdout.write(usage);
-else runBenchmark(Number(options.sessions), Number(options.questions), options.folder);
-
-function runBenchmark(sessions: number, runs: number, parent: string): void {
-  const folder = mkdtempSync(join(parent, 'bench-analytics-'));
+else {
+  const folder = mkdtempSync(join(options.folder, 'bench-analytics-'));
+  const ledger: SampleLedger = {
+    sessions: Number(options.sessions),
+    days: 200,
+    // 7,919 is a prime, so that the sessions of a tag are scattered.
+    tagOf: (serial) => (serial % 10 < 3 ? largeTag : `tag-${(serial * 7_919) % otherTagCount}`),
+    sessionsPerView: 4,
+    sessionsPerClick: 8,
+    // The aggregator reads a session and its view in different batches.
+    delaySessions: 3_000,
+    metadata: '{"campaign":"spring","page":"landing-1","bid":1.25}',
+  };
   try {
-    const file = join(folder, 'analytics.sqlite');
-    const ledger = new GeneratedLedger(sessions);
-    buildStore(file, ledger);
-    runQueries(file, ledger, runs);
+    runQueries(await buildStore(folder, ledger), ledger, Number(options.questions));
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** Applies full batches like an aggregator that is behind. The time excludes the reading and decoding of ledger files. */
-function buildStore(file: string, ledger: GeneratedLedger): void {
-  const store = new AnalyticsStore(file);
+/** Applies full batches like an aggregator that is behind. Returns the path of the store. */
+async function buildStore(folder: string, ledger: SampleLedger): Promise<string> {
   const progress = new Progress();
-  const records = ledger.records();
-  let position = 0;
-  let applyMs = 0;
-  let next = records.next();
-  while (!next.done) {
-    const batch: unknown[] = [];
-    for (; !next.done && batch.length < bounds.projectionBatchRecordsMax; next = records.next()) batch.push(next.value);
-    const startedAt = performance.now();
-    store.applyBatch((projection) => {
-      for (const record of batch) projection.apply(++position, record, 1);
-      return { position, segment: 1, offset: position, crc: 0 };
-    });
-    applyMs += performance.now() - startedAt;
-    if (position % (64 * bounds.projectionBatchRecordsMax) === 0) progress.step(`applied ${position} records`);
+  const files = dataFiles(folder);
+  progress.step('writing the ledger');
+  const records = await writeSampleLedger(files.ledgerFolder, ledger);
+  const follower = new LedgerFollower(files, () => {});
+  const startedMs = performance.now();
+  while (follower.projectedPosition < records) {
+    follower.applyBatch(records);
+    progress.step(`applied ${follower.projectedPosition} of ${records} records`);
   }
-  store.close();
-  const bytes = statSync(file).size;
-  printLine(`applied ${position} records of ${ledger.sessions} sessions at ${Math.round(position / applyMs)} k/s`);
+  const ms = performance.now() - startedMs;
+  follower.close();
+  const bytes = statSync(files.analyticsStoreFile).size;
+  printLine(`applied ${records} records of ${ledger.sessions} sessions at ${Math.round(records / ms)} k/s`);
   printLine(`store ${Math.round(bytes / 1e6)} MB, ${Math.round(bytes / ledger.sessions)} bytes per session`);
   printLine(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
+  return files.analyticsStoreFile;
 }
 
-function runQueries(file: string, ledger: GeneratedLedger, runs: number): void {
+function runQueries(file: string, ledger: SampleLedger, runs: number): void {
   const store = new AnalyticsStore(file);
-  const { firstDay, lastDay: today } = ledger;
-  const own = { account: 1, vertical: 1, mode: 'live', subs: null } as const;
-  const month = (day: number) => ({
-    fromDay: Math.max(firstDay, day - bounds.analyticsDefaultDays),
-    toDay: day,
-    today,
-  });
-  const large: SummaryQuery = { ...own, referrerTag: ledger.largeTag, ...month(today) };
-  const whole = { ...large, fromDay: firstDay };
-  const ids = (): SummaryQuery => ({ ...whole, referrerTag: null, subs: ledger.randomSubs(bounds.subIdListMax) });
-  const page = (query: SummaryQuery, afterPosition: number): RowsQuery => ({
-    ...query,
-    afterPosition,
-    limit: bounds.analyticsPageItemsMax,
-  });
-  const lastPage = lastPageAfter(
-    (afterPosition) => store.listRows(page(whole, afterPosition)),
-    store.projectedPosition,
-  );
-  const randomPosition = () => Math.floor(Math.random() * store.projectedPosition);
-  const middle = month(Math.floor((firstDay + today) / 2));
-  const other = (): SummaryQuery => ({ ...large, referrerTag: ledger.randomTag() });
+  const firstDay = dayOf(sampleLedgerStartMs);
+  const today = firstDay + ledger.days - 1;
+  const random = (count: number) => Math.floor(Math.random() * count);
+  const randomSubs = () =>
+    Array.from({ length: bounds.subIdListMax }, () => sampleSub(ledger, random(ledger.sessions)));
+  const own = { account: 1, vertical: 1, mode: 'live', today, toDay: today, subs: null } as const;
+  const whole: SummaryQuery = { ...own, referrerTag: largeTag, fromDay: firstDay };
+  const large = { ...whole, fromDay: Math.max(firstDay, today - bounds.analyticsDefaultDays) };
+  const middleDay = Math.floor((firstDay + today) / 2);
+  const middle = { ...large, fromDay: Math.max(firstDay, middleDay - bounds.analyticsDefaultDays), toDay: middleDay };
+  const ids = (): SummaryQuery => ({ ...whole, referrerTag: null, subs: randomSubs() });
+  const other = (): SummaryQuery => ({ ...large, referrerTag: `tag-${random(otherTagCount)}` });
+  const limit = bounds.analyticsPageItemsMax;
+  const page = (query: SummaryQuery, afterPosition: number): RowsQuery => ({ ...query, afterPosition, limit });
+  // Searches backwards for the last page of rows.
+  let lastPage = store.projectedPosition;
+  while (lastPage > 0 && store.listRows(page(whole, lastPage)).nextAfterPosition === null) lastPage -= limit;
+  lastPage += limit;
 
   const kinds: readonly (readonly [name: string, query: () => unknown])[] = [
     ['summary, large tag, 31 days', () => store.getSummary(large)],
@@ -191,12 +105,12 @@ function runQueries(file: string, ledger: GeneratedLedger, runs: number): void {
     ['daily, large tag, 100 days', () => store.listDays({ ...whole, fromDay: today - 99 })],
     ['daily, 500 ids, 100 days', () => store.listDays({ ...ids(), fromDay: today - 99 })],
     ['row, large tag, all days, first page', () => store.listRows(page(whole, 0))],
-    ['row, large tag, all days, any page', () => store.listRows(page(whole, randomPosition()))],
+    ['row, large tag, all days, any page', () => store.listRows(page(whole, random(store.projectedPosition)))],
     ['row, large tag, all days, last page', () => store.listRows(page(whole, lastPage))],
-    ['row, large tag, 31 days in the middle', () => store.listRows(page({ ...large, ...middle }, 0))],
+    ['row, large tag, 31 days in the middle', () => store.listRows(page(middle, 0))],
     [
       'row, some other tag, all days, any page',
-      () => store.listRows(page({ ...other(), fromDay: firstDay }, randomPosition())),
+      () => store.listRows(page({ ...other(), fromDay: firstDay }, random(store.projectedPosition))),
     ],
     ['row, 500 ids, first page', () => store.listRows(page(ids(), 0))],
   ];
@@ -216,14 +130,6 @@ function runQueries(file: string, ledger: GeneratedLedger, runs: number): void {
   }
   store.close();
   printLine(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
-}
-
-/** Searches backwards for the `afterPosition` of the last page of rows. */
-function lastPageAfter(listAfter: (afterPosition: number) => RowsPage, end: number): number {
-  for (let after = end; after > 0; after -= bounds.analyticsPageItemsMax) {
-    if (listAfter(after).nextAfterPosition !== null) return after + bounds.analyticsPageItemsMax;
-  }
-  return 0;
 }
 
 function formatQuantiles(values: number[]): string {

@@ -1,4 +1,4 @@
-/** Baseline server like `bare-uws-server.ts`, with default Fastify: router and JSON body parser, without logger and schemas. */
+/** Baseline server like `uws-server.ts`, with default Fastify: router and JSON body parser, without logger and schemas. */
 import { fastify } from 'fastify';
 import { announcePort, groupByRoute, readResponses } from './baseline-response.ts';
 

@@ -1,4 +1,4 @@
-/** Baseline server like `bare-uws-server.ts`, with the HTTP server of Node.js. */
+/** Baseline server like `uws-server.ts`, with the HTTP server of Node.js. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { announcePort, type BaselineResponse, groupByRoute, readResponses } from './baseline-response.ts';

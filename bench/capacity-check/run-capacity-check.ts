@@ -2,23 +2,18 @@ import { join } from 'node:path';
 import type { CheckMeasurements, CheckRequest } from '../../src/capacity/plan.ts';
 import type { BenchContext } from '../bench-part.ts';
 import { firstLookRequests } from '../curves/curve-requests.ts';
-import { sendEachOnce } from '../curves/load-point.ts';
+import { createLoadPlan, sendEachOnce } from '../curves/load-point.ts';
 import { withSeededService } from '../curves/seeded-service.ts';
 import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
 import { totalFailures } from '../open-loop/open-loop-plan.ts';
 import { type BorrowerSession, clickRequests } from '../scenarios/requests.ts';
-import { readMemoryAfterGc, readUsageWhenIdle } from '../target/load-target.ts';
+import { observeLoad, readMemoryAfterGc } from '../target/load-target.ts';
 import { buildMixedLoad, computeCheckScale, warmUpSeconds } from './mixed-load.ts';
 
 /** Number of offers in the catalog, the same as in the route measurement with the larger catalog. */
 const catalogOffers = 200;
-/** Number of connections, the same as in the offered-load curve, so that a check can be compared with the curve. */
-const connections = 256;
-const queueSeconds = 2;
-const deadlineMs = 5_000;
-const seed = 29;
 const preparingConnections = 64;
 const offersShown = 20;
 const clickSessionsAtOnce = 500;
@@ -26,10 +21,10 @@ const clickSessionsAtOnce = 500;
 /** Runs a planned load on a new server with default settings and live sessions. */
 export async function runCapacityCheck(
   order: CheckRequest,
-  context: Pick<BenchContext, 'sendOpenLoop' | 'folder' | 'progress' | 'generateCatalogText'>,
+  context: Pick<BenchContext, 'sendOpenLoop' | 'folder' | 'progress'>,
 ): Promise<CheckMeasurements> {
   const scale = computeCheckScale(order);
-  const { progress, sendOpenLoop } = context;
+  const { progress } = context;
   const { changed, known, fresh, clicked } = scale.sessions;
   const sampleSize = changed + known + fresh + clicked;
   const keyCount = scale.keys + scale.preparingKeys;
@@ -39,56 +34,42 @@ export async function runCapacityCheck(
     catalogOffers,
     sessions: { count: scale.totalSessions, fields: 'all', sampleSize },
   } as const;
-  return withSeededService(context, wanted, async ({ target, sessions, folder }) => {
+  return withSeededService(context, wanted, async ({ target, sessions, sender }) => {
     const keys = target.keys.slice(0, scale.keys);
     const preparingKeys = target.keys.slice(scale.keys);
     const take = sessionPool(sessions);
     const prepared = (count: number) => withKeys(take(count), preparingKeys);
     const stock = { keys, changed: take(changed), known: prepared(known), fresh: take(fresh) };
     progress.step('requesting offers for known rankings and clicks');
-    await sendEachOnce(sendOpenLoop, target, folder, firstLookRequests(stock.known));
+    await sendEachOnce(sender, target, firstLookRequests(stock.known));
     const clicks = await createClickRequests(target.port, prepared(clicked), scale.clicks);
 
-    const requestsFile = join(folder, 'requests');
+    const requestsFile = join(sender.folder, 'requests');
     await writeRequests(requestsFile, buildMixedLoad(order.ratesPerSecond, scale, { ...stock, clicks }));
-    const before = await readUsageWhenIdle(target);
-    await target.probe.start();
-    progress.step(`${Math.round(scale.perSecond)} requests per second for ${order.seconds} s`);
-    const result = await sendOpenLoop({
-      port: target.port,
-      requestsFile,
-      singleUse: true,
-      perSecond: scale.perSecond,
-      arrivals: 'poisson',
-      seed,
-      warmUpSeconds,
-      seconds: order.seconds,
-      connections,
-      queueMax: Math.ceil(scale.perSecond * queueSeconds),
-      deadlineMs,
-      expectedStatus: 200,
-      alsoExpected: [302],
-    });
-    const figures = await target.probe.stop();
-    const after = await readUsageWhenIdle(target);
+    const { port } = target;
+    const { perSecond } = scale;
+    const { seconds } = order;
+    progress.step(`${Math.round(perSecond)} requests per second for ${seconds} s`);
+    const plan = createLoadPlan({ port, requestsFile, singleUse: true, perSecond, warmUpSeconds, seconds });
+    const { result, usage, process } = await observeLoad(target, () =>
+      sender.sendOpenLoop({ ...plan, alsoExpected: [302] }),
+    );
     const memory = await readMemoryAfterGc(target);
     progress.done('checked');
-    const cores = (of: 'allThreadsSeconds' | 'mainThreadSeconds') =>
-      before === null || after === null ? null : (after[of] - before[of]) / (warmUpSeconds + order.seconds);
+    const cores = (cpuSeconds: number | undefined) =>
+      cpuSeconds === undefined ? null : cpuSeconds / (warmUpSeconds + seconds);
     return {
-      seconds: order.seconds,
-      offeredPerSecond: result.due / order.seconds,
+      seconds,
+      offeredPerSecond: result.due / seconds,
       achievedPerSecond: result.achievedPerSecond,
       refused: result.refused,
       failed: totalFailures(result.failed),
       p99Ms: result.latencyMs.p99,
-      socketThreadCores: cores('mainThreadSeconds'),
-      allThreadsCores: cores('allThreadsSeconds'),
-      residentMiB: figures?.rssMiB ?? null,
+      socketThreadCores: cores(usage?.mainThreadSeconds),
+      allThreadsCores: cores(usage?.allThreadsSeconds),
+      residentMiB: process?.rssMiB ?? null,
       memoryMiB: memory?.rssMiB ?? null,
-      liveSessions: Math.round(
-        scale.totalSessions + (result.answered * order.ratesPerSecond.session) / scale.perSecond,
-      ),
+      liveSessions: Math.round(scale.totalSessions + (result.answered * order.ratesPerSecond.session) / perSecond),
       keys: keys.length,
       clientSaturated: isOpenLoopClientSaturated(result),
     };

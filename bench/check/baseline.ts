@@ -49,19 +49,16 @@ export function findNoisyRatios({ figures }: Baseline): BaselineRatio[] {
 
 /** Throws a one-line error for an invalid baseline. */
 export function parseBaseline(text: string): Baseline {
-  const baseline = parseJson(text);
+  let baseline: Baseline | null = null;
+  try {
+    baseline = JSON.parse(text);
+  } catch {
+    // The error below covers invalid JSON.
+  }
   if (baseline?.format !== baselineFormat || !Array.isArray(baseline.figures)) {
     throw new Error('invalid baseline; store a new one');
   }
-  return baseline as Baseline;
-}
-
-function parseJson(text: string): Partial<Baseline> | null {
-  try {
-    return JSON.parse(text) as Partial<Baseline> | null;
-  } catch {
-    return null;
-  }
+  return baseline;
 }
 
 /** Rounds a number to four digits, so that the diff of a new baseline is readable. */
@@ -97,11 +94,9 @@ export function compareWithBaseline(
 ): Comparison {
   const now = new Map(measured.map((figure) => [figure.name, median(figure.values)]));
   const known = new Set(baseline.map(({ name }) => name));
-  const changes = baseline.flatMap(({ name, part, better, median: before, threshold }): RatioChange[] => {
-    const to = now.get(name);
-    return to === undefined
-      ? []
-      : [{ name, part, before, now: to, lossShare: lossShareOf(better, before, to), threshold }];
+  const changes = baseline.flatMap(({ better, median: before, spread: _, ...ratio }): RatioChange[] => {
+    const to = now.get(ratio.name);
+    return to === undefined ? [] : [{ ...ratio, before, now: to, lossShare: lossShareOf(better, before, to) }];
   });
   const losses = changes.filter(({ lossShare, threshold }) => lossShare > threshold);
   const gains = changes.filter(({ lossShare, threshold }) => gainShare(lossShare) > threshold);
@@ -114,11 +109,6 @@ export function compareWithBaseline(
   };
 }
 
-/** Whether no ratio is both in the baseline and in the runs. */
-export function hasNoCommonRatio({ losses, gains, unchanged }: Comparison): boolean {
-  return losses.length + gains.length + unchanged === 0;
-}
-
 /** Converts a negative loss to the loss of the reverse change. */
 function gainShare(lost: number): number {
   return -lost / (1 - lost);
@@ -128,22 +118,20 @@ export const storeCommand = 'bin/with-node node bench/check/main.ts --store';
 
 /** Formats a comparison as text, with the losses first. */
 export function formatVerdict(baseline: Baseline, { losses, gains, unchanged, missing, added }: Comparison): string[] {
-  const of = `the baseline of ${baseline.storedAt.slice(0, 10)}${baseline.commit === null ? '' : `, commit ${baseline.commit}`}`;
+  const commit = baseline.commit === null ? '' : `, commit ${baseline.commit}`;
+  const since = `the baseline of ${baseline.storedAt.slice(0, 10)}${commit}`;
   const compared = losses.length + gains.length + unchanged;
+  const describe = ({ name, before, now, threshold }: RatioChange, word: string, share: number) =>
+    `${name}: ${Number(before.toPrecision(3))} -> ${Number(now.toPrecision(3))}, ${word}${formatPercent(share)} slower; ` +
+    `threshold ${formatPercent(threshold)}`;
   return [
-    ...losses.map(
-      (change) =>
-        `LOSS: ${formatChange(change)}, ${formatPercent(change.lossShare)} slower; threshold ${formatPercent(change.threshold)}`,
-    ),
-    ...gains.map(
-      (change) =>
-        `better: ${formatChange(change)}, was ${formatPercent(gainShare(change.lossShare))} slower; threshold ${formatPercent(change.threshold)}`,
-    ),
+    ...losses.map((change) => `LOSS: ${describe(change, '', change.lossShare)}`),
+    ...gains.map((change) => `better: ${describe(change, 'was ', gainShare(change.lossShare))}`),
     ...missing.map((name) => `not measured now: ${name}`),
     ...added.map((name) => `not in the baseline: ${name}`),
     losses.length > 0
-      ? `${losses.length} of ${compared} figures lost speed beyond noise since ${of}.`
-      : `No loss: ${compared - gains.length} of ${compared} figures are within noise of ${of}.`,
+      ? `${losses.length} of ${compared} figures lost speed beyond noise since ${since}.`
+      : `No loss: ${compared - gains.length} of ${compared} figures are within noise of ${since}.`,
     ...(gains.length + added.length > 0 && losses.length === 0
       ? [`To hold on to what was won, on a quiet machine: ${storeCommand}`]
       : []),
@@ -169,10 +157,6 @@ export function busyMachineWarning({ loadAverage, cores }: Machine): string | nu
 
 function formatMachine({ cpu, cores, memoryGiB, node, disk }: Machine): string {
   return `${cpu}, ${cores} cores, ${memoryGiB} GiB, ${disk}, Node.js ${node}`;
-}
-
-function formatChange({ name, before, now }: RatioChange): string {
-  return `${name}: ${Number(before.toPrecision(3))} -> ${Number(now.toPrecision(3))}`;
 }
 
 function formatPercent(share: number): string {

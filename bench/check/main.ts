@@ -1,8 +1,11 @@
 /** Compares the speed with the stored baseline: `make bench-check`. Options: `--help`. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { type LoadClient, parseClientName } from '../load/load-clients.ts';
 import { describeCommit, describeMachine } from '../machine.ts';
 import { parseResult } from '../result/result-file.ts';
+import { resultsFolder, runMain } from '../run-main.ts';
 import {
   type Baseline,
   busyMachineWarning,
@@ -11,30 +14,64 @@ import {
   differentMachineWarning,
   findNoisyRatios,
   formatVerdict,
-  hasNoCommonRatio,
   parseBaseline,
   storeCommand,
 } from './baseline.ts';
-import { type CheckOptions, parseCheckOptions, usage } from './options.ts';
 import { type CheckedRatio, groupRuns, ratiosOfResult } from './ratios.ts';
 
-const benchFolder = fileURLToPath(new URL('..', import.meta.url));
-const resultsFolder = fileURLToPath(new URL('../results', import.meta.url));
 const defaultBaseline = fileURLToPath(new URL('../baseline.json', import.meta.url));
 const exitCodeLoss = 1;
 const exitCodeInconclusive = 2;
 
-/** `process.exit` runs the exit handlers that stop servers and clients. */
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+const comparedRuns = 3;
+const storedRuns = 5;
+const runsMax = 50;
 
-try {
-  const options = parseCheckOptions(process.argv.slice(2), defaultBaseline);
-  if (options.help) process.stdout.write(usage);
-  else if (options.store) await storeBaseline(options);
-  else await checkAgainstBaseline(options);
-} catch (error) {
-  process.stderr.write(`\nbench-check: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(exitCodeInconclusive);
+const usage = `Usage: make bench-check, or bin/with-node node bench/check/main.ts [options]
+
+Measures routes and single functions ${comparedRuns} times and compares their ratios (to the bare server and to a calibration) with
+bench/baseline.json. Possible losses are measured again before they are reported.
+Exit status: 0 without a loss, 1 with a loss, 2 if no comparison is possible.
+
+  --store          store ${storedRuns} runs as the new baseline; use an idle machine
+  --repeat N       number of runs, 1 to ${runsMax}
+  --client NAME    wrk or autocannon; default: wrk if it is on PATH
+  --baseline FILE  baseline file
+  --from FILE      use a result file as a run instead of measuring; repeatable
+  --help           print this help
+`;
+
+interface CheckOptions {
+  readonly repeat: number;
+  readonly baseline: string;
+  /** Paths of result files that are compared instead of a new measurement. */
+  readonly from: readonly string[];
+  readonly client: LoadClient['name'] | undefined;
+}
+
+await runMain('bench-check', check, exitCodeInconclusive);
+
+async function check(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      store: { type: 'boolean', default: false },
+      repeat: { type: 'string' },
+      baseline: { type: 'string', default: defaultBaseline },
+      from: { type: 'string', multiple: true, default: [] },
+      client: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(usage);
+    return;
+  }
+  const repeat = Number(values.repeat ?? (values.store ? storedRuns : comparedRuns));
+  if (!Number.isInteger(repeat) || repeat < 1 || repeat > runsMax) {
+    throw new Error(`--repeat must be an integer from 1 to ${runsMax}`);
+  }
+  const options = { ...values, repeat, client: parseClientName(values.client) };
+  await (values.store ? storeBaseline(options) : checkAgainstBaseline(options));
 }
 
 async function checkAgainstBaseline(options: CheckOptions): Promise<void> {
@@ -51,7 +88,7 @@ async function checkAgainstBaseline(options: CheckOptions): Promise<void> {
     runs.push(...(await collectRuns(options, suspects)));
     comparison = compareWithBaseline(baseline.figures, groupRuns(runs));
   }
-  if (hasNoCommonRatio(comparison))
+  if (comparison.losses.length + comparison.gains.length + comparison.unchanged === 0)
     throw new Error(`the baseline has none of the measured ratios; store a new one: ${storeCommand}`);
   process.stdout.write(`${formatVerdict(baseline, comparison).join('\n')}\n`);
   if (comparison.losses.length > 0) process.exitCode = exitCodeLoss;
@@ -62,12 +99,8 @@ async function storeBaseline(options: CheckOptions): Promise<void> {
   const machine = describeMachine(resultsFolder);
   warn(busyMachineWarning(machine));
   const runs = await collectRuns(options);
-  const conditions = {
-    storedAt: new Date().toISOString(),
-    commit: describeCommit(benchFolder),
-    machine,
-    runs: runs.length,
-  };
+  const storedAt = new Date().toISOString();
+  const conditions = { storedAt, commit: describeCommit(), machine, runs: runs.length };
   const baseline = createBaseline(groupRuns(runs), conditions);
   await writeFile(options.baseline, `${JSON.stringify(baseline, null, 2)}\n`);
   const lines = baseline.figures.map(
@@ -94,7 +127,7 @@ async function collectRuns(
   }
   // This module is imported only for a measurement, because it imports the service.
   const { measureRatios } = await import('./measure-ratios.ts');
-  return measureRatios({ repeat, client, folder: resultsFolder, only });
+  return measureRatios(repeat, client, only);
 }
 
 async function loadBaseline(file: string): Promise<Baseline> {

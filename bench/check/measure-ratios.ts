@@ -1,14 +1,9 @@
-import { generateCatalog } from '../../test/support/random-catalog.ts';
-import type { BenchContext, BenchPart, BenchScale } from '../bench-part.ts';
-import { Progress } from '../bench-part.ts';
-import type { LoadClient } from '../load/load-client.ts';
-import { chooseLoadClients } from '../load/load-clients.ts';
-import { runOpenLoop } from '../open-loop/run-open-loop.ts';
+import type { BenchPart, BenchScale } from '../bench-part.ts';
+import { chooseLoadClients, type LoadClient } from '../load/load-clients.ts';
 import { benchParts } from '../parts.ts';
-import type { BenchResult } from '../result/bench-result.ts';
-import { mergeFindings } from '../result/bench-result.ts';
-import type { CheckedRatio } from './ratios.ts';
-import { ratiosOfResult } from './ratios.ts';
+import { type BenchResult, mergeFindings } from '../result/bench-result.ts';
+import { createBenchContext } from '../run-main.ts';
+import { type CheckedRatio, ratiosOfResult } from './ratios.ts';
 
 /** Scale of one run, which takes about a minute. Runs are repeated with new servers for a reliable result. */
 const checkRunScale: BenchScale = {
@@ -20,40 +15,21 @@ const checkRunScale: BenchScale = {
   historySessions: 1_000,
   liveSessions: 1_000,
 };
-const catalogSeed = 200;
 
 /** Parts whose ratios are compared. */
 export const checkedParts: readonly BenchPart[] = benchParts.filter(
   ({ name, group }) => group === 'routes' || name === 'micro',
 );
 
-interface MeasureOptions {
-  readonly repeat: number;
-  readonly client: LoadClient['name'] | undefined;
-  /** Folder on the measured disk. */
-  readonly folder: string;
-  /** Names of the parts to run; undefined for all parts. */
-  readonly only: ReadonlySet<string> | undefined;
-}
-
-/** Measures the ratios in several runs. Each run contains all parts. */
-export async function measureRatios({
-  repeat,
-  client: named,
-  folder,
-  only,
-}: MeasureOptions): Promise<CheckedRatio[][]> {
-  const { client, crossCheck } = await chooseLoadClients(named, process.env.PATH ?? '');
-  const context: BenchContext = {
-    scale: checkRunScale,
-    quick: true,
-    // The client with the lower CPU cost leaves more CPU time for the servers.
-    client: crossCheck ?? client,
-    sendOpenLoop: runOpenLoop,
-    folder,
-    progress: new Progress(),
-    generateCatalogText: (offers) => JSON.stringify(generateCatalog(catalogSeed, offers)),
-  };
+/** Measures the ratios in several runs. Each run contains the named parts, or all parts. */
+export async function measureRatios(
+  repeat: number,
+  clientName: LoadClient['name'] | undefined,
+  only?: ReadonlySet<string>,
+): Promise<CheckedRatio[][]> {
+  const { client, crossCheck } = await chooseLoadClients(clientName);
+  // The client with the lower CPU cost leaves more CPU time for the servers.
+  const context = createBenchContext(checkRunScale, true, crossCheck ?? client);
   const parts = checkedParts.filter(({ name }) => only === undefined || only.has(name));
   const runs: CheckedRatio[][] = [];
   while (runs.length < repeat) {

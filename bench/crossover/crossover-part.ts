@@ -6,12 +6,13 @@ import type { Matcher } from '../../src/matching/matcher.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
 import type { FieldVector } from '../../src/verticals/field-vector.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import type { BenchPart } from '../bench-part.ts';
+import { generateCatalog } from '../../test/support/random-catalog.ts';
+import type { BenchContext, BenchPart } from '../bench-part.ts';
 import { fixedToday, randomBorrowerVectors } from '../micro/fixtures.ts';
 import { median } from '../statistics.ts';
 
 /** Time to rank in the main thread and in one matching thread, for one catalog size and batch size. */
-export interface CrossoverCell {
+export interface CrossoverResult {
   readonly offers: number;
   /** Number of concurrent requests, which are sent to the matching thread in one message. */
   readonly batch: number;
@@ -30,29 +31,18 @@ const crossoverSizes = [40, 200, 1_000, 10_000];
 const quickCrossoverSizes = crossoverSizes.filter((offers) => offers <= 1_000);
 const crossoverBatches = [1, 8, 64];
 
-interface CrossoverScale {
-  /** Numbers of offers in the measured catalogs. */
-  readonly sizes: readonly number[];
-  /** Duration of one measurement. */
-  readonly seconds: number;
-  readonly rounds: number;
-  /** Existing folder. The measurement deletes the files that it creates there. */
-  readonly folder: string;
-  /** Returns the text of a catalog with this number of offers. */
-  readonly catalog: (offers: number) => string;
-}
-
 /** Measures the main thread and the matching thread in turn, and returns the median of the rounds. Indexes are built before. */
-async function measureCrossover(scale: CrossoverScale): Promise<CrossoverCell[]> {
+async function measureCrossover({ quick, scale, folder: parent }: BenchContext): Promise<CrossoverResult[]> {
+  const seconds = scale.seconds / 10;
   const borrowers = randomBorrowerVectors(1_000, 5);
-  const cells: CrossoverCell[] = [];
-  for (const offers of scale.sizes) {
-    const folder = await mkdtemp(join(scale.folder, 'crossover-'));
+  const results: CrossoverResult[] = [];
+  for (const offers of quick ? quickCrossoverSizes : crossoverSizes) {
+    const folder = await mkdtemp(join(parent, 'crossover-'));
     const catalogs = new CatalogStore({
       archiveFolder: folder,
       clock: { wallMs: () => Date.now(), monotonicMs: () => performance.now() },
       cdnUrl: () => '',
-      catalogs: [{ vertical: personalLoans, mode: 'live', text: scale.catalog(offers) }],
+      catalogs: [{ vertical: personalLoans, mode: 'live', text: JSON.stringify(generateCatalog(200, offers)) }],
     });
     const matchers = {
       inThread: await startMatcher({ threads: 0, catalogs, verticals: [personalLoans] }),
@@ -64,17 +54,17 @@ async function measureCrossover(scale: CrossoverScale): Promise<CrossoverCell[]>
         const rounds = { inThread: [] as MatchingRates[], pool: [] as MatchingRates[] };
         for (let round = 0; round < scale.rounds; round++) {
           for (const kind of ['inThread', 'pool'] as const) {
-            rounds[kind].push(await measureMatching(scale.seconds, matchers[kind], catalogs, borrowers, batch));
+            rounds[kind].push(await measureMatching(seconds, matchers[kind], catalogs, borrowers, batch));
           }
         }
-        cells.push({ offers, batch, inThread: medianRates(rounds.inThread), pool: medianRates(rounds.pool) });
+        results.push({ offers, batch, inThread: medianRates(rounds.inThread), pool: medianRates(rounds.pool) });
       }
     } finally {
       for (const matcher of Object.values(matchers)) await matcher.close();
       await rm(folder, { recursive: true });
     }
   }
-  return cells;
+  return results;
 }
 
 async function warmUp(matcher: Matcher, catalogs: CatalogStore, borrowers: readonly FieldVector[]): Promise<void> {
@@ -133,10 +123,8 @@ function medianRates(rounds: readonly MatchingRates[]): MatchingRates {
 export const crossoverPart: BenchPart = {
   name: 'crossover',
   description: 'ranking in the main thread and in a matching thread',
-  measure: async ({ quick, scale, folder, progress, generateCatalogText: catalog }) => {
-    progress.step('crossover: ranking in the main thread and in a matching thread');
-    const { rounds, seconds } = scale;
-    const sizes = quick ? quickCrossoverSizes : crossoverSizes;
-    return { crossover: await measureCrossover({ sizes, rounds, seconds: seconds / 10, folder, catalog }) };
+  measure: async (context) => {
+    context.progress.step('crossover: ranking in the main thread and in a matching thread');
+    return { crossover: await measureCrossover(context) };
   },
 };

@@ -1,4 +1,4 @@
-import type { BenchContext, BenchScale } from '../bench-part.ts';
+import type { BenchContext, BenchPart } from '../bench-part.ts';
 import type { CurveResult, MemoryResult } from '../result/bench-result.ts';
 
 /** Durations and points of the curves in a run. */
@@ -54,24 +54,35 @@ const quickCurveScale: CurveScale = {
   keys: [1_000, 5_000],
 };
 
-export function curveScale(isQuick: boolean, { liveSessions }: Pick<BenchScale, 'liveSessions'>): CurveScale {
-  const scale = isQuick ? quickCurveScale : fullCurveScale;
-  return { ...scale, liveSessions: scale.liveSessions.filter((count) => count <= liveSessions) };
+/** Maximum share of saturation in a capacity plan. The rest is headroom for peaks. */
+export const targetUtilization = 0.6;
+
+function curveScale({ quick, scale }: BenchContext): CurveScale {
+  const curves = quick ? quickCurveScale : fullCurveScale;
+  return { ...curves, liveSessions: curves.liveSessions.filter((count) => count <= scale.liveSessions) };
 }
 
-/** A series of measurements with one variable, such as the catalog size. */
-export interface Curve {
-  readonly name: CurveResult['name'];
-  /** Short description for `--help`. */
-  readonly description: string;
-  measure(context: BenchContext, scale: CurveScale): Promise<CurveFindings>;
-}
-
-interface CurveFindings {
-  readonly curve: CurveResult;
+interface CurveFindings extends Omit<CurveResult, 'name'> {
   /** Memory per session. Only the curve of live sessions measures it. */
   readonly memory?: MemoryResult | null;
 }
 
-/** Maximum share of saturation in a capacity plan. The rest is headroom for peaks. */
-export const targetUtilization = 0.6;
+/**
+ * Defines a part that measures the service for several values of one variable, such as the catalog size. Each curve is a part, so
+ * that a failed run keeps the results of earlier curves.
+ */
+export function curvePart(
+  name: CurveResult['name'],
+  description: string,
+  measure: (context: BenchContext, scale: CurveScale) => Promise<CurveFindings>,
+) {
+  return {
+    name,
+    group: 'curves',
+    description,
+    measure: async (context: BenchContext, scale = curveScale(context)) => {
+      const { memory = null, ...curve } = await measure(context, scale);
+      return { curves: [{ name, ...curve }], ...(memory === null ? {} : { memory }) };
+    },
+  } satisfies BenchPart;
+}

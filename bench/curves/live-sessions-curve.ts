@@ -1,11 +1,9 @@
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { writeRequests } from '../load/prepared-request.ts';
 import type { CurvePoint, MemoryResult } from '../result/bench-result.ts';
 import { readMemoryAfterGc, readUsageWhenIdle } from '../target/load-target.ts';
 import { runChild } from '../target/owned-resources.ts';
-import { type Curve, targetUtilization } from './curve.ts';
+import { curvePart, targetUtilization } from './curve.ts';
 import { steadyLoadRequests, steadyLoadTitle } from './curve-requests.ts';
 import { measureSaturation, rateAtShare } from './load-point.ts';
 import { withBareServer, withSeededService } from './seeded-service.ts';
@@ -70,11 +68,11 @@ const loadedSessions = 20_000;
  * Measures the same rate with an increasing number of live sessions, each on a new service. Memory is read before the load,
  * because the load adds a cached ranking to each session.
  */
-export const liveSessionsCurve: Curve = {
-  name: 'live-sessions',
-  description: 'latency by number of live sessions, and memory per session',
-  measure: async (context, scale) => {
-    const { progress, sendOpenLoop } = context;
+export const liveSessionsCurve = curvePart(
+  'live-sessions',
+  'latency by number of live sessions, and memory per session',
+  async (context, scale) => {
+    const { progress } = context;
     const points: CurvePoint[] = [];
     const memory: MemoryPoint[] = [];
     let perSecond = 0;
@@ -82,39 +80,28 @@ export const liveSessionsCurve: Curve = {
       progress.step(`live-sessions: starting the service with ${count} sessions`);
       const sampleSize = Math.min(count, loadedSessions);
       const wanted = { keys: liveSessionsKeys, sessions: { count, fields: 'required', sampleSize } } as const;
-      await withSeededService(context, wanted, async ({ target, sessions, folder }) => {
+      await withSeededService(context, wanted, async ({ target, sessions, sender }) => {
         await readUsageWhenIdle(target);
-        const held = await readMemoryAfterGc(target);
-        if (held !== null) memory.push({ sessions: count, ...held });
-        const requestsFile = join(folder, 'requests');
+        const figures = await readMemoryAfterGc(target);
+        if (figures !== null) memory.push({ sessions: count, ...figures });
         const requests = steadyLoadRequests(sessions);
-        await writeRequests(requestsFile, requests);
         // All points have the same warm-up, and the first one sets the rate.
-        const saturation = await measureSaturation(sendOpenLoop, target, {
-          requestsFile,
-          singleUse: false,
-          seconds: scale.saturationSeconds,
-        });
+        const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
+        const saturation = await measureSaturation(sender, target, closedLoop);
         perSecond ||= rateAtShare(targetUtilization, saturation, scale.seconds);
         progress.step(`live-sessions: ${perSecond} requests per second with ${count} sessions`);
-        await withBareServer(target, { sendOpenLoop, scale, folder, requests, requestsFile }, async (measure) => {
-          points.push(
-            await measure({ x: count, perSecond, saturationShare: targetUtilization, pointIndex: points.length }),
-          );
+        await withBareServer(target, sender, scale, requests, async (measure) => {
+          points.push(await measure(count, perSecond, targetUtilization, points.length));
         });
       });
     }
     const share = Math.round(targetUtilization * 100);
-    const from = Math.min(...scale.liveSessions);
     return {
-      curve: {
-        name: 'live-sessions',
-        title: `${steadyLoadTitle}, at ${share} % of what the service does with ${from}`,
-        xLabel: 'live sessions',
-        logarithmic: true,
-        points,
-      },
+      title: `${steadyLoadTitle}, at ${share} % of what the service does with ${Math.min(...scale.liveSessions)}`,
+      xLabel: 'live sessions',
+      logarithmic: true,
+      points,
       memory: estimateSessionMemory(memory, personalLoans.required.length, await readSessionsMax()),
     };
   },
-};
+);

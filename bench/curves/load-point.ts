@@ -1,14 +1,10 @@
 import { join } from 'node:path';
+import type { BenchContext } from '../bench-part.ts';
 import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
-import {
-  type OpenLoopPlan,
-  type OpenLoopResult,
-  type OpenLoopRunner,
-  totalFailures,
-} from '../open-loop/open-loop-plan.ts';
+import { type OpenLoopPlan, type OpenLoopResult, totalFailures } from '../open-loop/open-loop-plan.ts';
 import type { CurvePoint } from '../result/bench-result.ts';
-import { type LoadTarget, readUsageWhenIdle } from '../target/load-target.ts';
+import { cpuPerRequest, type LoadTarget, observeLoad, readUsageWhenIdle } from '../target/load-target.ts';
 
 /** Minimum number of requests at a point, because a short closed loop may report too few. */
 const pointRequestsMin = 20;
@@ -24,40 +20,53 @@ const closedLoopConnections = 64;
 const openLoopConnections = 256;
 /** Length of the queue for connections, in seconds of the schedule; equal to the request deadline. */
 const queueSeconds = 2;
-const deadlineMs = 5_000;
-const seed = 17;
 const expectedStatus = 200;
 const sendEachOnceSecondsMax = 60;
 
-interface PointLoadOptions {
-  readonly requestsFile: string;
-  readonly singleUse: boolean;
-  readonly warmUpSeconds: number;
-  readonly seconds: number;
+type PlannedLoad = Pick<
+  OpenLoopPlan,
+  'port' | 'requestsFile' | 'singleUse' | 'perSecond' | 'warmUpSeconds' | 'seconds'
+>;
+
+/** Returns the plan of a load of independent visitors, or of a closed loop if `perSecond` is null. */
+export function createLoadPlan(load: PlannedLoad): OpenLoopPlan {
+  return {
+    ...load,
+    arrivals: 'poisson',
+    seed: 17,
+    connections: load.perSecond === null ? closedLoopConnections : openLoopConnections,
+    queueMax: Math.ceil((load.perSecond ?? 0) * queueSeconds),
+    deadlineMs: 5_000,
+    expectedStatus,
+  };
+}
+
+/** Client of the loads, with a folder for its request files. */
+export type LoadSender = Pick<BenchContext, 'sendOpenLoop' | 'folder'>;
+
+interface PointLoad extends Pick<OpenLoopPlan, 'singleUse' | 'warmUpSeconds' | 'seconds'> {
+  readonly requests: readonly PreparedRequest[];
 }
 
 /** Measures the replies per second in a closed loop with the open-loop client. Throws for an unexpected reply. */
 export async function measureSaturation(
-  send: OpenLoopRunner,
+  sender: LoadSender,
   target: LoadTarget,
-  load: Omit<PointLoadOptions, 'warmUpSeconds'>,
+  load: Omit<PointLoad, 'warmUpSeconds'>,
 ): Promise<number> {
   await readUsageWhenIdle(target);
-  const result = await runClosedLoop(send, target, { ...load, warmUpSeconds: load.seconds / 2 });
-  return result.achievedPerSecond;
+  const { achievedPerSecond } = await runClosedLoop(sender, target, { ...load, warmUpSeconds: load.seconds / 2 });
+  return achievedPerSecond;
 }
 
 /** Sends each request once in a closed loop. Throws for an unexpected reply. */
 export async function sendEachOnce(
-  send: OpenLoopRunner,
+  sender: LoadSender,
   target: LoadTarget,
-  folder: string,
   requests: readonly PreparedRequest[],
 ): Promise<void> {
-  const requestsFile = join(folder, 'requests-once');
-  await writeRequests(requestsFile, requests);
-  await runClosedLoop(send, target, {
-    requestsFile,
+  await runClosedLoop(sender, target, {
+    requests,
     singleUse: true,
     warmUpSeconds: 0,
     seconds: sendEachOnceSecondsMax,
@@ -66,67 +75,44 @@ export async function sendEachOnce(
 
 /** Measures one point of a curve with an open-loop load. */
 export async function measureLoadPoint(
-  send: OpenLoopRunner,
+  sender: LoadSender,
   target: LoadTarget,
   x: number,
   perSecond: number,
-  load: PointLoadOptions,
+  load: PointLoad,
 ): Promise<CurvePoint> {
-  const before = await readUsageWhenIdle(target);
-  await target.probe.start();
-  const result = await send({
-    ...toOpenLoopPlan(target, load),
-    perSecond,
-    connections: openLoopConnections,
-    queueMax: Math.ceil(perSecond * queueSeconds),
-  });
-  const process = await target.probe.stop();
-  const after = await readUsageWhenIdle(target);
-  const cpuKnown = before !== null && after !== null && result.answered > 0;
-  const { achievedPerSecond, latencyMs, refused, lagMs, busy } = result;
+  const plan = await planLoad(sender, target, perSecond, load);
+  const { result, usage, process } = await observeLoad(target, () => sender.sendOpenLoop(plan));
+  const { achievedPerSecond, latencyMs, refused, failed, lagMs, busy, answered } = result;
   return {
     x,
     offeredPerSecond: perSecond,
     achievedPerSecond,
     latencyMs,
     refused,
-    failed: totalFailures(result.failed),
-    cpuMicros: cpuKnown ? ((after.allThreadsSeconds - before.allThreadsSeconds) * 1e6) / result.answered : null,
+    failed: totalFailures(failed),
+    cpuMicros: answered === 0 ? null : cpuPerRequest(usage, answered).cpuMicros,
     process,
     client: { lagMs, busy, saturated: isOpenLoopClientSaturated(result) },
   };
 }
 
-async function runClosedLoop(
-  send: OpenLoopRunner,
-  target: LoadTarget,
-  load: PointLoadOptions,
-): Promise<OpenLoopResult> {
-  const result = await send({
-    ...toOpenLoopPlan(target, load),
-    perSecond: null,
-    connections: closedLoopConnections,
-    queueMax: 0,
-  });
+async function runClosedLoop(sender: LoadSender, target: LoadTarget, load: PointLoad): Promise<OpenLoopResult> {
+  const result = await sender.sendOpenLoop(await planLoad(sender, target, null, load));
   const unexpected = result.refused + totalFailures(result.failed);
   if (unexpected > 0) throw new Error(`${unexpected} of ${result.due} replies did not have status ${expectedStatus}`);
   if (result.expected === 0) throw new Error('the closed loop got no replies');
   return result;
 }
 
-function toOpenLoopPlan(
+/** Writes the requests of a load to a file and returns the plan. */
+async function planLoad(
+  { folder }: LoadSender,
   { port }: LoadTarget,
-  { requestsFile, singleUse, warmUpSeconds, seconds }: PointLoadOptions,
-): Omit<OpenLoopPlan, 'perSecond' | 'connections' | 'queueMax'> {
-  return {
-    port,
-    requestsFile,
-    singleUse,
-    arrivals: 'poisson',
-    seed,
-    warmUpSeconds,
-    seconds,
-    deadlineMs,
-    expectedStatus,
-  };
+  perSecond: number | null,
+  { requests, ...load }: PointLoad,
+): Promise<OpenLoopPlan> {
+  const requestsFile = join(folder, 'requests');
+  await writeRequests(requestsFile, requests);
+  return createLoadPlan({ ...load, port, requestsFile, perSecond });
 }

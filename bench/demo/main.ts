@@ -7,12 +7,9 @@ import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { chance, pickWeighted, type Random, seededRandom, type WeightedTable } from '../population/random.ts';
 import {
   type ApiResponse,
-  DemoError,
   expectStatus,
-  type InputsResponse,
   MarketplaceClient,
   type MarketplaceResponse,
-  type SessionResponse,
   type SummaryResponse,
   sortOrders,
 } from './marketplace-client.ts';
@@ -45,23 +42,13 @@ const variants = [
 ] as const;
 
 /** User agents of the visitors; analytics reports them by device. */
+const safari = 'AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
+const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0';
 const userAgents: WeightedTable<string> = [
-  [
-    'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
-    45,
-  ],
-  [
-    'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36',
-    20,
-  ],
-  [
-    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36',
-    30,
-  ],
-  [
-    'Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
-    5,
-  ],
+  [`Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) ${safari}`, 45],
+  [`Mozilla/5.0 (Linux; Android 14; Pixel 8) ${chrome} Mobile Safari/537.36`, 20],
+  [`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${chrome} Safari/537.36`, 30],
+  [`Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) ${safari}`, 5],
 ];
 
 try {
@@ -78,28 +65,24 @@ try {
   if (values.help) process.stdout.write(usage);
   else {
     if (!URL.canParse(values.url))
-      throw new DemoError('--url takes an address such as http://127.0.0.1:8080/v1/personal-loans');
+      throw new Error('--url takes an address such as http://127.0.0.1:8080/v1/personal-loans');
     const borrowers = parseIntegerOption('--borrowers', values.borrowers, 1, 1_000);
     const seed = parseIntegerOption('--seed', values.seed, 0, 2 ** 31 - 1);
-    await run(values.url, values.key, { borrowers, seed, full: values.full });
+    if (values.key === '')
+      throw new Error('there is no API key; start the demo with `make demo`, or pass a key with --key');
+    await run(new MarketplaceClient(values.url, values.key, printWait), borrowers, seed, values.full);
   }
 } catch (error) {
   process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }
 
-interface DemoOptions {
-  readonly borrowers: number;
-  readonly seed: number;
-  /** Whether to print the responses of all borrowers instead of only the first borrower. */
-  readonly full: boolean;
+function printWait(seconds: number): void {
+  printNote(`rate limit reached: waiting ${seconds} s, as the answer asks`);
 }
 
-async function run(apiUrl: string, key: string, wanted: DemoOptions): Promise<void> {
-  const { borrowers: count, seed, full } = wanted;
-  if (key === '') throw new DemoError('there is no API key; start the demo with `make demo`, or pass a key with --key');
-  const onWait = (seconds: number) => printNote(`rate limit reached: waiting ${seconds} s, as the answer asks`);
-  const client = new MarketplaceClient(apiUrl, key, onWait);
+/** Runs the borrowers. With `full`, prints the responses of all borrowers instead of only the first borrower. */
+async function run(client: MarketplaceClient, count: number, seed: number, full: boolean): Promise<void> {
   // This request fails early if the server is not running or the key is unknown.
   expectStatus(await client.get('/marketplace', {}), 400, 'GET /marketplace without parameters');
   // The referrer tags are unique to this run, so that the final figures cover only its borrowers.
@@ -164,14 +147,14 @@ async function walkBorrower(client: MarketplaceClient, plan: BorrowerPlan): Prom
     metadata: { page: 'demo' },
   };
   const opened = await client.post('/session', opening);
-  const { sub_id } = expectStatus<SessionResponse>(opened, 200, 'POST /session');
+  const { sub_id } = expectStatus<{ sub_id: string }>(opened, 200, 'POST /session');
   show('POST /session', opening, opened);
 
   let readiness = '';
   for (const fields of plan.incremental ? splitInputs(plan.borrower) : [plan.borrower]) {
     const sent = { sub_id, fields };
     const answer = await client.post('/inputs', sent);
-    readiness = expectStatus<InputsResponse>(answer, 200, 'POST /inputs').match_readiness;
+    readiness = expectStatus<{ match_readiness: string }>(answer, 200, 'POST /inputs').match_readiness;
     show('POST /inputs', sent, answer);
   }
 
@@ -206,7 +189,7 @@ function splitInputs(borrower: Borrower): readonly Partial<Borrower>[] {
 function parseIntegerOption(name: string, text: string, lowest: number, highest: number): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < lowest || value > highest) {
-    throw new DemoError(`${name} must be an integer from ${lowest} to ${highest}`);
+    throw new Error(`${name} must be an integer from ${lowest} to ${highest}`);
   }
   return value;
 }

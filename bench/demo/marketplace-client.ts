@@ -1,20 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Members of the responses that the demo reads (docs/contract.md#operations). */
-export interface SessionResponse {
-  readonly sub_id: string;
-  readonly expires_at: string;
-  readonly sandbox: boolean;
-}
-
-export interface InputsResponse {
-  readonly fields_accepted: readonly string[];
-  readonly match_readiness: string;
-  readonly missing_required: readonly string[];
-}
-
 export interface Offer {
-  readonly svc_offer_id: string;
   readonly lender_name: string;
   readonly apr_range: { readonly min: number; readonly max: number };
   readonly monthly_payment_estimate: number;
@@ -23,7 +10,6 @@ export interface Offer {
 }
 
 export interface MarketplaceResponse {
-  readonly match_quality: string;
   readonly offers: readonly Offer[];
   readonly total_offers: number;
 }
@@ -50,29 +36,24 @@ export interface ApiResponse {
   readonly body: unknown;
 }
 
-/** Error for an unreachable server or an unexpected response. The demo prints the message. */
-export class DemoError extends Error {
-  override readonly name = 'DemoError';
-}
-
 const responseTimeoutMs = 10_000;
 const rateLimitRetries = 3;
 
 /** Calls the public API like the server of a partner. */
 export class MarketplaceClient {
-  readonly baseUrl: string;
+  readonly #baseUrl: string;
   readonly #key: string;
   readonly #onWait: (seconds: number) => void;
 
   /** @param onWait called with the seconds of each wait for a rate limit */
   constructor(apiUrl: string, key: string, onWait: (seconds: number) => void) {
-    this.baseUrl = apiUrl.replace(/\/+$/, '');
+    this.#baseUrl = apiUrl.replace(/\/+$/, '');
     this.#key = key;
     this.#onWait = onWait;
   }
 
   post(path: string, body: unknown): Promise<ApiResponse> {
-    return this.#call(this.baseUrl + path, {
+    return this.#call(this.#baseUrl + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -80,7 +61,7 @@ export class MarketplaceClient {
   }
 
   get(path: string, query: Record<string, string>): Promise<ApiResponse> {
-    return this.#call(`${this.baseUrl}${path}?${new URLSearchParams(query)}`, {
+    return this.#call(`${this.#baseUrl}${path}?${new URLSearchParams(query)}`, {
       headers: { authorization: `Bearer ${this.#key}` },
     });
   }
@@ -105,8 +86,10 @@ export class MarketplaceClient {
     try {
       response = await fetch(url, { ...init, signal: AbortSignal.timeout(responseTimeoutMs) });
     } catch (error) {
-      throw new DemoError(
-        `No answer from ${new URL(url).origin} (${errorReason(error)}). Start the server with \`make run\` in another terminal, ` +
+      const { cause = error } = error as Error;
+      const reason = (cause as NodeJS.ErrnoException).code ?? String(error);
+      throw new Error(
+        `No answer from ${new URL(url).origin} (${reason}). Start the server with \`make run\` in another terminal, ` +
           'or name a running one with --url.',
       );
     }
@@ -116,17 +99,11 @@ export class MarketplaceClient {
   }
 }
 
-/** Returns the body of a response with this status. Throws `DemoError` with the response otherwise. */
+/** Returns the body of a response with this status. Throws an error with the response otherwise. */
 export function expectStatus<Body>(answer: ApiResponse, status: number, operation: string): Body {
   if (answer.status === status) return answer.body as Body;
   const { error, message } = (answer.body ?? {}) as { error?: string; message?: string };
   const said = error === undefined ? '' : ` ${error}: ${message}`;
   const hint = answer.status === 401 ? ' Give a key of that server with --key or API_KEY.' : '';
-  throw new DemoError(`${operation} answered ${answer.status}${said}${hint}`);
-}
-
-function errorReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : error.message;
+  throw new Error(`${operation} answered ${answer.status}${said}${hint}`);
 }

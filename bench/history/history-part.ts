@@ -1,47 +1,61 @@
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
+import { dataFiles } from '../../src/files/data-files.ts';
 import { createMarketplace, type Marketplace } from '../../src/index.ts';
 import { createdRecord, subOf } from '../../test/support/ledger-records.ts';
 import type { BenchPart } from '../bench-part.ts';
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 import { summarize } from '../statistics.ts';
-import { folderBytes, type HistoryFigure, type HistoryMeasure, type HistoryScale } from './history-measure.ts';
-import { projectionMeasure } from './ledger-projection.ts';
+import { monthOfSessions, writeSampleLedger } from './sample-ledger.ts';
+
+/** Value of one measurement of logs, restart or counters. */
+export interface HistoryFigure {
+  readonly name: string;
+  /** Formatted value with unit, and its spread over several rounds. */
+  readonly value: string;
+  /** Target, or another value for comparison. */
+  readonly beside: string;
+  /** Bytes on disk per session in ledger and analytics store, including its view and its share of clicks. */
+  readonly bytesPerSession?: number;
+}
+
+interface HistoryScale {
+  /** Number of sessions in the measured ledger. */
+  readonly sessions: number;
+  /** Duration of one round of a repeated measurement. */
+  readonly seconds: number;
+  readonly rounds: number;
+  /** Empty folder on the measured disk, which is deleted afterwards. */
+  readonly folder: string;
+}
 
 const callerCounts = [1, 64, 256] as const;
 const sampleRecord = createdRecord(subOf({ createdMs: 1_790_000_000_000, serial: 1 }));
 
 /** Measures concurrent durable appends of sessions, compared with sequential writes and syncs. */
-const durableAppendsMeasure: HistoryMeasure = {
-  name: 'event-log/file-event-log: durable records per second',
-  async measure({ folder, rounds, seconds }: HistoryScale): Promise<HistoryFigure[]> {
-    const own = await mkdtemp(join(folder, 'durable-'));
-    const log = await openEventLog({ folder: join(own, 'ledger'), durability: 'fsync' });
-    const plain: number[] = [];
-    const grouped = callerCounts.map((): number[] => []);
-    try {
-      for (let round = 0; round < rounds; round++) {
-        plain.push(await measurePlainWrites(join(own, `plain-${round}`), seconds));
-        for (const [index, count] of callerCounts.entries())
-          grouped[index]!.push(await measureAppends(log, count, seconds));
-      }
-    } finally {
-      await log.close();
-      await rm(own, { recursive: true });
-    }
-    return callerCounts.map((count, index) => {
-      const { median, lowest, highest } = summarize(grouped[index]!);
-      const ratio = summarize(grouped[index]!.map((each, round) => each / plain[round]!)).median;
-      return {
-        name: `durable records a second, ${count} waiting at once`,
-        value: `${formatRate(median)} (${formatRate(lowest)} to ${formatRate(highest)})`,
-        beside: `${ratio.toFixed(1)} times one write and \`fdatasync\` after the other`,
-      };
-    });
-  },
-};
+async function measureDurableAppends({ folder, rounds, seconds }: HistoryScale): Promise<HistoryFigure[]> {
+  const log = await openEventLog({ folder: join(folder, 'ledger'), durability: 'fsync' });
+  const plain: number[] = [];
+  const grouped = callerCounts.map((): number[] => []);
+  for (let round = 0; round < rounds; round++) {
+    plain.push(await measurePlainWrites(join(folder, `plain-${round}`), seconds));
+    for (const [index, count] of callerCounts.entries())
+      grouped[index]!.push(await measureAppends(log, count, seconds));
+  }
+  await log.close();
+  return callerCounts.map((count, index) => {
+    const { median, lowest, highest } = summarize(grouped[index]!);
+    const ratio = summarize(grouped[index]!.map((each, round) => each / plain[round]!)).median;
+    return {
+      name: `durable records a second, ${count} waiting at once`,
+      value: `${formatCount(median)} (${formatCount(lowest)} to ${formatCount(highest)})`,
+      beside: `${ratio.toFixed(1)} times one write and \`fdatasync\` after the other`,
+    };
+  });
+}
 
 async function measureAppends(log: FileEventLog<readonly unknown[]>, count: number, seconds: number): Promise<number> {
   let appended = 0;
@@ -74,7 +88,7 @@ async function measurePlainWrites(path: string, seconds: number): Promise<number
   return written / ((performance.now() - started) / 1_000);
 }
 
-function formatRate(count: number): string {
+function formatCount(count: number): string {
   return Math.round(count).toLocaleString('en-US');
 }
 
@@ -84,45 +98,31 @@ const sessionsPerKey = 10_000;
 const targetSeconds = 10;
 
 /** Creates live sessions with inputs through the functions of the service, then measures a start on the same folder. */
-const restartMeasure: HistoryMeasure = {
-  name: 'restart with live sessions',
-  async measure({ folder, rounds, sessions }: HistoryScale): Promise<HistoryFigure[]> {
-    const dataDir = await mkdtemp(join(folder, 'restart-'));
-    const open = (): Promise<Marketplace> =>
-      createMarketplace({
-        dataDir,
-        maxSessions: sessions,
-        durability: 'write',
-        limits: { sessionsPerDay: sessionsPerKey },
-      });
-    try {
-      await createSessions(await open(), sessions);
-      const seconds: number[] = [];
-      for (let round = 0; round < Math.min(3, rounds); round++) {
-        const started = performance.now();
-        const marketplace = await open();
-        seconds.push((performance.now() - started) / 1_000);
-        await marketplace.close();
-      }
-      const bytes = await Promise.all(['ledger', 'journal'].map((name) => folderBytes(join(dataDir, name))));
-      const count = sessions.toLocaleString('en-US');
-      return [
-        {
-          name: `start with ${count} live sessions and their inputs`,
-          value: `${Math.min(...seconds).toFixed(1)} to ${Math.max(...seconds).toFixed(1)} s`,
-          beside: `at most ${targetSeconds} s for a million`,
-        },
-        {
-          name: 'ledger and journal for each of them',
-          value: bytes.map((each) => `${Math.round(each / sessions)} bytes`).join(' and '),
-          beside: '-',
-        },
-      ];
-    } finally {
-      await rm(dataDir, { recursive: true });
-    }
-  },
-};
+async function measureRestart({ folder: dataDir, rounds, sessions }: HistoryScale): Promise<HistoryFigure[]> {
+  const limits = { sessionsPerDay: sessionsPerKey };
+  const openService = () => createMarketplace({ dataDir, maxSessions: sessions, durability: 'write', limits });
+  await createSessions(await openService(), sessions);
+  const seconds: number[] = [];
+  for (let round = 0; round < Math.min(3, rounds); round++) {
+    const started = performance.now();
+    const marketplace = await openService();
+    seconds.push((performance.now() - started) / 1_000);
+    await marketplace.close();
+  }
+  const bytes = await Promise.all(['ledger', 'journal'].map((name) => folderBytes(join(dataDir, name))));
+  return [
+    {
+      name: `start with ${formatCount(sessions)} live sessions and their inputs`,
+      value: `${Math.min(...seconds).toFixed(1)} to ${Math.max(...seconds).toFixed(1)} s`,
+      beside: `at most ${targetSeconds} s for a million`,
+    },
+    {
+      name: 'ledger and journal for each of them',
+      value: bytes.map((each) => `${Math.round(each / sessions)} bytes`).join(' and '),
+      beside: '-',
+    },
+  ];
+}
 
 async function createSessions(marketplace: Marketplace, sessions: number): Promise<void> {
   const random = seededRandom(3);
@@ -149,17 +149,53 @@ async function createSessions(marketplace: Marketplace, sessions: number): Promi
   await marketplace.close();
 }
 
-const historyMeasures: readonly HistoryMeasure[] = [durableAppendsMeasure, restartMeasure, projectionMeasure];
+const targetRecordsPerSecond = 150_000;
+
+/** Measures the projection of the sample ledger into an analytics store. */
+async function measureProjection({ folder, sessions }: HistoryScale): Promise<HistoryFigure[]> {
+  const files = dataFiles(folder);
+  const records = await writeSampleLedger(files.ledgerFolder, monthOfSessions(sessions));
+  const follower = new LedgerFollower(files, () => {});
+  const started = performance.now();
+  while (follower.projectedPosition < records) follower.applyBatch(records);
+  const seconds = (performance.now() - started) / 1_000;
+  follower.close();
+  const storeBytes = (await stat(files.analyticsStoreFile)).size;
+  return [
+    {
+      name: `records folded a second, ${formatCount(records)} in all`,
+      value: formatCount(records / seconds),
+      beside: `at least ${formatCount(targetRecordsPerSecond)}`,
+    },
+    {
+      name: 'analytics store for a million sessions',
+      value: `${Math.round(storeBytes / sessions)} MB`,
+      beside: '-',
+      bytesPerSession: (storeBytes + (await folderBytes(files.ledgerFolder))) / sessions,
+    },
+  ];
+}
+
+/** Returns the total size of the files of a folder in bytes. */
+async function folderBytes(folder: string): Promise<number> {
+  const names = await readdir(folder, { recursive: true });
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
 
 export const historyPart: BenchPart = {
   name: 'history',
   description: 'durable appends, restart and counters',
-  measure: async ({ scale, folder, progress }) => {
-    const { rounds, seconds, historySessions: sessions } = scale;
+  measure: async ({ scale: { rounds, seconds, historySessions: sessions }, folder: parent, progress }) => {
     const history: HistoryFigure[] = [];
-    for (const { name, measure } of historyMeasures) {
-      progress.step(`history: ${name}`);
-      history.push(...(await measure({ rounds, seconds, sessions, folder })));
+    for (const measure of [measureDurableAppends, measureRestart, measureProjection]) {
+      progress.step(`history: ${measure.name}`);
+      const folder = await mkdtemp(join(parent, 'history-'));
+      try {
+        history.push(...(await measure({ rounds, seconds, sessions, folder })));
+      } finally {
+        await rm(folder, { recursive: true });
+      }
     }
     return { history };
   },

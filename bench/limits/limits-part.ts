@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KeyLimitOverrides, noLimitOverrides } from '../../src/auth/rate-limits.ts';
@@ -6,11 +5,11 @@ import { bounds } from '../../src/bounds.ts';
 import { dayOf, dayStartMs } from '../../src/domain/calendar.ts';
 import type { BenchContext, BenchPart, Progress } from '../bench-part.ts';
 import { autocannonClient } from '../load/autocannon-client.ts';
-import { type BottleneckInputs, isClientBottleneck } from '../load/client-saturation.ts';
+import { isClientBottleneck } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
-import type { LoadClient, LoadResult } from '../load/load-client.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
 import { describeLimitFailure, type LimitResult } from '../result/bench-result.ts';
+import { createStage } from '../routes/run-scenario.ts';
 import {
   type BorrowerSession,
   basePath,
@@ -19,9 +18,9 @@ import {
   marketplaceRequest,
   sessionRequest,
 } from '../scenarios/requests.ts';
-import { cpuPerRequest, type LoadTarget, readUsageWhenIdle } from '../target/load-target.ts';
+import { cpuPerRequest, type LoadTarget, observeLoad } from '../target/load-target.ts';
 import { createOwnedFolder } from '../target/owned-resources.ts';
-import { startServiceTarget } from '../target/service-target.ts';
+import { withServiceTarget } from '../target/service-target.ts';
 
 /** Returns the milliseconds to wait so that a task of `neededMs` fits into one UTC day; 0 if the task fits now. */
 export function msUntilDayFits(neededMs: number, wallMs: number): number {
@@ -73,20 +72,16 @@ export const limitScenarios: readonly LimitScenario[] = [
   },
 ];
 
-interface LimitRun {
+/** Resources for all scenarios. */
+interface LimitRun extends Pick<BenchContext, 'client' | 'folder' | 'progress'> {
   readonly service: LoadTarget;
-  readonly client: LoadClient;
-  /** Key with the limits of the scenario that has sent no requests yet. */
-  readonly key: string;
-  /** Key of the same account without limits, to measure the cost of an admitted request. */
+  /** Key of the account of all keys without limits, to measure the cost of an admitted request. */
   readonly unlimitedKey: string;
   readonly connections: number;
   /** Number of concurrent requests above the limit. */
   readonly excess: number;
   /** Duration of the loads that measure the cost of a request. */
   readonly seconds: number;
-  readonly folder: string;
-  readonly progress: Progress;
 }
 
 /** Maximum duration of a test of a limit per day, so that it does not span two days. */
@@ -96,16 +91,15 @@ const admittedStatus = 200;
 const refusedStatus = 429;
 
 /**
- * Exhausts a limit from many concurrent connections and counts the replies, then sends only requests that must be rejected.
- * Throws if the requests took longer than the window, because the limit would have admitted more of them.
+ * Exhausts the limit of an unused key from many concurrent connections and counts the replies, then sends only requests that must
+ * be rejected. Throws if the requests took longer than the window, because the limit would have admitted more of them.
  */
-async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<LimitResult> {
+async function measureLimit(scenario: LimitScenario, key: string, run: LimitRun): Promise<LimitResult> {
   const { name, title, limit, window } = scenario;
-  const { service, key, unlimitedKey, connections, progress } = run;
+  const { service, unlimitedKey, connections, excess, progress } = run;
   const caller = new HttpCaller(service.port, connections);
   try {
-    const stage = { caller, keys: [unlimitedKey], nextKey: () => unlimitedKey, roundRequests: 1, state: new Map() };
-    const [session] = await createSessions(stage, 1, 17);
+    const [session] = await createSessions(createStage(caller, [unlimitedKey], 1), 1, 17);
 
     progress.step(`limits: ${name}: admitted requests`);
     const admittedLoad = await runLimitLoad(run, scenario.buildRequests(unlimitedKey, session!), admittedStatus);
@@ -114,10 +108,10 @@ async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<Lim
     }
 
     if (window === 'day') await waitForNextDay(progress, name);
-    progress.step(`limits: ${name}: ${limit + run.excess} concurrent requests for a limit of ${limit}`);
+    progress.step(`limits: ${name}: ${limit + excess} concurrent requests for a limit of ${limit}`);
     const requests = scenario.buildRequests(key, session!);
     const began = { day: dayOf(Date.now()), ms: performance.now() };
-    const statuses = await caller.countStatuses(requests, limit + run.excess);
+    const statuses = await caller.countStatuses(requests, limit + excess);
     const opened = caller.openConnections;
 
     progress.step(`limits: ${name}: rejected requests`);
@@ -129,16 +123,16 @@ async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<Lim
 
     const admitted = statuses.get(admittedStatus) ?? 0;
     const refused = statuses.get(refusedStatus) ?? 0;
-    const { requests: asked, unexpected } = refusedLoad;
+    const { requests: rejections, unexpected } = refusedLoad;
     return {
       name,
       title,
       limit,
       connections: opened,
-      attempted: limit + run.excess + asked,
+      attempted: limit + excess + rejections,
       admitted,
-      refused: refused + asked - unexpected,
-      other: limit + run.excess - admitted - refused + unexpected,
+      refused: refused + rejections - unexpected,
+      other: limit + excess - admitted - refused + unexpected,
       expected: limit,
       refusalCpuMicros: refusedLoad.cpuMicros,
       admittedCpuMicros: admittedLoad.cpuMicros,
@@ -150,42 +144,28 @@ async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<Lim
   }
 }
 
-interface MeasuredLimitLoad extends LoadResult, BottleneckInputs {
-  /** CPU time of the server per request, all threads, in microseconds. */
-  readonly cpuMicros: number | null;
-  /** End of the load on the monotonic clock of this process. */
-  readonly endedMs: number;
-}
-
+/** Sends the same requests for some seconds. `endedMs` is the end of the load on the monotonic clock of this process. */
 async function runLimitLoad(
   { service, client, connections, seconds, folder }: LimitRun,
   requests: readonly PreparedRequest[],
   expectedStatus: number,
-): Promise<MeasuredLimitLoad> {
+) {
   const requestsFile = join(folder, 'limit-requests');
   // Every connection sends all requests in order.
   await writeRequests(requestsFile, Array.from({ length: connections }, () => requests).flat());
-  const before = await readUsageWhenIdle(service);
   const plan = { port: service.port, requestsFile, connections, seconds, singleUse: false, expectedStatus };
-  const result = await client.run(plan);
-  const endedMs = performance.now();
-  const after = await readUsageWhenIdle(service);
-  await rm(requestsFile);
+  const { result, usage } = await observeLoad(service, async () => ({
+    ...(await client.run(plan)),
+    endedMs: performance.now(),
+  }));
   if (result.requests === 0) throw new Error('the load got no replies');
-  return {
-    ...result,
-    perSecond: result.requests / result.seconds,
-    ...cpuPerRequest(before, after, result.requests),
-    endedMs,
-  };
+  return { ...result, perSecond: result.requests / result.seconds, ...cpuPerRequest(usage, result.requests) };
 }
 
 async function waitForNextDay(progress: Progress, name: string): Promise<void> {
   const waitMs = msUntilDayFits(dayRunMaxMs, Date.now());
   if (waitMs === 0) return;
-  progress.done(
-    `limits: ${name}: waiting ${Math.ceil(waitMs / 1_000)} s for the next UTC day, which its limit goes by`,
-  );
+  progress.done(`limits: ${name}: waiting ${Math.ceil(waitMs / 1_000)} s for the next UTC day`);
   await sleep(waitMs);
 }
 
@@ -204,13 +184,8 @@ export const limitsPart: BenchPart = {
   measure: async (context) => {
     // Only autocannon counts each status separately.
     const withAutocannon = { ...context, client: autocannonClient };
-    return {
-      limits: await measureLimits(
-        limitScenarios,
-        withAutocannon,
-        context.quick ? excessRequests.quick : excessRequests.full,
-      ),
-    };
+    const excess = context.quick ? excessRequests.quick : excessRequests.full;
+    return { limits: await measureLimits(limitScenarios, withAutocannon, excess) };
   },
   findProblems: ({ limits = [] }) => limits.map(describeLimitFailure).filter((fault) => fault !== null),
 };
@@ -218,39 +193,31 @@ export const limitsPart: BenchPart = {
 /** Runs the scenarios one after the other on one server, each with its own key. */
 export async function measureLimits(
   scenarios: readonly LimitScenario[],
-  { scale, client, folder, progress }: Pick<BenchContext, 'scale' | 'client' | 'folder' | 'progress'>,
-  more: number,
+  { scale, client, folder: parent, progress }: Pick<BenchContext, 'scale' | 'client' | 'folder' | 'progress'>,
+  excess: number,
 ): Promise<LimitResult[]> {
-  const owned = await createOwnedFolder(folder, 'limits-');
+  const owned = await createOwnedFolder(parent, 'limits-');
+  const folder = owned.path;
+  const ownLimits = [unlimited, ...scenarios.map(({ keyLimits }) => keyLimits)];
   try {
     progress.step('limits: starting the service');
-    const ownLimits = [unlimited, ...scenarios.map(({ keyLimits }) => keyLimits)];
-    const service = await startServiceTarget({ folder: owned.path, keys: 1, ownLimits });
-    try {
-      const [, freeKey, ...keys] = service.keys;
+    return await withServiceTarget({ folder, keys: 1, ownLimits }, async (service) => {
+      const [, unlimitedKey, ...keys] = service.keys;
+      const connections = Math.max(limitConnectionsMin, scale.connections);
+      const run = {
+        service,
+        client,
+        folder,
+        progress,
+        unlimitedKey: unlimitedKey!,
+        connections,
+        excess,
+        seconds: scale.seconds,
+      };
       const results: LimitResult[] = [];
-      for (const [at, scenario] of scenarios.entries()) {
-        results.push(
-          await measureLimit(scenario, {
-            service,
-            client,
-            key: keys[at]!,
-            unlimitedKey: freeKey!,
-            connections: Math.max(limitConnectionsMin, scale.connections),
-            excess: more,
-            seconds: scale.seconds,
-            folder: owned.path,
-            progress,
-          }),
-        );
-      }
+      for (const [at, scenario] of scenarios.entries()) results.push(await measureLimit(scenario, keys[at]!, run));
       return results;
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      throw new Error(`limits: ${message}\nLog of the service: ${service.logTail()}`, { cause: error });
-    } finally {
-      await service.close();
-    }
+    });
   } finally {
     await owned.remove();
   }

@@ -1,30 +1,23 @@
 import type { ChildProcess } from 'node:child_process';
-import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { spawnChild } from '../target/owned-resources.ts';
-import type { LoadClient, LoadPlan, LoadResult } from './load-client.ts';
+import type { LoadClient, LoadPlan, LoadResult } from './load-clients.ts';
 
 const script = fileURLToPath(new URL('./autocannon-process.ts', import.meta.url));
-
-/** Maximum number of client threads: half of the CPU cores. The server uses the other half. */
-const threadCount = (cores: number) => Math.max(1, Math.floor(cores / 2));
 
 /** Maximum time to wait for the client after the end of a load. */
 const timeoutMarginMs = 60_000;
 
-/** Idle client processes. They do not keep this process alive, and exit when this process exits. */
-const idleProcesses: ChildProcess[] = [];
+/** Idle client process, whose code is already compiled. It does not keep this process alive, and exits with this process. */
+let idleProcess: ChildProcess | null = null;
 
 /** Runs autocannon in its own process, so that its CPU time can be measured. */
-export const autocannonClient: LoadClient = createAutocannonClient(threadCount(availableParallelism()));
+export const autocannonClient: LoadClient = { name: 'autocannon', run: runPlan };
 
-export function createAutocannonClient(threads: number): LoadClient {
-  return { name: 'autocannon', run: (plan) => runPlan(plan, threads) };
-}
-
-async function runPlan(plan: LoadPlan, threads: number): Promise<LoadResult> {
-  const at = idleProcesses.findIndex(({ spawnargs }) => spawnargs.at(-1) === String(threads));
-  const child = at === -1 ? startProcess(threads) : idleProcesses.splice(at, 1)[0]!;
+async function runPlan(plan: LoadPlan): Promise<LoadResult> {
+  const child =
+    idleProcess ?? spawnChild(process.execPath, [script], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  idleProcess = null;
   child.ref();
   child.channel!.ref();
   const timer = setTimeout(() => child.kill('SIGKILL'), plan.seconds * 1000 + timeoutMarginMs);
@@ -34,7 +27,7 @@ async function runPlan(plan: LoadPlan, threads: number): Promise<LoadResult> {
       child.once('exit', lost);
       child.once('message', (result) => {
         child.off('exit', lost);
-        idleProcesses.push(child);
+        idleProcess = child;
         resolve(result as LoadResult);
       });
       child.send(plan);
@@ -44,8 +37,4 @@ async function runPlan(plan: LoadPlan, threads: number): Promise<LoadResult> {
     child.channel?.unref();
     child.unref();
   }
-}
-
-function startProcess(threads: number): ChildProcess {
-  return spawnChild(process.execPath, [script, String(threads)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }

@@ -1,19 +1,9 @@
-/**
- * Process of the autocannon client. Runs `LoadPlan`s one after the other in worker threads that share the connections. The process
- * is reused, so that its code is already compiled. `autocannon-client.ts` controls the process over IPC. The only argument is the
- * number of threads.
- */
+/** Process of the autocannon client: runs the `LoadPlan`s that `autocannon-client.ts` sends over IPC, one after the other. */
 import { createHistogram } from 'node:perf_hooks';
-import { Worker } from 'node:worker_threads';
-import type { WorkerOrder, WorkerReport } from './autocannon-worker.ts';
-import type { LoadPlan, LoadResult } from './load-client.ts';
-import { latencyHistogramOptions, splitConnections } from './load-client.ts';
-import { readRequestLines } from './prepared-request.ts';
-
-type Result = Extract<WorkerReport, { report: 'result' }>;
-
-const script = new URL('./autocannon-worker.ts', import.meta.url);
-const workers = Array.from({ length: Number(process.argv[2]) }, () => new Worker(script));
+import autocannon from 'autocannon';
+import { percentilesMs } from '../statistics.ts';
+import type { LoadPlan, LoadResult } from './load-clients.ts';
+import { type PreparedRequest, readRequests, requestHeaders } from './prepared-request.ts';
 
 process.on('message', async (plan: LoadPlan) => {
   process.send!(await run(plan));
@@ -21,64 +11,77 @@ process.on('message', async (plan: LoadPlan) => {
 // The parent process has exited.
 process.once('disconnect', () => process.exit());
 
-async function run(plan: LoadPlan): Promise<LoadResult> {
-  const requests = readRequestLines(plan.requestsFile).length;
-  const connections = Math.min(plan.connections, requests);
-  const shares = splitConnections(connections, workers.length);
-  const used = workers.slice(0, shares.length);
-  await Promise.all(
-    used.map((worker, at) => {
-      const { first, count } = shares[at]!;
-      sendOrder(worker, {
-        order: 'prepare',
-        plan,
-        connections: count,
-        firstConnection: first,
-        allConnections: connections,
-      });
-      return nextReport(worker, 'ready');
-    }),
-  );
-  const allStarted = Promise.all(used.map((worker) => nextReport(worker, 'started')));
-  const allDone = Promise.all(used.map((worker) => nextReport(worker, 'result') as Promise<Result>));
-  for (const worker of used) sendOrder(worker, { order: 'go' });
-  await allStarted;
-  const cpuBefore = process.cpuUsage();
-  const results = await allDone;
-  const cpu = process.cpuUsage(cpuBefore);
+/** Maximum time until the first reply. */
+const connectSecondsMax = 10;
 
-  const latency = createHistogram(latencyHistogramOptions);
-  for (const { latencyMicros } of results) latency.add(latencyMicros);
-  const sum = (figure: (result: Result) => number) => results.reduce((total, result) => total + figure(result), 0);
-  return {
-    requests: sum(({ answered }) => answered),
-    seconds:
-      (Math.max(...results.map(({ lastAnswerMs }) => lastAnswerMs)) -
-        Math.min(...results.map(({ startMs }) => startMs))) /
-      1000,
-    unexpected: sum(({ unexpected }) => unexpected),
-    latencyMs: {
-      p50: latency.percentile(50) / 1000,
-      p99: latency.percentile(99) / 1000,
-      p999: latency.percentile(99.9) / 1000,
+async function run(plan: LoadPlan): Promise<LoadResult> {
+  const requests = (await readRequests(plan.requestsFile)).map(toAutocannon);
+  const connections = Math.min(plan.connections, requests.length);
+  // Each connection has its own requests, so that no request is sent twice.
+  const share = Math.floor(requests.length / connections);
+  const expected = new Set([plan.expectedStatus, ...(plan.alsoExpected ?? [])]);
+  // Latencies of autocannon are whole milliseconds.
+  const latencyMicros = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 });
+  let connected = 0;
+  let answered = 0;
+  let unexpected = 0;
+  let startMs = 0;
+  let lastAnswerMs = 0;
+  let cpuBefore = process.cpuUsage();
+  const ended = Promise.withResolvers<void>();
+  const instance = autocannon(
+    {
+      url: `http://127.0.0.1:${plan.port}`,
+      connections,
+      pipelining: 1,
+      ...(plan.singleUse ? { amount: share * connections } : { duration: plan.seconds + connectSecondsMax }),
+      sampleInt: 20,
+      setupClient: (client) => {
+        const first = share * connected++;
+        client.setRequests(requests.slice(first, first + share));
+      },
     },
-    clientCpuSeconds: (cpu.user + cpu.system) / 1e6,
-    clientThreads: used.length,
+    (error) => (error ? ended.reject(error) : ended.resolve()),
+  );
+  let limit: NodeJS.Timeout | undefined;
+  // The time limit starts with the first reply, because connections open slowly on a busy machine.
+  const startLimit = () => {
+    limit ??= setTimeout(() => instance.stop(), plan.seconds * 1000);
+  };
+  instance.on('start', () => {
+    // All requests are built and the connections are opening. The load excludes both steps.
+    cpuBefore = process.cpuUsage();
+    startMs = performance.now();
+    lastAnswerMs = startMs;
+  });
+  instance.on('response', (_client, status, _bytes, ms) => {
+    startLimit();
+    answered += 1;
+    if (!expected.has(status)) unexpected += 1;
+    latencyMicros.record(Math.max(1, Math.round(ms * 1000)));
+    lastAnswerMs = performance.now();
+  });
+  instance.on('reqError', () => {
+    startLimit();
+    unexpected += 1;
+  });
+  await ended.promise;
+  clearTimeout(limit);
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return {
+    requests: answered,
+    seconds: (lastAnswerMs - startMs) / 1000,
+    unexpected,
+    latencyMs: percentilesMs(latencyMicros),
+    clientCpuSeconds: (user + system) / 1e6,
   };
 }
 
-function sendOrder(worker: Worker, what: WorkerOrder): void {
-  worker.postMessage(what);
-}
-
-/** Returns the next report of a kind. Workers send reports in a fixed order, so no report of another kind is lost. */
-function nextReport(worker: Worker, kind: WorkerReport['report']): Promise<WorkerReport> {
-  return new Promise((resolve) => {
-    const take = (report: WorkerReport) => {
-      if (report.report !== kind) return;
-      worker.off('message', take);
-      resolve(report);
-    };
-    worker.on('message', take);
-  });
+function toAutocannon(request: PreparedRequest): autocannon.Request {
+  return {
+    method: request.method,
+    path: request.path,
+    headers: requestHeaders(request),
+    ...(request.body === undefined ? {} : { body: request.body }),
+  };
 }

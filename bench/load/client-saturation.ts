@@ -2,13 +2,13 @@ import type { OpenLoopResult } from '../open-loop/open-loop-plan.ts';
 import type { Measurement, RouteResult } from '../result/bench-result.ts';
 import { median } from '../statistics.ts';
 
-/** Maximum CPU usage of the threads of a client that is not saturated. */
+/** Maximum CPU usage of the thread of a client that is not saturated. */
 const clientCpuShareMax = 0.95;
 /** Minimum CPU usage of the socket thread of a server under full load. */
 const serverCpuShareMin = 0.9;
 
 /**
- * Whether the client limited the fastest server: the client used all CPU time of its threads, or the socket thread of the server
+ * Whether the client limited the fastest server: the client used all CPU time of its thread, or the socket thread of the server
  * was partly idle. Throughput ratios are then too high. This also covers machines with fewer cores than busy threads.
  */
 export function isClientSaturated(servers: RouteResult['servers']): boolean {
@@ -19,25 +19,16 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
 }
 
 /** Figures of a load that show whether client or server is the bottleneck. */
-export type BottleneckInputs = Pick<
-  Measurement,
-  'clientCpuSeconds' | 'clientThreads' | 'seconds' | 'mainThreadCpuMicros' | 'perSecond'
->;
+export type BottleneckInputs = Pick<Measurement, 'clientCpuSeconds' | 'seconds' | 'mainThreadCpuMicros' | 'perSecond'>;
 
 /** Whether the client limited loads on one server with a single socket thread. */
 export function isClientBottleneck(loads: readonly BottleneckInputs[]): boolean {
-  const client = median(loads.map(clientCpuShare));
-  const server = loads.flatMap((load) => serverCpuShare(load) ?? []);
+  const client = median(loads.map(({ clientCpuSeconds, seconds }) => clientCpuSeconds / seconds));
+  // Systems without `/proc` do not report the CPU time of the server.
+  const server = loads.flatMap(({ mainThreadCpuMicros, perSecond }) =>
+    mainThreadCpuMicros === null ? [] : (mainThreadCpuMicros * perSecond) / 1e6,
+  );
   return client > clientCpuShareMax || (server.length > 0 && median(server) < serverCpuShareMin);
-}
-
-function clientCpuShare({ clientCpuSeconds, clientThreads, seconds }: BottleneckInputs): number {
-  return clientCpuSeconds / clientThreads / seconds;
-}
-
-/** Returns the CPU usage of the socket thread; null if the system does not report CPU times. */
-function serverCpuShare({ mainThreadCpuMicros, perSecond }: BottleneckInputs): number | null {
-  return mainThreadCpuMicros === null ? null : (mainThreadCpuMicros * perSecond) / 1e6;
 }
 
 /** Maximum busy share of the client event loop. A busier client sends and receives late. */

@@ -1,61 +1,87 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { LatencyMs } from '../result/bench-result.ts';
 import { runChild } from '../target/owned-resources.ts';
 import { autocannonClient } from './autocannon-client.ts';
-import type { LoadClient, LoadResult } from './load-client.ts';
+
+/** A load on one server with keep-alive connections and one pending request on each. */
+export interface LoadPlan {
+  /** Port of the server on 127.0.0.1. */
+  readonly port: number;
+  /** Path of a request file that `writeRequests` wrote. */
+  readonly requestsFile: string;
+  readonly connections: number;
+  /** Duration of the load; maximum duration with `singleUse`. */
+  readonly seconds: number;
+  /** Whether the load sends each request once and ends with the last one. Otherwise requests are repeated. */
+  readonly singleUse: boolean;
+  /** Expected HTTP status. Other replies count as `unexpected`. wrk only distinguishes statuses below and above 400. */
+  readonly expectedStatus: number;
+  /** Additional expected statuses, for a mix of routes. */
+  readonly alsoExpected?: readonly number[];
+}
+
+export interface LoadResult {
+  /** Number of answered requests. */
+  readonly requests: number;
+  readonly seconds: number;
+  /** Number of replies with an unexpected status and of failed requests. */
+  readonly unexpected: number;
+  readonly latencyMs: LatencyMs;
+  /** CPU time of the client in seconds. A value near `seconds` means that its only thread is the bottleneck. */
+  readonly clientCpuSeconds: number;
+}
+
+export interface LoadClient {
+  readonly name: 'wrk' | 'autocannon';
+  run(plan: LoadPlan): Promise<LoadResult>;
+}
 
 const wrkScript = fileURLToPath(new URL('../wrk/prepared.lua', import.meta.url));
 
 /** Finds wrk on PATH. The client wrk uses a tenth of the CPU time of a JavaScript client. */
-export async function findWrkClient(path: string): Promise<LoadClient | null> {
-  for (const folder of path.split(delimiter)) {
+export async function findWrkClient(): Promise<LoadClient | null> {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const command = join(folder, 'wrk');
-    if (await isExecutable(command)) return wrkClient(command);
+    try {
+      await access(command, constants.X_OK);
+      return { name: 'wrk', run: (plan) => runWrk(command, plan) };
+    } catch {
+      // The folder has no executable wrk.
+    }
   }
   return null;
 }
 
-function wrkClient(command: string): LoadClient {
-  return {
-    name: 'wrk',
-    run: async (plan) => {
-      const seconds = Math.max(1, Math.ceil(plan.seconds));
-      const output = await runChild(
-        command,
-        [
-          ...['--threads', '1', '--connections', String(plan.connections), '--duration', `${seconds}s`],
-          ...['--timeout', '10s', '--script', wrkScript, `http://127.0.0.1:${plan.port}`],
-          ...[plan.requestsFile, plan.singleUse ? 'once' : 'repeat'],
-        ],
-        { timeoutMs: (seconds + 60) * 1000 },
-      );
-      const line = output.split('\n').find((text) => text.startsWith('{'));
-      if (line === undefined) throw new Error(`no result in the output of wrk: ${output}`);
-      return { ...(JSON.parse(line) as Omit<LoadResult, 'clientThreads'>), clientThreads: 1 };
-    },
-  };
+async function runWrk(command: string, plan: LoadPlan): Promise<LoadResult> {
+  const seconds = Math.max(1, Math.ceil(plan.seconds));
+  const output = await runChild(
+    command,
+    [
+      ...['--threads', '1', '--connections', String(plan.connections), '--duration', `${seconds}s`],
+      ...['--timeout', '10s', '--script', wrkScript, `http://127.0.0.1:${plan.port}`],
+      ...[plan.requestsFile, plan.singleUse ? 'once' : 'repeat'],
+    ],
+    { timeoutMs: (seconds + 60) * 1000 },
+  );
+  const line = output.split('\n').find((text) => text.startsWith('{'));
+  if (line === undefined) throw new Error(`no result in the output of wrk: ${output}`);
+  return JSON.parse(line) as LoadResult;
 }
 
-async function isExecutable(file: string): Promise<boolean> {
-  try {
-    await access(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-interface LoadClients {
-  readonly client: LoadClient;
-  readonly crossCheck: LoadClient | undefined;
+/** Parses the value of an option `--client`. */
+export function parseClientName(name: string | undefined): LoadClient['name'] | undefined {
+  if (name === undefined || name === 'wrk' || name === 'autocannon') return name;
+  throw new Error('--client must be wrk or autocannon');
 }
 
 /** Returns autocannon, and wrk if it is on PATH. With a name, returns only that client, or throws if it is not installed. */
-export async function chooseLoadClients(named: LoadClient['name'] | undefined, path: string): Promise<LoadClients> {
-  if (named === 'autocannon') return { client: autocannonClient, crossCheck: undefined };
-  const wrk = await findWrkClient(path);
-  if (named === undefined) return { client: autocannonClient, crossCheck: wrk ?? undefined };
+export async function chooseLoadClients(
+  name: LoadClient['name'] | undefined,
+): Promise<{ readonly client: LoadClient; readonly crossCheck?: LoadClient }> {
+  const wrk = name === 'autocannon' ? null : await findWrkClient();
+  if (name !== 'wrk') return { client: autocannonClient, ...(wrk === null ? {} : { crossCheck: wrk }) };
   if (wrk === null) throw new Error('wrk is not on PATH');
-  return { client: wrk, crossCheck: undefined };
+  return { client: wrk };
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createWriteStream, readFileSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 
 /** HTTP request that a load sends. */
@@ -39,14 +40,7 @@ export async function writeRequests(file: string, requests: readonly PreparedReq
 }
 
 export async function readRequests(file: string): Promise<PreparedRequest[]> {
-  return readRequestLines(file).map(parseRequestLine);
-}
-
-/** Reads the first lines of a request file synchronously. */
-export function readRequestLines(file: string): string[] {
-  const lines = readFileSync(file, 'utf8').split('\n');
-  lines.pop();
-  return lines;
+  return (await readFile(file, 'utf8')).split('\n').slice(0, -1).map(parseRequestLine);
 }
 
 /** Returns the headers of a request, except those that every HTTP client adds. */

@@ -5,79 +5,67 @@ import { errorReply, jsonHeaders } from '../../src/http/routes/replies.ts';
 import { publicRouteNames } from '../../src/http/routes/routing.ts';
 import { RequestCounter } from '../../src/metrics/metrics.ts';
 import { randomLimitStatuses } from './fixtures.ts';
-import type { MicroBenchmark } from './micro-benchmark.ts';
+import { itemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
 
-const replyTextCalls = 1_000;
+const replyCount = 1_000;
 
-export const replyTextBenchmark: MicroBenchmark = {
-  name: 'http/engines/response-head: head of a reply with rate limits',
-  call: 'status line, request id and headers of one answer, and their bytes',
-  prepare: () => {
-    const statuses = randomLimitStatuses(replyTextCalls);
+export const replyTextBenchmark: MicroBenchmark = itemBenchmark(
+  'http/engines/response-head: head of a reply with rate limits',
+  'status line, request id and headers of one answer, and their bytes',
+  () => {
     const wire = Buffer.alloc(4_096);
     return {
-      calls: replyTextCalls,
-      run: () => {
-        let bytes = 0;
-        for (const status of statuses) {
-          const reply = { status: 200, headers: rateLimitHeaders(status) + jsonHeaders, body: '' };
-          bytes += wire.write(responseHead(reply, nextRequestId()));
-        }
-        return bytes;
+      items: randomLimitStatuses(replyCount),
+      run: (status) => {
+        const reply = { status: 200, headers: rateLimitHeaders(status) + jsonHeaders, body: '' };
+        return wire.write(responseHead(reply, nextRequestId()));
       },
     };
   },
-};
+);
 
-const errorReplyCalls = 1_000;
-
-export const errorReplyBenchmark: MicroBenchmark = {
-  name: 'http/routes/replies: rejection by a rate limit',
-  call: 'head and body of one 429, and their bytes',
-  prepare: () => {
-    const statuses = randomLimitStatuses(errorReplyCalls);
+export const errorReplyBenchmark: MicroBenchmark = itemBenchmark(
+  'http/routes/replies: rejection by a rate limit',
+  'head and body of one 429, and their bytes',
+  () => {
     const wire = Buffer.alloc(4_096);
     return {
-      calls: errorReplyCalls,
-      run: () => {
-        let bytes = 0;
-        for (const status of statuses) {
-          const error = { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: status.resetSeconds } as const;
-          const requestId = nextRequestId();
-          const reply = errorReply(error, requestId, rateLimitHeaders(status));
-          bytes += wire.write(responseHead(reply, requestId)) + wire.write(reply.body as string);
-        }
-        return bytes;
+      items: randomLimitStatuses(replyCount),
+      run: (status) => {
+        const refusal = { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: status.resetSeconds } as const;
+        const requestId = nextRequestId();
+        const reply = errorReply(refusal, requestId, rateLimitHeaders(status));
+        return wire.write(responseHead(reply, requestId)) + wire.write(reply.body as string);
       },
     };
   },
-};
+);
 
-const requestTallyCalls = 1_000;
+const requestCounterCalls = 1_000;
 
 /** Reply durations like under load: most are below one millisecond, and some are far above. */
-const durations = Array.from({ length: requestTallyCalls }, (_, at) =>
+const durations = Array.from({ length: requestCounterCalls }, (_, at) =>
   at % 50 === 0 ? 20_000 : 80 + ((at * 7_919) % 900),
 );
-const routes = Array.from({ length: requestTallyCalls }, (_, at) => 1 + (at % 5));
+const routes = Array.from({ length: requestCounterCalls }, (_, at) => 1 + (at % 5));
 
-function totalRequests(tally: RequestCounter): number {
+function totalRequests(counter: RequestCounter): number {
   let count = 0;
-  for (const [route] of publicRouteNames.entries()) count += tally.durations.snapshot(route).count;
+  for (const [route] of publicRouteNames.entries()) count += counter.durations.snapshot(route).count;
   return count;
 }
 
-export const requestTallyBenchmarks: readonly MicroBenchmark[] = [
+export const requestCounterBenchmarks: readonly MicroBenchmark[] = [
   {
     name: 'metrics/metrics: count a reply',
     call: 'one answer counted by route and status, and its duration',
     prepare: () => {
-      const tally = new RequestCounter(publicRouteNames);
+      const counter = new RequestCounter(publicRouteNames);
       return {
-        calls: requestTallyCalls,
+        calls: requestCounterCalls,
         run: () => {
-          for (let at = 0; at < requestTallyCalls; at++) tally.record(routes[at]!, 200, durations[at]!);
-          return totalRequests(tally);
+          for (let at = 0; at < requestCounterCalls; at++) counter.record(routes[at]!, 200, durations[at]!);
+          return totalRequests(counter);
         },
       };
     },
@@ -86,15 +74,15 @@ export const requestTallyBenchmarks: readonly MicroBenchmark[] = [
     name: 'metrics/metrics: count a reply and read the clock twice',
     call: 'all that an exchange does for the figures: the moment it arrived, and what it counts when it is answered',
     prepare: () => {
-      const tally = new RequestCounter(publicRouteNames);
+      const counter = new RequestCounter(publicRouteNames);
       return {
-        calls: requestTallyCalls,
+        calls: requestCounterCalls,
         run: () => {
-          for (let at = 0; at < requestTallyCalls; at++) {
+          for (let at = 0; at < requestCounterCalls; at++) {
             const exchange = { route: routes[at]!, arrivedMs: performance.now() };
-            tally.record(exchange.route, 200, ((performance.now() - exchange.arrivedMs) * 1000) | 0);
+            counter.record(exchange.route, 200, ((performance.now() - exchange.arrivedMs) * 1000) | 0);
           }
-          return totalRequests(tally);
+          return totalRequests(counter);
         },
       };
     },

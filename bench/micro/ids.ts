@@ -1,182 +1,82 @@
 import { randomBytes } from 'node:crypto';
-import { type ClickIdPayload, ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
+import { ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds, subIdByteLength } from '../../src/ids/sub-id.ts';
 import { WidgetTokens } from '../../src/ids/widget-token.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { createSecretRing } from './fixtures.ts';
-import type { MicroBenchmark } from './micro-benchmark.ts';
+import { itemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
 
-const subIdCalls = 1_000;
+const idCount = 1_000;
+const createdMs = 1_760_000_000_000;
 
-function createSubIds(): SubIds {
-  return new SubIds(createSecretRing(), new RandomPool());
+function fill<Item>(create: (at: number) => Item): Item[] {
+  return Array.from({ length: idCount }, (_, at) => create(at));
+}
+
+function issueSubIds() {
+  const subIds = new SubIds(createSecretRing(), new RandomPool());
+  return { subIds, issue: (at: number) => subIds.issue(createdMs + at, 7, 1, 'live') };
 }
 
 export const subIdBenchmarks: readonly MicroBenchmark[] = [
-  {
-    name: 'ids/sub-id: issue',
-    call: 'one id: its bytes, random ones among them, signed and written',
-    prepare: () => {
-      const subIds = createSubIds();
-      return {
-        calls: subIdCalls,
-        run: () => {
-          let characters = 0;
-          for (let i = 0; i < subIdCalls; i++) characters += subIds.issue(1_760_000_000_000 + i, 7, 1, 'live').length;
-          return characters;
-        },
-      };
-    },
-  },
-  {
-    name: 'ids/sub-id: verify',
-    call: 'one id: read and its signature checked',
-    prepare: () => {
-      const subIds = createSubIds();
-      const issued = Array.from({ length: subIdCalls }, (_, i) => subIds.issue(1_760_000_000_000 + i, 7, 1, 'live'));
-      return {
-        calls: subIdCalls,
-        run: () => {
-          let genuine = 0;
-          for (const subId of issued) if (subIds.verify(subId) !== null) genuine++;
-          if (genuine !== subIdCalls) throw new Error('an issued ID was rejected');
-          return genuine;
-        },
-      };
-    },
-  },
+  itemBenchmark('ids/sub-id: issue', 'one id: its bytes, random ones among them, signed and written', () => {
+    const { issue } = issueSubIds();
+    return { items: fill((at) => at), run: (at) => issue(at).length };
+  }),
+  itemBenchmark('ids/sub-id: verify', 'one id: read and its signature checked', () => {
+    const { subIds, issue } = issueSubIds();
+    return { items: fill(issue), run: (subId) => (subIds.verify(subId) === null ? 0 : 1) };
+  }),
 ];
 
-const clickIdCalls = 1_000;
-
-const createClickIds = () => new ClickIds(createSecretRing(), new RandomPool());
-
-function randomClicks(): ClickIdPayload[] {
-  return Array.from({ length: clickIdCalls }, (_, i) => ({
+function issueClickIds() {
+  const clickIds = new ClickIds(createSecretRing(), new RandomPool());
+  const clicks = fill((at) => ({
     sub: randomBytes(subIdByteLength),
-    offerId: `lender-offer-${i % 60}`,
-    clickedMs: 1_760_000_000_000 + i,
-    valueMicros: 4_500_000 + i,
+    offerId: `lender-offer-${at % 60}`,
+    clickedMs: createdMs + at,
+    valueMicros: 4_500_000 + at,
     countable: true,
   }));
+  return { clickIds, clicks };
 }
 
 export const clickIdBenchmarks: readonly MicroBenchmark[] = [
-  {
-    name: 'ids/click-id: issue',
-    call: 'one id: put together, encrypted, signed, written',
-    prepare: () => {
-      const clickIds = createClickIds();
-      const clicks = randomClicks();
-      return {
-        calls: clickIdCalls,
-        run: () => {
-          let characters = 0;
-          for (const click of clicks) characters += clickIds.issue(click).length;
-          return characters;
-        },
-      };
-    },
-  },
-  {
-    name: 'ids/click-id: verify',
-    call: 'one id: read, its signature checked, decrypted',
-    prepare: () => {
-      const clickIds = createClickIds();
-      const issued = randomClicks().map((click) => clickIds.issue(click));
-      return {
-        calls: clickIdCalls,
-        run: () => {
-          let genuine = 0;
-          for (const text of issued) if (clickIds.verify(text) !== null) genuine++;
-          if (genuine !== clickIdCalls) throw new Error('an issued click ID was rejected');
-          return genuine;
-        },
-      };
-    },
-  },
+  itemBenchmark('ids/click-id: issue', 'one id: put together, encrypted, signed, written', () => {
+    const { clickIds, clicks } = issueClickIds();
+    return { items: clicks, run: (click) => clickIds.issue(click).length };
+  }),
+  itemBenchmark('ids/click-id: verify', 'one id: read, its signature checked, decrypted', () => {
+    const { clickIds, clicks } = issueClickIds();
+    const items = clicks.map((click) => clickIds.issue(click));
+    return { items, run: (text) => (clickIds.verify(text) === null ? 0 : 1) };
+  }),
 ];
 
-const clickTokenCalls = 500;
+const randomSubs = () => fill(() => randomBytes(subIdByteLength));
 /** Content of a click token, with a catalog version of realistic length. */
-const basis = { catalogVersion: '0123456789abcdef', creditBand: 3 };
-
-const createClickTokenCipher = () => new ClickTokenCipher(createSecretRing(), new RandomPool());
-const randomClickSubs = () => Array.from({ length: clickTokenCalls }, () => randomBytes(subIdByteLength));
+const tokenContent = { catalogVersion: '0123456789abcdef', creditBand: 3 };
 
 export const clickTokenBenchmarks: readonly MicroBenchmark[] = [
-  {
-    name: 'ids/click-token-cipher: encrypt',
-    call: 'one value for a session, encrypted and written',
-    prepare: () => {
-      const seal = createClickTokenCipher();
-      const subs = randomClickSubs();
-      return {
-        calls: clickTokenCalls,
-        run: () => {
-          let characters = 0;
-          for (const sub of subs) characters += seal.encrypt(sub, basis).length;
-          return characters;
-        },
-      };
-    },
-  },
-  {
-    name: 'ids/click-token-cipher: decrypt',
-    call: 'one value of a session, read and decrypted',
-    prepare: () => {
-      const seal = createClickTokenCipher();
-      const sealed = randomClickSubs().map((sub) => ({ sub, text: seal.encrypt(sub, basis) }));
-      return {
-        calls: clickTokenCalls,
-        run: () => {
-          let bands = 0;
-          for (const { sub, text } of sealed) bands += seal.decrypt(sub, text)?.creditBand ?? 0;
-          if (bands !== clickTokenCalls * basis.creditBand) throw new Error('a token was not decrypted');
-          return bands;
-        },
-      };
-    },
-  },
+  itemBenchmark('ids/click-token-cipher: encrypt', 'one value for a session, encrypted and written', () => {
+    const cipher = new ClickTokenCipher(createSecretRing(), new RandomPool());
+    return { items: randomSubs(), run: (sub) => cipher.encrypt(sub, tokenContent).length };
+  }),
+  itemBenchmark('ids/click-token-cipher: decrypt', 'one value of a session, read and decrypted', () => {
+    const cipher = new ClickTokenCipher(createSecretRing(), new RandomPool());
+    const items = randomSubs().map((sub) => ({ sub, text: cipher.encrypt(sub, tokenContent) }));
+    return { items, run: ({ sub, text }) => cipher.decrypt(sub, text)?.creditBand ?? 0 };
+  }),
 ];
 
-const widgetTokenCalls = 1_000;
-const expiresMs = 1_760_000_000_000;
-
-const randomWidgetSubs = () => Array.from({ length: widgetTokenCalls }, () => randomBytes(subIdByteLength));
-
 export const widgetTokenBenchmarks: readonly MicroBenchmark[] = [
-  {
-    name: 'ids/widget-token: issue',
-    call: 'one token of a session, signed and written',
-    prepare: () => {
-      const tokens = new WidgetTokens(createSecretRing());
-      const subs = randomWidgetSubs();
-      return {
-        calls: widgetTokenCalls,
-        run: () => {
-          let characters = 0;
-          for (const sub of subs) characters += tokens.issue(sub, expiresMs).length;
-          return characters;
-        },
-      };
-    },
-  },
-  {
-    name: 'ids/widget-token: verify',
-    call: 'one token of a session, read and its signature checked',
-    prepare: () => {
-      const tokens = new WidgetTokens(createSecretRing());
-      const issued = randomWidgetSubs().map((sub) => ({ sub, text: tokens.issue(sub, expiresMs) }));
-      return {
-        calls: widgetTokenCalls,
-        run: () => {
-          let genuine = 0;
-          for (const { sub, text } of issued) if (tokens.verify(sub, text) === expiresMs) genuine++;
-          if (genuine !== widgetTokenCalls) throw new Error('an issued token was rejected');
-          return genuine;
-        },
-      };
-    },
-  },
+  itemBenchmark('ids/widget-token: issue', 'one token of a session, signed and written', () => {
+    const tokens = new WidgetTokens(createSecretRing());
+    return { items: randomSubs(), run: (sub) => tokens.issue(sub, createdMs).length };
+  }),
+  itemBenchmark('ids/widget-token: verify', 'one token of a session, read and its signature checked', () => {
+    const tokens = new WidgetTokens(createSecretRing());
+    const items = randomSubs().map((sub) => ({ sub, text: tokens.issue(sub, createdMs) }));
+    return { items, run: ({ sub, text }) => tokens.verify(sub, text) ?? 0 };
+  }),
 ];

@@ -7,92 +7,62 @@ import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { encodeMarkedFrame, frameCrc, RecordDecoder } from '../../src/event-log/log-format.ts';
 import { dataFiles } from '../../src/files/data-files.ts';
 import type { SessionCreated } from '../../src/ledger/ledger-record.ts';
-import { writeSampleLedger } from '../history/ledger-projection.ts';
+import { monthOfSessions, writeSampleLedger } from '../history/sample-ledger.ts';
 import { createOwnedFolder } from '../target/owned-resources.ts';
 import { randomRecords } from './fixtures.ts';
-import type { MicroBenchmark } from './micro-benchmark.ts';
+import { itemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
 
-const recordDecoderCalls = 999;
+const recordCount = 999;
 
-export const recordDecoderBenchmarks: readonly MicroBenchmark[] = [
-  {
-    name: 'ledger/ledger-record: encode',
-    call: 'one record to msgpack; sessions, views of five offers and clicks in turn',
-    prepare: () => {
-      const records = randomRecords(recordDecoderCalls);
-      const encoder = new Encoder();
-      return {
-        calls: recordDecoderCalls,
-        run: () => {
-          let bytes = 0;
-          for (const record of records) bytes += encoder.encodeSharedRef(record).length;
-          return bytes;
-        },
-      };
-    },
-  },
-  {
-    name: 'event-log/log-format: decode',
-    call: 'one record from msgpack, bounds looked at; sessions, views of five offers and clicks in turn',
-    prepare: () => {
-      const encoder = new Encoder();
-      const payloads = randomRecords(recordDecoderCalls).map((record) => encoder.encode(record));
-      const decoder = new RecordDecoder();
-      return {
-        calls: recordDecoderCalls,
-        run: () => {
-          let items = 0;
-          for (const payload of payloads) items += decoder.decode(payload).length;
-          return items;
-        },
-      };
-    },
-  },
-];
-
-const logFormatCalls = 999;
-
-function randomPayloads(): Uint8Array[] {
+function encodedRecords(): Uint8Array[] {
   const encoder = new Encoder();
-  return randomRecords(logFormatCalls).map((record) => encoder.encode(record));
+  return randomRecords(recordCount).map((record) => encoder.encode(record));
 }
 
-export const logFormatBenchmarks: readonly MicroBenchmark[] = [
-  {
-    name: 'event-log/log-format: CRC of a frame',
-    call: 'one record, its place in the chain and the CRC before it',
-    prepare: () => {
-      const payloads = randomPayloads();
+export const recordBenchmarks: readonly MicroBenchmark[] = [
+  itemBenchmark(
+    'ledger/ledger-record: encode',
+    'one record to msgpack; sessions, views of five offers and clicks in turn',
+    () => {
+      const encoder = new Encoder();
+      return { items: randomRecords(recordCount), run: (record) => encoder.encodeSharedRef(record).length };
+    },
+  ),
+  itemBenchmark(
+    'event-log/log-format: decode',
+    'one record from msgpack, bounds looked at; sessions, views of five offers and clicks in turn',
+    () => {
+      const decoder = new RecordDecoder();
+      return { items: encodedRecords(), run: (payload) => decoder.decode(payload).length };
+    },
+  ),
+  itemBenchmark(
+    'event-log/log-format: CRC of a frame',
+    'one record, its place in the chain and the CRC before it',
+    () => {
+      let position = 0;
+      let crc = 0;
       return {
-        calls: logFormatCalls,
-        run: () => {
-          let crc = 0;
-          for (const [at, payload] of payloads.entries()) crc = frameCrc(at + 1, crc, payload);
-          return crc;
+        items: encodedRecords(),
+        run: (payload) => {
+          crc = frameCrc(++position, crc, payload);
+          return 1 + crc;
         },
       };
     },
-  },
-  {
-    name: 'event-log/log-format: encode a frame',
-    call: 'one record in a frame of its own, CRC included',
-    prepare: () => {
-      const payloads = randomPayloads();
-      return {
-        calls: logFormatCalls,
-        run: () => {
-          let previousCrc = 0;
-          let bytes = 0;
-          for (const [at, payload] of payloads.entries()) {
-            const frame = encodeMarkedFrame(payload, at + 1, previousCrc);
-            previousCrc = frame.crc;
-            bytes += frame.bytes.length;
-          }
-          return bytes;
-        },
-      };
-    },
-  },
+  ),
+  itemBenchmark('event-log/log-format: encode a frame', 'one record in a frame of its own, CRC included', () => {
+    let position = 0;
+    let previousCrc = 0;
+    return {
+      items: encodedRecords(),
+      run: (payload) => {
+        const frame = encodeMarkedFrame(payload, ++position, previousCrc);
+        previousCrc = frame.crc;
+        return frame.bytes.length;
+      },
+    };
+  }),
 ];
 
 const groupSizes = [64, 1_024];
@@ -131,16 +101,17 @@ export const projectionBenchmark: MicroBenchmark = {
   prepare: async ({ folder, quick }) => {
     const owned = await createOwnedFolder(folder, 'fold-');
     const files = dataFiles(owned.path);
-    const records = await writeSampleLedger(files.ledgerFolder, quick ? sessionCounts.quick : sessionCounts.full);
+    const sessions = quick ? sessionCounts.quick : sessionCounts.full;
+    const records = await writeSampleLedger(files.ledgerFolder, monthOfSessions(sessions));
     let follower: LedgerFollower | null = null;
-    const forget = (): void => {
+    const deleteStore = (): void => {
       follower?.close();
       for (const end of ['', '-wal', '-shm']) rmSync(files.analyticsStoreFile + end, { force: true });
     };
     return {
       calls: records,
       beforeEach: () => {
-        forget();
+        deleteStore();
         follower = new LedgerFollower(files, (reason) => {
           throw new Error(reason);
         });
@@ -150,7 +121,7 @@ export const projectionBenchmark: MicroBenchmark = {
         return follower!.projectedPosition;
       },
       close: async () => {
-        forget();
+        deleteStore();
         await owned.remove();
       },
     };

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 export type MicroBenchmark = RepeatedBenchmark | SteppedBenchmark;
 
 interface NamedBenchmark {
-  /** Name of the file under `src` and of the function. The name must be stable, because runs are compared by name. */
+  /** Folder under `src`, topic and function. The name must be stable, because runs are compared by name. */
   readonly name: string;
   /** Short description of one call. */
   readonly call: string;
@@ -37,6 +37,37 @@ export interface PreparedBenchmark {
   /** Returns a positive number that depends on every call, so that no call is optimized away. Throws if a call failed. */
   run(): number | Promise<number>;
   close?(): void | Promise<void>;
+}
+
+/** Defines a benchmark that calls a function for each item. Each call returns a positive number, or 0 if it failed. */
+export function itemBenchmark<Item>(
+  name: string,
+  call: string,
+  prepare: (place: MicroEnvironment) => ItemCalls<Item> | Promise<ItemCalls<Item>>,
+): RepeatedBenchmark {
+  return {
+    name,
+    call,
+    prepare: async (place) => {
+      const { items, run, close = () => {} } = await prepare(place);
+      const runAll = () => {
+        let total = 0;
+        for (const item of items) {
+          const result = run(item);
+          if (result === 0) throw new Error(`${name} failed for an item`);
+          total += result;
+        }
+        return total;
+      };
+      return { calls: items.length, run: runAll, close };
+    },
+  };
+}
+
+interface ItemCalls<Item> {
+  readonly items: readonly Item[];
+  readonly run: (item: Item) => number;
+  readonly close?: () => void | Promise<void>;
 }
 
 /** Result of a benchmark in nanoseconds per call. */

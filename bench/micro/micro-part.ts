@@ -1,9 +1,9 @@
 import { Bench, type FnReturnedObject } from 'tinybench';
 import type { BenchPart } from '../bench-part.ts';
 import { apiKeyBenchmark, authenticatorBenchmarks, dayCountBenchmark, slidingWindowBenchmarks } from './auth.ts';
-import { errorReplyBenchmark, replyTextBenchmark, requestTallyBenchmarks } from './http.ts';
+import { errorReplyBenchmark, replyTextBenchmark, requestCounterBenchmarks } from './http.ts';
 import { clickIdBenchmarks, clickTokenBenchmarks, subIdBenchmarks, widgetTokenBenchmarks } from './ids.ts';
-import { ledgerAppendBenchmarks, logFormatBenchmarks, projectionBenchmark, recordDecoderBenchmarks } from './ledger.ts';
+import { ledgerAppendBenchmarks, projectionBenchmark, recordBenchmarks } from './ledger.ts';
 import { matchBatchBenchmarks, matchBenchmarks, offerJsonBenchmarks } from './matching.ts';
 import {
   calibrationBenchmark,
@@ -19,13 +19,7 @@ import { mergeBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
 
 /** All micro benchmarks in the order of a request; those that use much memory come last. */
-export function listMicroBenchmarks({
-  quick,
-  liveSessions,
-}: {
-  readonly quick: boolean;
-  readonly liveSessions: number;
-}): MicroBenchmark[] {
+export function listMicroBenchmarks(quick: boolean, liveSessions: number): MicroBenchmark[] {
   return [
     calibrationBenchmark,
     apiKeyBenchmark,
@@ -43,11 +37,10 @@ export function listMicroBenchmarks({
     ...offerJsonBenchmarks,
     replyTextBenchmark,
     errorReplyBenchmark,
-    ...requestTallyBenchmarks,
+    ...requestCounterBenchmarks,
     ...widgetTokenBenchmarks,
     ...clickIdBenchmarks,
-    ...recordDecoderBenchmarks,
-    ...logFormatBenchmarks,
+    ...recordBenchmarks,
     ...ledgerAppendBenchmarks,
     projectionBenchmark,
     ...sessionStoreBenchmarks(storeSizes.filter((size) => size <= liveSessions)),
@@ -58,25 +51,6 @@ export function listMicroBenchmarks({
 const fullTimes = { warmupTime: 50, warmupIterations: 1, time: 200, iterations: 3 };
 const quickTimes = { warmupTime: 30, warmupIterations: 1, time: 50, iterations: 2 };
 
-interface MicroRunOptions extends MicroEnvironment {
-  /** Maximum size of the session store. */
-  readonly liveSessions: number;
-  /** Called with the name of each benchmark before it starts. */
-  readonly onStart: (name: string) => void;
-}
-
-/** Runs all benchmarks in order. */
-async function runMicroBenchmarks(run: MicroRunOptions): Promise<MicroResult[]> {
-  const results: MicroResult[] = [];
-  for (const micro of listMicroBenchmarks(run)) {
-    const { name, call } = micro;
-    run.onStart(name);
-    const times = 'measure' in micro ? await micro.measure(run) : await measureRepeatedly(micro, run);
-    results.push({ name, call, ...times });
-  }
-  return results;
-}
-
 /** Repeats a benchmark with tinybench. Throws if its result shows that it did not do its work. */
 export async function measureRepeatedly(
   micro: RepeatedBenchmark,
@@ -86,14 +60,12 @@ export async function measureRepeatedly(
   try {
     const times = place.quick ? quickTimes : fullTimes;
     const bench = new Bench({ ...times, throws: true });
-    let given = 0;
-    const take = (number: number): void => {
-      if (!(number > 0)) throw new Error(`${micro.name} returned ${number} instead of a positive number`);
-      given += number;
+    const checkResult = (result: number): void => {
+      if (!(result > 0)) throw new Error(`${micro.name} returned ${result} instead of a positive number`);
     };
     prepared.beforeEach?.();
     const first = prepared.run();
-    take(await first);
+    checkResult(await first);
     const async = first instanceof Promise;
     let beganMs = 0;
     const beforeEach = (): void => {
@@ -101,15 +73,15 @@ export async function measureRepeatedly(
       prepared.beforeEach?.();
     };
     // The preparation of a sample is not timed, but counts towards the duration of the benchmark.
-    const taken = (number: number): FnReturnedObject => {
-      take(number);
+    const taken = (result: number): FnReturnedObject => {
+      checkResult(result);
       return { overriddenIterationCost: performance.now() - beganMs };
     };
     const timed = async ? async () => taken(await prepared.run()) : () => taken(prepared.run() as number);
     bench.add(micro.name, timed, { async, beforeEach });
     const [task] = await bench.run();
     const { result } = task!;
-    if (result.state !== 'completed' || !Number.isFinite(given)) throw new Error(`${micro.name} did not complete`);
+    if (result.state !== 'completed') throw new Error(`${micro.name} did not complete`);
     const nsOfCall = (ms: number) => (ms * 1e6) / prepared.calls;
     return { medianNs: nsOfCall(result.latency.p50), p99Ns: nsOfCall(result.latency.p99) };
   } finally {
@@ -120,12 +92,15 @@ export async function measureRepeatedly(
 export const microPart: BenchPart = {
   name: 'micro',
   description: 'single functions',
-  measure: async ({ quick, folder, scale, progress }) => ({
-    micro: await runMicroBenchmarks({
-      quick,
-      folder,
-      liveSessions: scale.liveSessions,
-      onStart: (name) => progress.step(`micro: ${name}`),
-    }),
-  }),
+  measure: async ({ quick, folder, scale, progress }) => {
+    const place = { quick, folder };
+    const micro: MicroResult[] = [];
+    for (const benchmark of listMicroBenchmarks(quick, scale.liveSessions)) {
+      const { name, call } = benchmark;
+      progress.step(`micro: ${name}`);
+      const times = 'measure' in benchmark ? await benchmark.measure(place) : await measureRepeatedly(benchmark, place);
+      micro.push({ name, call, ...times });
+    }
+    return { micro };
+  },
 };

@@ -13,8 +13,8 @@ import { validateFields } from '../../src/verticals/pocket-fields.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
-import { createSecretRing } from './fixtures.ts';
-import type { MicroBenchmark } from './micro-benchmark.ts';
+import { createSecretRing, fixedToday } from './fixtures.ts';
+import { itemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
 
 const creatorTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 const sessionBody = { referrer_tag: 'bench_variant-a', user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
@@ -82,58 +82,41 @@ export const createSessionBenchmark: MicroBenchmark = {
   name: 'operations/create-session: all but the log',
   call: 'one session: body judged, id issued, put in the store, its record given to a log that does nothing',
   prepare: () => {
-    const maker = new SessionCreator();
-    let made: SessionView[] = [];
+    const creator = new SessionCreator();
+    let created: SessionView[] = [];
     return {
       calls: createSessionCalls,
-      beforeEach: () => maker.deleteAll(made),
+      beforeEach: () => creator.deleteAll(created),
       run: async () => {
-        made = await Promise.all(Array.from({ length: createSessionCalls }, () => maker.create()));
+        created = await Promise.all(Array.from({ length: createSessionCalls }, () => creator.create()));
         let characters = 0;
-        for (const { sub_id } of made) characters += sub_id.length;
+        for (const { sub_id } of created) characters += sub_id.length;
         return characters;
       },
-      close: () => maker.close(),
+      close: () => creator.close(),
     };
   },
 };
 
-const validateFieldsCalls = 200;
+const itemCount = 1_000;
 
-export const validateFieldsBenchmark: MicroBenchmark = {
-  name: 'verticals/validate-fields: all fields of a borrower',
-  call: 'one submission',
-  prepare: () => {
+export const validateFieldsBenchmark: MicroBenchmark = itemBenchmark(
+  'verticals/validate-fields: all fields of a borrower',
+  'one submission',
+  () => {
     const random = seededRandom(3);
-    const borrowers = Array.from({ length: validateFieldsCalls }, () => drawBorrower(random));
-    return {
-      calls: validateFieldsCalls,
-      run: () => {
-        let accepted = 0;
-        for (const borrower of borrowers) accepted += validateFields(personalLoans, borrower, 20260101).accepted.length;
-        return accepted;
-      },
-    };
+    const items = Array.from({ length: itemCount }, () => drawBorrower(random));
+    return { items, run: (borrower) => validateFields(personalLoans, borrower, fixedToday).accepted.length };
   },
-};
+);
 
-const sessionResponseCalls = 1_000;
-
-export const sessionResponseBenchmark: MicroBenchmark = {
-  name: 'http/routes/api-routes: write the reply for a session',
-  call: 'JSON text of one Session object, and its bytes',
-  prepare: async () => {
-    const maker = new SessionCreator();
-    const sessions = await Promise.all(Array.from({ length: sessionResponseCalls }, () => maker.create()));
+export const sessionResponseBenchmark: MicroBenchmark = itemBenchmark(
+  'http/routes/api-routes: write the reply for a session',
+  'JSON text of one Session object, and its bytes',
+  async () => {
+    const creator = new SessionCreator();
+    const items = await Promise.all(Array.from({ length: itemCount }, () => creator.create()));
     const wire = Buffer.alloc(4_096);
-    return {
-      calls: sessionResponseCalls,
-      run: () => {
-        let bytes = 0;
-        for (const session of sessions) bytes += wire.write(JSON.stringify(session));
-        return bytes;
-      },
-      close: () => maker.close(),
-    };
+    return { items, run: (session) => wire.write(JSON.stringify(session)), close: () => creator.close() };
   },
-};
+);

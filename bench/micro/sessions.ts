@@ -149,44 +149,49 @@ function prepareGet(size: number): PreparedBenchmark {
   };
 }
 
-/** Benchmark in which the oldest session expires for each new session, like after hours of operation. */
-function prepareAdd(size: number): PreparedBenchmark {
+/** Benchmark that changes a store without changing its size. Before each run, the oldest sessions expire. */
+function prepareChange(
+  size: number,
+  prepare: (filled: FilledStore) => string[],
+  run: (store: MemorySessionStore, id: string) => void,
+): PreparedBenchmark {
   const filled = new FilledStore(size);
-  let coming: string[] = [];
+  let ids: string[] = [];
   return {
     calls: storeCalls,
     beforeEach: () => {
       filled.sweepOldest();
-      coming = filled.nextIds(storeCalls);
+      ids = prepare(filled);
     },
     run: () => {
-      for (const id of coming) filled.store.add(id, storeTenant);
-      if (filled.store.size !== size) throw new Error('a session was not added');
+      for (const id of ids) run(filled.store, id);
+      if (filled.store.size !== size) throw new Error('the store has the wrong size');
       return filled.store.size;
     },
     close: () => filled.store.close(),
   };
 }
 
-/** Benchmark that deletes new sessions, like after a failed ledger append. */
+/** Adds a session for each expired session, like after hours of operation. */
+function prepareAdd(size: number): PreparedBenchmark {
+  return prepareChange(
+    size,
+    (filled) => filled.nextIds(storeCalls),
+    (store, id) => store.add(id, storeTenant),
+  );
+}
+
+/** Deletes new sessions, like after a failed ledger append. */
 function prepareDelete(size: number): PreparedBenchmark {
-  const filled = new FilledStore(size);
-  let gone: string[] = [];
-  return {
-    calls: storeCalls,
-    beforeEach: () => {
-      filled.sweepOldest();
-      const coming = filled.nextIds(2 * storeCalls);
-      for (const id of coming) filled.store.add(id, storeTenant);
-      gone = coming.slice(storeCalls);
+  return prepareChange(
+    size,
+    (filled) => {
+      const added = filled.nextIds(2 * storeCalls);
+      for (const id of added) filled.store.add(id, storeTenant);
+      return added.slice(storeCalls);
     },
-    run: () => {
-      for (const id of gone) filled.store.delete(id);
-      if (filled.store.size !== size) throw new Error('a session was not deleted');
-      return filled.store.size;
-    },
-    close: () => filled.store.close(),
-  };
+    (store, id) => store.delete(id),
+  );
 }
 
 /** Store with sessions in batches that were created one millisecond apart, so that they expire in order. */

@@ -1,5 +1,5 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
-import type { LatencyMs } from '../result/bench-result.ts';
+import { percentilesMs } from '../statistics.ts';
 import type { FailureCounts, OpenLoopResult } from './open-loop-plan.ts';
 
 /** Highest recorded time in microseconds. */
@@ -67,8 +67,8 @@ export class LoadRecorder {
       refused: this.#refused,
       failed: { ...this.#failed },
       achievedPerSecond: seconds > 0 ? this.#expectedInTime / seconds : 0,
-      latencyMs: percentiles(this.#latency),
-      lagMs: percentiles(this.#lag),
+      latencyMs: percentilesMs(this.#latency),
+      lagMs: percentilesMs(this.#lag),
       answered: this.#answered,
     };
   }
@@ -84,9 +84,4 @@ function createLatencyHistogram(): RecordableHistogram {
 
 function toMicros(ms: number): number {
   return Math.min(highestMicros, Math.max(1, Math.round(ms * 1_000)));
-}
-
-function percentiles(of: RecordableHistogram): LatencyMs {
-  const ms = (percent: number) => (of.count === 0 ? 0 : of.percentile(percent) / 1_000);
-  return { p50: ms(50), p99: ms(99), p999: ms(99.9) };
 }

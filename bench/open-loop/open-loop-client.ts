@@ -5,43 +5,6 @@ import { LoadRecorder } from './load-recorder.ts';
 import type { OpenLoopPlan, OpenLoopResult } from './open-loop-plan.ts';
 import { monotonicMs, Pacer } from './pacer.ts';
 
-/** Bounded FIFO queue of integers. */
-export class BoundedQueue {
-  readonly #items: Int32Array;
-  #first = 0;
-  #size = 0;
-
-  constructor(sizeMax: number) {
-    this.#items = new Int32Array(sizeMax);
-  }
-
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Adds an item to the end of the queue. Returns false if the queue is full. */
-  tryPush(item: number): boolean {
-    if (this.#size === this.#items.length) return false;
-    this.#items[(this.#first + this.#size) % this.#items.length] = item;
-    this.#size++;
-    return true;
-  }
-
-  /** Returns the oldest item without removing it; undefined if the queue is empty. */
-  peek(): number | undefined {
-    return this.#size === 0 ? undefined : this.#items[this.#first]!;
-  }
-
-  /** Removes and returns the oldest item; returns undefined if the queue is empty. */
-  shift(): number | undefined {
-    const item = this.peek();
-    if (item === undefined) return undefined;
-    this.#first = (this.#first + 1) % this.#items.length;
-    this.#size--;
-    return item;
-  }
-}
-
 /**
  * Returns the time of each request in milliseconds from the start, ascending. Warm-up and load each have exactly the number of
  * requests of the rate; `arrivals` determines their distribution.
@@ -103,7 +66,8 @@ export class OpenLoopClient {
   readonly #slots: ConnectionSlot[] = [];
   /** Free connections in the order of their idle time, longest first, so that no connection is idle for long. */
   readonly #idleSlots = new Set<ConnectionSlot>();
-  readonly #queue: BoundedQueue;
+  /** Due requests that wait for a free connection, in their order. */
+  readonly #queue: number[] = [];
   readonly #done = Promise.withResolvers<void>();
   #dueMs: number[] = [];
   #next = 0;
@@ -121,7 +85,6 @@ export class OpenLoopClient {
     this.#plan = plan;
     this.#requests = requests;
     this.#deps = deps;
-    this.#queue = new BoundedQueue(plan.queueMax);
   }
 
   /** Runs the load. Throws if the server does not accept connections. */
@@ -191,7 +154,8 @@ export class OpenLoopClient {
       this.#recorder.recordDue(dueMs, nowMs);
       const lane = this.#takeIdleSlot();
       if (lane !== undefined) this.#send(lane, request);
-      else if (!this.#queue.tryPush(request)) this.#recorder.recordFailure(dueMs, nowMs, 'notSent');
+      else if (this.#queue.length < this.#plan.queueMax) this.#queue.push(request);
+      else this.#recorder.recordFailure(dueMs, nowMs, 'notSent');
     }
     if (this.#next === this.#dueMs.length) this.#recordEnd(this.#plan.singleUse ? nowMs : this.#endMs);
     this.#resolveWhenDone();
@@ -256,9 +220,8 @@ export class OpenLoopClient {
   #failOverdueRequests(): void {
     const nowMs = this.#deps.nowMs();
     const isLate = (request: number) => this.#dueMs[request]! + this.#plan.deadlineMs <= nowMs;
-    for (let request = this.#queue.peek(); request !== undefined && isLate(request); request = this.#queue.peek()) {
-      this.#queue.shift();
-      this.#recorder.recordFailure(this.#dueMs[request]!, nowMs, 'deadline');
+    while (this.#queue.length > 0 && isLate(this.#queue[0]!)) {
+      this.#recorder.recordFailure(this.#dueMs[this.#queue.shift()!]!, nowMs, 'deadline');
     }
     for (const lane of this.#slots) {
       const { request } = lane;
@@ -273,7 +236,7 @@ export class OpenLoopClient {
     const allDue =
       this.#plan.perSecond === null
         ? this.#deps.nowMs() >= this.#endMs
-        : this.#next === this.#dueMs.length && this.#queue.size === 0;
+        : this.#next === this.#dueMs.length && this.#queue.length === 0;
     if (allDue && this.#inFlight === 0) this.#done.resolve();
   }
 

@@ -1,13 +1,41 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import type { BenchResult } from '../result/bench-result.ts';
-import { pluralize } from './formatting.ts';
-import { cellText, type ReportSection } from './report-section.ts';
-import { reportSections } from './sections/sections.ts';
+import type { Summary } from '../statistics.ts';
+import { reportSections } from './sections.ts';
 
-/** Formats a Markdown table with columns padded to their widest cell, as the formatter of this project requires. */
-function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((cell, column) => Math.max(3, cell.length, ...rows.map((row) => row[column]!.length)));
-  const line = (cells: readonly string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+/** Table of the report. A dash stands for an unknown value. Columns that contain only dashes are omitted. */
+export interface ReportTable {
+  readonly caption: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Section of the report. Sections with several tables show the captions. */
+export interface ReportSection {
+  readonly title: string;
+  readonly text: readonly string[];
+  readonly tables: readonly ReportTable[];
+  /** Markdown blocks after the tables. */
+  readonly charts?: readonly string[];
+}
+
+/** Formats a number with thousands separators and a fixed number of decimals. */
+export function formatNumber(value: number | null, decimals = 0): string {
+  if (value === null) return '-';
+  return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
+
+export function formatSummary({ median, lowest, highest }: Summary, decimals: number): string {
+  return `${formatNumber(median, decimals)} (${formatNumber(lowest, decimals)} to ${formatNumber(highest, decimals)})`;
+}
+
+export function joinWords(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
+/** Formats a result as the Markdown of `bench/README.md`. */
+export function toMarkdown(result: BenchResult): string {
+  return `${[describeConditions(result), ...reportSections(result).flatMap(formatSection)].join('\n\n')}\n`;
 }
 
 /** Returns a paragraph about the machine, commit and scale of a run. */
@@ -16,32 +44,48 @@ function describeConditions({ startedAt, commit, machine, scale, quick }: BenchR
   const measured = commit === null ? '' : `, commit ${commit}`;
   return (
     `${startedAt.slice(0, 10)}${measured}, ${cpu}, ${cores} cores, ${memoryGiB} GiB, ${system}, Node.js ${node}, data on ${disk}, ` +
-    `load average ${loadAverage.toFixed(1)} before the run. ${scale.connections} connections, ${pluralize(scale.rounds, 'round')} of about ` +
-    `${scale.seconds} s${quick ? ' (quick run: indicative only)' : ''}.`
+    `load average ${loadAverage.toFixed(1)} before the run. ${scale.connections} connections, ` +
+    `${scale.rounds} ${scale.rounds === 1 ? 'round' : 'rounds'} of about ${scale.seconds} s` +
+    `${quick ? ' (quick run: indicative only)' : ''}.`
   );
 }
 
-/** Formats a result as the Markdown of `bench/README.md`. */
-export function toMarkdown(result: BenchResult): string {
-  return `${[describeConditions(result), ...reportSections(result).flatMap(sectionBlocks)].join('\n\n')}\n`;
+function formatSection({ title, text, tables, charts = [] }: ReportSection): string[] {
+  const blocks = tables.flatMap((table) => [
+    ...(tables.length > 1 ? [`**${escapeCell(table.caption)}**`] : []),
+    formatTable(table),
+  ]);
+  return [`### ${title}`, ...text, ...blocks, ...charts];
 }
 
-function sectionBlocks({ title, text, tables, markdownOnly }: ReportSection): string[] {
-  return [
-    `### ${title}`,
-    ...text,
-    ...tables.flatMap(({ caption, head, rows }) => [
-      ...(tables.length > 1 ? [`**${escapeCell(caption)}**`] : []),
-      markdownTable(
-        head,
-        rows.map((row) => row.map((cell) => escapeCell(cellText(cell)))),
-      ),
-    ]),
-    ...(markdownOnly ?? []),
-  ];
+/** Pads columns to their widest cell, as the formatter of this project requires. */
+function formatTable({ head, rows }: ReportTable): string {
+  const hasValues = head.map((_, column) => rows.some((row) => row[column] !== '-'));
+  const lines = [head, ...rows].map((row) => row.filter((_, column) => hasValues[column]).map(escapeCell));
+  const widths = lines[0]!.map((_, column) => Math.max(3, ...lines.map((row) => row[column]!.length)));
+  const line = (cells: readonly string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;
+  return [line(lines[0]!), line(widths.map((width) => '-'.repeat(width))), ...lines.slice(1).map(line)].join('\n');
 }
 
 /** Escapes characters that end a table cell or start markup. */
 function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
+}
+
+const beginMark = '<!-- results: written by `make bench` with --publish -->';
+const endMark = '<!-- end of results -->';
+
+/** Replaces the text between two markers in Markdown. Throws if a marker is missing. */
+export function replaceResults(text: string, results: string): string {
+  const from = text.indexOf(beginMark);
+  const to = text.indexOf(endMark);
+  if (from === -1 || to < from) throw new Error('the README has no markers for the results');
+  return `${text.slice(0, from + beginMark.length)}\n${results}${text.slice(to)}`;
+}
+
+const readme = new URL('../README.md', import.meta.url);
+
+/** Writes the tables to `bench/README.md`. */
+export async function publishToReadme(results: string): Promise<void> {
+  await writeFile(readme, replaceResults(await readFile(readme, 'utf8'), results));
 }

@@ -1,6 +1,6 @@
 import type { BenchScale } from '../bench-part.ts';
-import type { CrossoverCell } from '../crossover/crossover-part.ts';
-import type { HistoryFigure } from '../history/history-measure.ts';
+import type { CrossoverResult } from '../crossover/crossover-part.ts';
+import type { HistoryFigure } from '../history/history-part.ts';
 import type { Machine } from '../machine.ts';
 import type { MicroResult } from '../micro/micro-benchmark.ts';
 
@@ -25,10 +25,8 @@ export interface Measurement {
   readonly seconds: number;
   readonly perSecond: number;
   readonly latencyMs: LatencyMs;
-  /** CPU time of the client in seconds. A value near `seconds` per thread means that the client is the bottleneck. */
+  /** CPU time of the client in seconds. A value near `seconds` means that its only thread is the bottleneck. */
   readonly clientCpuSeconds: number;
-  /** Number of client threads. */
-  readonly clientThreads: number;
   /** CPU time of all server threads per request in microseconds, until the server is idle again. */
   readonly cpuMicros: number | null;
   /** CPU time of the socket thread per request in microseconds. */
@@ -141,13 +139,13 @@ export interface LimitResult {
 }
 
 /** Whether the number of admitted requests equals the limit and there are no other replies. */
-export function isLimitExact({ admitted, expected, other }: LimitResult): boolean {
+export function admitsExactly({ admitted, expected, other }: LimitResult): boolean {
   return admitted === expected && other === 0;
 }
 
 /** Describes how a limit was not exact; null if it was exact. */
 export function describeLimitFailure(limit: LimitResult): string | null {
-  if (isLimitExact(limit)) return null;
+  if (admitsExactly(limit)) return null;
   const { name, attempted, admitted, expected, other } = limit;
   return `the limit ${name} is not exact: of ${attempted} requests ${admitted} were admitted where ${expected} had to be, and ${other} were answered otherwise`;
 }
@@ -171,7 +169,7 @@ export interface BenchResult {
   readonly curves: readonly CurveResult[];
   readonly memory: MemoryResult | null;
   readonly micro: readonly MicroResult[];
-  readonly crossover: readonly CrossoverCell[];
+  readonly crossover: readonly CrossoverResult[];
   readonly history: readonly HistoryFigure[];
 }
 

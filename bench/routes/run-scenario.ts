@@ -1,16 +1,16 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BenchContext, BenchPart, Progress } from '../bench-part.ts';
 import { isClientSaturated } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
-import type { LoadClient, LoadPlan } from '../load/load-client.ts';
+import type { LoadClient, LoadPlan } from '../load/load-clients.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
 import { type Measurement, type RouteResult, type ServerKind, serverKinds } from '../result/bench-result.ts';
 import type { Scenario, ScenarioStage } from '../scenarios/scenario.ts';
 import { startBaselineTarget } from '../target/baseline-target.ts';
-import { cpuPerRequest, type LoadTarget, readProcessUsage, readUsageWhenIdle } from '../target/load-target.ts';
+import { cpuPerRequest, type LoadTarget, observeLoad, readUsageWhenIdle } from '../target/load-target.ts';
 import { createOwnedFolder } from '../target/owned-resources.ts';
-import { type ServiceTarget, startServiceTarget } from '../target/service-target.ts';
+import { type ServiceTarget, withServiceTarget } from '../target/service-target.ts';
 import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
 
 /**
@@ -24,13 +24,10 @@ export function serverOrder<Server>(servers: readonly Server[], round: number): 
   return [one, ...(round % 2 === 0 ? others : others.reverse())];
 }
 
-/** Runs a load on an idle server and waits until the server is idle again. Throws for an unexpected reply. */
+/** Measures a load on a server. Throws for an unexpected reply. */
 async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPlan): Promise<Measurement> {
-  const before = readProcessUsage(target.pid);
-  await target.probe.start();
-  const { unexpected, ...result } = await client.run(plan);
-  const process = await target.probe.stop();
-  const after = await readUsageWhenIdle(target);
+  const { result: loaded, usage, process } = await observeLoad(target, () => client.run(plan));
+  const { unexpected, ...result } = loaded;
   if (unexpected > 0) {
     const expected = [plan.expectedStatus, ...(plan.alsoExpected ?? [])].join(' or ');
     throw new Error(`${unexpected} of ${result.requests} replies did not have status ${expected}`);
@@ -39,7 +36,7 @@ async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPla
   return {
     ...result,
     perSecond: result.requests / result.seconds,
-    ...cpuPerRequest(before, after, result.requests),
+    ...cpuPerRequest(usage, result.requests),
     process,
   };
 }
@@ -106,117 +103,90 @@ async function runRound(options: RoundOptions): Promise<RoundResult> {
 /** Maximum number of rounds with the second client. */
 const crossCheckRounds = 3;
 
-/** Client and its number of rounds. */
-interface ClientSeries {
-  readonly client: LoadClient;
-  readonly rounds: number;
-}
-
-/** Returns all rounds with the first client, and a few rounds with the second client. */
-export function planSeries({
-  scale,
-  client,
-  crossCheck,
-}: Pick<BenchContext, 'scale' | 'client' | 'crossCheck'>): ClientSeries[] {
-  const main = { client, rounds: scale.rounds };
-  return crossCheck === undefined
-    ? [main]
-    : [main, { client: crossCheck, rounds: Math.min(scale.rounds, crossCheckRounds) }];
-}
-
-export type RunScenarioOptions = Pick<
-  BenchContext,
-  'scale' | 'client' | 'crossCheck' | 'folder' | 'progress' | 'generateCatalogText'
->;
-
 /** Duration of the warm-up round, as a share of a measured round. */
 const warmUpShare = 0.5;
 
+export type RunScenarioOptions = Pick<BenchContext, 'scale' | 'client' | 'crossCheck' | 'folder' | 'progress'>;
+
 /** Runs one scenario on the service and every baseline in alternating rounds. A second client adds a second result with fewer rounds. */
 export async function runScenario(scenario: Scenario, options: RunScenarioOptions): Promise<RouteResult[]> {
-  const { progress, scale, client } = options;
-  const owned = await createOwnedFolder(options.folder, 'run-');
-  const folder = owned.path;
-  const closers: (() => Promise<void> | void)[] = [() => owned.remove()];
+  const { progress, scale } = options;
+  const { name, catalogOffers } = scenario;
+  const folder = await createOwnedFolder(options.folder, 'run-');
   try {
-    progress.step(`${scenario.name}: starting the service with ${scale.keys} keys`);
-    const service = await startScenarioService(scenario, options, folder);
-    closers.push(() => service.close());
-    try {
-      const caller = new HttpCaller(service.port, scale.connections);
-      closers.push(() => caller.close());
-      const stage = createStage(service, caller, scale.roundRequests);
-
-      progress.step(`${scenario.name}: sampling replies and starting the baselines`);
-      const answers = await sampleResponses(scenario, stage);
-      const start = async (kind: ServerKind): Promise<[ServerKind, LoadTarget]> => {
-        if (kind === 'service') return [kind, service];
-        const target = await startBaselineTarget(kind, answers, folder);
-        closers.push(() => target.close());
-        return [kind, target];
-      };
-      const kinds = serverKinds.filter((kind) => kind !== 'synced' || scenario.durable === true);
-      const servers = new Map(await Promise.all(kinds.map(start)));
-
-      const common = { scenario, servers, connections: scale.connections, progress, folder };
-      const shorter = { ...stage, roundRequests: Math.ceil(scale.roundRequests * warmUpShare) };
-      const progressLabel = `${scenario.name}: warm-up`;
-      await runRound({
-        ...common,
-        stage: shorter,
-        client,
-        seconds: scale.seconds * warmUpShare,
-        round: 0,
-        progressLabel,
-      });
-
-      const results: RouteResult[] = [];
-      let round = 1;
-      for (const series of planSeries(options)) {
-        const figures: RoundResult[] = [];
-        while (figures.length < series.rounds) {
-          const doing = `${scenario.name}: ${series.client.name}, round ${figures.length + 1} of ${series.rounds}`;
-          const { client } = series;
-          figures.push(
-            await runRound({ ...common, stage, client, seconds: scale.seconds, round: round++, progressLabel: doing }),
-          );
-        }
-        const inTurn = kinds.map((kind) => ({ kind, rounds: figures.map(({ measured }) => measured.get(kind)!) }));
-        results.push({
-          name: scenario.name,
-          title: scenario.title,
-          client: series.client.name,
-          bodyBytes: meanBodyBytes(figures[0]!.requests, answers),
-          targets: scenario.targets,
-          servers: inTurn,
-          clientSaturated: isClientSaturated(inTurn),
-        });
-      }
-      return results;
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      throw new Error(`${scenario.name}: ${message}\nLog of the service: ${service.logTail()}`, { cause: error });
-    }
+    progress.step(`${name}: starting the service with ${scale.keys} keys`);
+    const target = { folder: folder.path, keys: scale.keys, catalogOffers };
+    return await withServiceTarget(target, (service) => runOnService(scenario, options, service, folder.path));
+  } catch (error) {
+    throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   } finally {
-    for (const close of closers.reverse()) await close();
+    await folder.remove();
   }
 }
 
-function createStage({ keys }: ServiceTarget, caller: HttpCaller, roundRequests: number): ScenarioStage {
-  let taken = 0;
-  return { caller, keys, nextKey: () => keys[taken++ % keys.length]!, roundRequests, state: new Map() };
+async function runOnService(
+  scenario: Scenario,
+  { progress, scale, client, crossCheck }: RunScenarioOptions,
+  service: ServiceTarget,
+  folder: string,
+): Promise<RouteResult[]> {
+  const caller = new HttpCaller(service.port, scale.connections);
+  const baselines: LoadTarget[] = [];
+  try {
+    const stage = createStage(caller, service.keys, scale.roundRequests);
+    progress.step(`${scenario.name}: sampling replies and starting the baselines`);
+    const answers = await sampleResponses(scenario, stage);
+    const kinds = serverKinds.filter((kind) => kind !== 'synced' || scenario.durable === true);
+    const servers = new Map<ServerKind, LoadTarget>();
+    for (const kind of kinds) {
+      if (kind !== 'service') baselines.push(await startBaselineTarget(kind, answers, folder));
+      servers.set(kind, kind === 'service' ? service : baselines.at(-1)!);
+    }
+
+    const common = { scenario, servers, connections: scale.connections, progress, folder };
+    await runRound({
+      ...common,
+      stage: { ...stage, roundRequests: Math.ceil(scale.roundRequests * warmUpShare) },
+      client,
+      seconds: scale.seconds * warmUpShare,
+      round: 0,
+      progressLabel: `${scenario.name}: warm-up`,
+    });
+
+    const series = [{ client, rounds: scale.rounds }];
+    if (crossCheck !== undefined) series.push({ client: crossCheck, rounds: Math.min(scale.rounds, crossCheckRounds) });
+    const results: RouteResult[] = [];
+    let round = 1;
+    for (const { client, rounds } of series) {
+      const figures: RoundResult[] = [];
+      while (figures.length < rounds) {
+        const progressLabel = `${scenario.name}: ${client.name}, round ${figures.length + 1} of ${rounds}`;
+        figures.push(
+          await runRound({ ...common, stage, client, seconds: scale.seconds, round: round++, progressLabel }),
+        );
+      }
+      const measured = kinds.map((kind) => ({ kind, rounds: figures.map(({ measured }) => measured.get(kind)!) }));
+      results.push({
+        name: scenario.name,
+        title: scenario.title,
+        client: client.name,
+        bodyBytes: meanBodyBytes(figures[0]!.requests, answers),
+        targets: scenario.targets,
+        servers: measured,
+        clientSaturated: isClientSaturated(measured),
+      });
+    }
+    return results;
+  } finally {
+    for (const target of baselines) await target.close();
+    caller.close();
+  }
 }
 
-async function startScenarioService(
-  scenario: Scenario,
-  options: RunScenarioOptions,
-  folder: string,
-): Promise<ServiceTarget> {
-  const base = { folder, keys: options.scale.keys };
-  if (scenario.catalogOffers === undefined) return startServiceTarget(base);
-  const catalogFile = join(folder, 'catalog.json');
-  await writeFile(catalogFile, options.generateCatalogText(scenario.catalogOffers));
-  return startServiceTarget({ ...base, catalogFile });
+/** Creates the resources for the preparation of a scenario. The keys are used in turn. */
+export function createStage(caller: HttpCaller, keys: readonly string[], roundRequests: number): ScenarioStage {
+  let taken = 0;
+  return { caller, keys, nextKey: () => keys[taken++ % keys.length]!, roundRequests, state: new Map() };
 }
 
 /** Part that measures routes under the same load on the service and on every baseline. */

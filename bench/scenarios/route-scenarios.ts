@@ -91,7 +91,7 @@ export const marketplaceKnownScenario: Scenario = {
  * Load of requests for offers right after new inputs, so that offers must be ranked. Each session is used once per round, and before
  * each round every income is set to a new value, so that no ranking is cached. Only the GET requests are measured.
  */
-export const marketplaceUnknownScenario: Scenario = {
+const marketplaceUnknownScenario: Scenario = {
   name: 'marketplace-unknown',
   title: 'GET /marketplace, 5 of 200 offers, ranking not yet known',
   targets: [
@@ -170,3 +170,12 @@ export const analyticsScenario: Scenario = {
     });
   },
 };
+
+export const routeScenarios: readonly Scenario[] = [
+  sessionScenario,
+  inputsScenario,
+  marketplaceKnownScenario,
+  marketplaceUnknownScenario,
+  clickScenario,
+  analyticsScenario,
+];

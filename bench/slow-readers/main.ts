@@ -7,12 +7,14 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { createLoadPlan } from '../curves/load-point.ts';
 import { writeRequests } from '../load/prepared-request.ts';
 import { totalFailures } from '../open-loop/open-loop-plan.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';
+import { runMain } from '../run-main.ts';
 import { sessionRequest } from '../scenarios/requests.ts';
 import { createOwnedFolder } from '../target/owned-resources.ts';
-import { startServiceTarget } from '../target/service-target.ts';
+import { type ServiceTarget, withServiceTarget } from '../target/service-target.ts';
 
 const seconds = 10;
 const perSecond = 200;
@@ -22,56 +24,36 @@ const waitingConnections = 500;
 const replacedConnections = 2;
 const replacedAfterMs = 100;
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-
-const folder = await createOwnedFolder(fileURLToPath(new URL('../..', import.meta.url)), 'slow-readers-');
-try {
-  console.log('engine  attack  p50 ms  p99 ms  p99.9 ms  failed  peak MiB');
-  for (const engine of ['uws', 'node']) await measureEngine(engine);
-} finally {
-  await folder.remove();
-}
-
-async function measureEngine(engine: string): Promise<void> {
-  const target = await startServiceTarget({ folder: folder.path, keys: 100, settings: { SVC_LISTENER: engine } });
+await runMain('slow-readers', async () => {
+  const folder = await createOwnedFolder(fileURLToPath(new URL('../..', import.meta.url)), 'slow-readers-');
   try {
-    const requestsFile = join(folder.path, 'requests');
-    await writeRequests(
-      requestsFile,
-      target.keys.map((key) => sessionRequest(key)),
-    );
-    for (const attacked of [false, true]) {
-      writeFileSync(`/proc/${target.pid}/clear_refs`, '5');
-      const stop = attacked ? startAttack(target.port) : () => {};
-      const { latencyMs, ...result } = await runOpenLoop({
-        port: target.port,
-        requestsFile,
-        singleUse: false,
-        perSecond,
-        arrivals: 'poisson',
-        seed: 17,
-        warmUpSeconds: 2,
-        seconds,
-        connections: 64,
-        queueMax: 2 * perSecond,
-        deadlineMs: 5_000,
-        expectedStatus: 200,
-      });
-      const failed = result.refused + totalFailures(result.failed);
-      const row = [
-        engine,
-        attacked ? 'yes' : 'no',
-        latencyMs.p50,
-        latencyMs.p99,
-        latencyMs.p999,
-        failed,
-        peakMemoryMiB(target.pid),
-      ];
-      console.log(row.map((cell) => (typeof cell === 'number' ? cell.toFixed(1) : cell).padEnd(8)).join(''));
-      stop();
+    console.log('engine  attack  p50 ms  p99 ms  p99.9 ms  failed  peak MiB');
+    for (const engine of ['uws', 'node']) {
+      const options = { folder: folder.path, keys: 100, settings: { SVC_LISTENER: engine } };
+      await withServiceTarget(options, (target) => measureEngine(engine, target, folder.path));
     }
   } finally {
-    await target.close();
+    await folder.remove();
+  }
+});
+
+async function measureEngine(engine: string, target: ServiceTarget, folder: string): Promise<void> {
+  const requestsFile = join(folder, 'requests');
+  await writeRequests(
+    requestsFile,
+    target.keys.map((key) => sessionRequest(key)),
+  );
+  const { port } = target;
+  const plan = createLoadPlan({ port, requestsFile, singleUse: false, perSecond, warmUpSeconds: 2, seconds });
+  for (const attacked of [false, true]) {
+    writeFileSync(`/proc/${target.pid}/clear_refs`, '5');
+    const stop = attacked ? startAttack(port) : () => {};
+    const { latencyMs, refused, failed } = await runOpenLoop({ ...plan, connections: 64 });
+    const { p50, p99, p999 } = latencyMs;
+    const figures = [p50, p99, p999, refused + totalFailures(failed), peakMemoryMiB(target.pid)];
+    const row = [engine, attacked ? 'yes' : 'no', ...figures.map((figure) => figure.toFixed(1))];
+    console.log(row.map((cell) => cell.padEnd(8)).join(''));
+    stop();
   }
 }
 

@@ -8,9 +8,10 @@ import type { LoadTarget } from './load-target.ts';
 import { spawnChild, stopChild } from './owned-resources.ts';
 import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
 
+const uwsServer = fileURLToPath(new URL('../baselines/uws-server.ts', import.meta.url));
 const scripts: Readonly<Record<BaselineKind, string>> = {
-  bare: fileURLToPath(new URL('../baselines/bare-uws-server.ts', import.meta.url)),
-  synced: fileURLToPath(new URL('../baselines/synced-uws-server.ts', import.meta.url)),
+  bare: uwsServer,
+  synced: uwsServer,
   'node-http': fileURLToPath(new URL('../baselines/node-http-server.ts', import.meta.url)),
   fastify: fileURLToPath(new URL('../baselines/fastify-server.ts', import.meta.url)),
 };
@@ -23,7 +24,7 @@ export async function startBaselineTarget(
 ): Promise<LoadTarget> {
   const file = join(folder, `answers-${kind}.json`);
   await writeFile(file, JSON.stringify(answers));
-  const child = spawnChild(process.execPath, [scripts[kind], file], {
+  const child = spawnChild(process.execPath, [scripts[kind], file, kind], {
     env: environmentWithProbe(process.env),
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });

@@ -62,17 +62,42 @@ export async function readUsageWhenIdle(target: LoadTarget): Promise<ProcessUsag
   return before;
 }
 
-/** Returns the CPU time per request from the start of the load until the server is idle again; null without CPU times. */
+/** Work of a server during a load and until the server is idle again. Values that the system does not report are null. */
+export interface ObservedLoad<Result> {
+  readonly result: Result;
+  readonly usage: ProcessUsage | null;
+  readonly process: ProcessFigures | null;
+}
+
+/** Runs a load on an idle server and waits until the server is idle again. */
+export async function observeLoad<Result>(
+  target: LoadTarget,
+  load: () => Promise<Result>,
+): Promise<ObservedLoad<Result>> {
+  const before = await readUsageWhenIdle(target);
+  await target.probe.start();
+  const result = await load();
+  const process = await target.probe.stop();
+  const after = await readUsageWhenIdle(target);
+  const usage =
+    before === null || after === null
+      ? null
+      : {
+          allThreadsSeconds: after.allThreadsSeconds - before.allThreadsSeconds,
+          mainThreadSeconds: after.mainThreadSeconds - before.mainThreadSeconds,
+        };
+  return { result, usage, process };
+}
+
+/** Returns the CPU time per request; null without CPU times. */
 export function cpuPerRequest(
-  before: ProcessUsage | null,
-  after: ProcessUsage | null,
+  usage: ProcessUsage | null,
   requests: number,
 ): Pick<Measurement, 'cpuMicros' | 'mainThreadCpuMicros'> {
-  if (before === null || after === null) return { cpuMicros: null, mainThreadCpuMicros: null };
-  const micros = (seconds: number) => (seconds * 1e6) / requests;
+  if (usage === null) return { cpuMicros: null, mainThreadCpuMicros: null };
   return {
-    cpuMicros: micros(after.allThreadsSeconds - before.allThreadsSeconds),
-    mainThreadCpuMicros: micros(after.mainThreadSeconds - before.mainThreadSeconds),
+    cpuMicros: (usage.allThreadsSeconds * 1e6) / requests,
+    mainThreadCpuMicros: (usage.mainThreadSeconds * 1e6) / requests,
   };
 }
 
@@ -83,7 +108,5 @@ export async function readMemoryAfterGc({
   await probe.collectGarbage();
   await probe.start();
   const figures = await probe.stop();
-  if (figures === null) return null;
-  const { heapUsedMiB, rssMiB } = figures;
-  return { heapUsedMiB, rssMiB };
+  return figures === null ? null : { heapUsedMiB: figures.heapUsedMiB, rssMiB: figures.rssMiB };
 }

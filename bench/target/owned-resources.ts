@@ -57,8 +57,6 @@ export async function stopChild(child: ChildProcess, graceMs = 10_000): Promise<
   clearTimeout(timer);
 }
 
-// The import registers the exit handler that stops servers, which must run before their folders are deleted.
-
 const ownedFolders = new Set<string>();
 
 process.on('exit', () => {

@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 import type { ProcessFigures } from '../result/bench-result.ts';
-import { type ProbeRequest, type ProbeResponse, probeName } from './probe-protocol.ts';
+import { type ProbeRequest, type ProbeResponse, probeName } from './process-probe.ts';
 
 /** Interval of the timer whose delay is measured. */
 const timerMs = 5;
@@ -17,21 +17,21 @@ if (isMainThread && process.channel !== undefined) listenForRequests(process.cha
 
 function listenForRequests(channel: NonNullable<typeof process.channel>): void {
   let measuring: ProcessMeasurement | null = null;
-  process.on('message', (question: ProbeRequest) => {
-    if (question?.probe !== probeName) return;
+  process.on('message', (request: ProbeRequest) => {
+    if (request?.probe !== probeName) return;
     let figures: ProcessFigures | null = null;
-    if (question.command === 'start') {
+    if (request.command === 'start') {
       measuring?.stop();
       measuring = new ProcessMeasurement();
-    } else if (question.command === 'collect-garbage') {
+    } else if (request.command === 'collect-garbage') {
       collectGarbage();
     } else {
       figures = measuring?.stop() ?? null;
       measuring = null;
     }
-    const answer: ProbeResponse = { probe: probeName, id: question.id, figures };
+    const answer: ProbeResponse = { probe: probeName, id: request.id, figures };
     // Delays are measured from the first timer on, so the load may start after it.
-    if (question.command === 'start') setTimeout(() => process.send!(answer), 2 * timerMs);
+    if (request.command === 'start') setTimeout(() => process.send!(answer), 2 * timerMs);
     else process.send!(answer);
   });
   // The channel must not keep the server alive.
@@ -57,17 +57,17 @@ class ProcessMeasurement {
   }
 
   stop(): ProcessFigures {
-    this.#eventLoopDelay.disable();
+    const delay = this.#eventLoopDelay;
+    delay.disable();
     this.#addGcPauses(this.#gcObserver.takeRecords());
     this.#gcObserver.disconnect();
     const { rss, heapUsed } = process.memoryUsage();
-    const lateMs = (ns: number) => Math.max(0, ns / 1e6 - timerMs);
-    const measured = this.#eventLoopDelay.count > 0;
+    const delayMs = (ns: number) => (delay.count === 0 ? 0 : Math.max(0, ns / 1e6 - timerMs));
     return {
       eventLoopDelayMs: {
-        p50: measured ? lateMs(this.#eventLoopDelay.percentile(50)) : 0,
-        p99: measured ? lateMs(this.#eventLoopDelay.percentile(99)) : 0,
-        max: measured ? lateMs(this.#eventLoopDelay.max) : 0,
+        p50: delayMs(delay.percentile(50)),
+        p99: delayMs(delay.percentile(99)),
+        max: delayMs(delay.max),
       },
       rssMiB: rss / 2 ** 20,
       heapUsedMiB: heapUsed / 2 ** 20,

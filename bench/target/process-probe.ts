@@ -1,6 +1,22 @@
 import type { ChildProcess } from 'node:child_process';
 import type { ProcessFigures } from '../result/bench-result.ts';
-import { type ProbeRequest, type ProbeResponse, probeName } from './probe-protocol.ts';
+
+/** Member that identifies messages between benchmark and probe. */
+export const probeName = 'svc-marketplace bench probe';
+
+/** Message to the probe. `start` begins a measurement, `stop` ends it and requests its figures. */
+export interface ProbeRequest {
+  readonly probe: typeof probeName;
+  readonly id: number;
+  readonly command: 'start' | 'stop' | 'collect-garbage';
+}
+
+/** Response of the probe to a message. Only a `stop` after a `start` has figures. */
+export interface ProbeResponse {
+  readonly probe: typeof probeName;
+  readonly id: number;
+  readonly figures: ProcessFigures | null;
+}
 
 const probeScript = new URL('./probe.ts', import.meta.url).href;
 
@@ -21,10 +37,10 @@ export class ProcessProbe {
   constructor(child: ChildProcess) {
     this.#child = child;
     child.on('message', (answer: ProbeResponse) => {
-      if (answer?.probe === probeName) this.#settle(answer.id, answer.figures);
+      if (answer?.probe === probeName) this.#resolve(answer.id, answer.figures);
     });
     child.once('disconnect', () => {
-      for (const number of [...this.#pending.keys()]) this.#settle(number, null);
+      for (const id of [...this.#pending.keys()]) this.#resolve(id, null);
     });
     // The channel must not keep this process alive.
     child.channel?.unref();
@@ -45,24 +61,24 @@ export class ProcessProbe {
   }
 
   #request(command: ProbeRequest['command']): Promise<ProcessFigures | null> {
-    const question: ProbeRequest = { probe: probeName, id: this.#nextId++, command };
+    const request: ProbeRequest = { probe: probeName, id: this.#nextId++, command };
     return new Promise((resolve) => {
       if (!this.#child.connected) return resolve(null);
       // The timer also keeps this process alive while it waits.
-      const timer = setTimeout(() => this.#settle(question.id, null), responseTimeoutMs);
-      this.#pending.set(question.id, (figures) => {
+      const timer = setTimeout(() => this.#resolve(request.id, null), responseTimeoutMs);
+      this.#pending.set(request.id, (figures) => {
         clearTimeout(timer);
         resolve(figures);
       });
-      this.#child.send(question, (error) => {
-        if (error !== null) this.#settle(question.id, null);
+      this.#child.send(request, (error) => {
+        if (error !== null) this.#resolve(request.id, null);
       });
     });
   }
 
-  #settle(number: number, figures: ProcessFigures | null): void {
-    const settle = this.#pending.get(number);
-    this.#pending.delete(number);
-    settle?.(figures);
+  #resolve(id: number, figures: ProcessFigures | null): void {
+    const resolve = this.#pending.get(id);
+    this.#pending.delete(id);
+    resolve?.(figures);
   }
 }

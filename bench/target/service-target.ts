@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
@@ -9,6 +10,7 @@ import { keyFilePath } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { type KeyLimitOverrides, noLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { generateCatalog } from '../../test/support/random-catalog.ts';
 import { findFreePort } from './free-port.ts';
 import type { LoadTarget } from './load-target.ts';
 import { createOwnedFolder, spawnChild, stopChild } from './owned-resources.ts';
@@ -51,6 +53,7 @@ export function createApiKeys(dataDir: string, count: number, limits: KeyLimitOv
 
 const launcherPath = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 
+const catalogSeed = 200;
 const readyTimeoutMs = 60_000;
 const readyPollMs = 50;
 const logTailCharactersMax = 4_096;
@@ -63,16 +66,16 @@ export interface ServiceTarget extends LoadTarget {
   logTail(): string;
 }
 
-interface ServiceTargetOptions {
+export interface ServiceTargetOptions {
   /** Existing folder on the measured disk. The data folder is created in it and deleted. */
   readonly folder: string;
   readonly keys: number;
   /** Limits of additional keys, which are at the end of `keys`. */
   readonly ownLimits?: readonly KeyLimitOverrides[];
-  /** Catalog file; default: the example catalog. */
-  readonly catalogFile?: string;
+  /** Number of offers in a generated catalog. Without a value, the service uses the example catalog. */
+  readonly catalogOffers?: number | undefined;
   /** Environment variables that differ from the defaults. */
-  readonly settings?: Readonly<Record<string, string>>;
+  readonly settings?: Readonly<Record<string, string>> | undefined;
   /** Writes data into the data folder before the start, with account number 1 and key numbers from 1 on. */
   readonly prepareDataDir?: (dataDir: string) => Promise<void>;
 }
@@ -83,6 +86,10 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   const keys = createApiKeys(dataDir, options.keys);
   for (const limits of options.ownLimits ?? []) keys.push(...createApiKeys(dataDir, 1, limits));
   await options.prepareDataDir?.(dataDir);
+  const catalogFile = join(options.folder, 'catalog.json');
+  if (options.catalogOffers !== undefined) {
+    await writeFile(catalogFile, JSON.stringify(generateCatalog(catalogSeed, options.catalogOffers)));
+  }
   const port = await findFreePort();
   const operationsPort = await findFreePort();
   const child = spawnChild(launcherPath, ['serve'], {
@@ -92,7 +99,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
       SVC_OPS_PORT: String(operationsPort),
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'warn',
-      ...(options.catalogFile === undefined ? {} : { SVC_CATALOG: options.catalogFile }),
+      ...(options.catalogOffers === undefined ? {} : { SVC_CATALOG: catalogFile }),
       ...options.settings,
       // The launcher would set the heap size by restarting Node.js, which would close the channel of the probe.
       NODE_OPTIONS: `--max-old-space-size=${defaultHeapMegabytes()} ${options.settings?.NODE_OPTIONS ?? ''}`.trim(),
@@ -106,12 +113,11 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
     });
   }
   let ended = false;
-  const end = once(child, 'close').then(() => {
+  child.once('close', () => {
     ended = true;
   });
   const close = async () => {
     await stopChild(child);
-    await end;
     await folder.remove();
   };
   try {
@@ -125,6 +131,22 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
     throw error;
   }
   return { port, pid: child.pid!, probe: new ProcessProbe(child), keys, logTail: () => log, close };
+}
+
+/** Runs the service during `use`. If `use` fails, the error contains the end of the service log. */
+export async function withServiceTarget<Result>(
+  options: ServiceTargetOptions,
+  use: (service: ServiceTarget) => Promise<Result>,
+): Promise<Result> {
+  const service = await startServiceTarget(options);
+  try {
+    return await use(service);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Error(`${message}\nLog of the service: ${service.logTail()}`, { cause: error });
+  } finally {
+    await service.close();
+  }
 }
 
 async function isServiceReady(operationsPort: number): Promise<boolean> {

@@ -1,28 +1,60 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseBenchOptions } from '../../bench/options.ts';
+import { parseBenchOptions, selectParts, usage } from '../../bench/options.ts';
+import { benchParts } from '../../bench/parts.ts';
+import { type BenchResult, mergeFindings } from '../../bench/result/bench-result.ts';
+import { writeResult } from '../../bench/result/result-file.ts';
 
-const names = ['session', 'click'];
+const selected = (...only: string[]) => selectParts(only).map(({ name }) => name);
 
-test('runs all parts at full length with the fastest client by default', () => {
-  assert.deepEqual(parseBenchOptions([], names), {
-    quick: false,
-    only: [],
-    client: undefined,
-    publish: false,
-    help: false,
-  });
+test('runs all parts at full length with the default clients', () => {
+  const { quick, only, client, publish } = parseBenchOptions([]);
+  assert.deepEqual({ quick, only, client, publish }, { quick: false, only: [], client: undefined, publish: false });
+  assert.equal(selectParts(only), benchParts);
 });
 
-test('accepts --only several times', () => {
-  assert.deepEqual(parseBenchOptions(['--only', 'session', '--only', 'click'], names).only, ['session', 'click']);
+test('accepts parts and groups, and runs them in the order of the list', () => {
+  const { only } = parseBenchOptions(['--only', 'micro', '--only', 'click', '--client', 'wrk']);
+  assert.deepEqual(selected(...only), ['click', 'micro']);
+  assert.deepEqual(selected('curves'), ['offered-load', 'live-sessions', 'catalog-size', 'matcher-threads', 'keys']);
 });
 
-test('rejects an unknown name and lists the known names', () => {
-  assert.throws(() => parseBenchOptions(['--only', 'sessions'], names), /session, click/);
+test('rejects an unknown part, client or option, and lists the known names', () => {
+  assert.throws(() => parseBenchOptions(['--only', 'sessions']), /routes, session, .*click/);
+  assert.throws(() => parseBenchOptions(['--client', 'curl']), /wrk or autocannon/);
+  assert.throws(() => parseBenchOptions(['--fast']), /--fast/);
 });
 
-test('rejects an unknown client or option', () => {
-  assert.throws(() => parseBenchOptions(['--client', 'curl'], names), /wrk or autocannon/);
-  assert.throws(() => parseBenchOptions(['--fast'], names), /--fast/);
+test('all parts and groups have different names, and the help text lists every part', () => {
+  const groups = new Set(benchParts.flatMap(({ group }) => group ?? []));
+  const all = [...groups, ...benchParts.map(({ name }) => name)];
+  assert.equal(new Set(all).size, all.length);
+  for (const { name, description } of benchParts)
+    assert.ok(usage().includes(`${name} `) && usage().includes(description));
+});
+
+test('appends to lists of a result, replaces other values, and does not change the original result', () => {
+  const micro = (name: string) => ({ name, medianNs: 1, p99Ns: 2 });
+  const before = { quick: true, memory: null, micro: [micro('a')], history: [] } as unknown as BenchResult;
+  const memory = { fields: 1, heapBytes: 2, residentBytes: 3, points: [], sessionsMax: 4 };
+  const after = mergeFindings(before, { memory, micro: [micro('b')] });
+  assert.deepEqual(
+    after.micro.map(({ name }) => name),
+    ['a', 'b'],
+  );
+  assert.deepEqual(after.memory, memory);
+  assert.deepEqual([before.micro.length, before.memory], [1, null]);
+});
+
+test('creates the folder of a result file, and replaces the file', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-result-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'results', 'latest.json');
+  await writeResult(file, { quick: true } as BenchResult);
+  await writeResult(file, { quick: false } as BenchResult);
+  assert.deepEqual(JSON.parse(await readFile(file, 'utf8')), { quick: false });
+  assert.deepEqual(await readdir(join(folder, 'results')), ['latest.json']);
 });

@@ -32,12 +32,6 @@ async function resultFile(name: string, medianNs: number): Promise<string> {
   return file;
 }
 
-test('exits with 2 without a baseline, and prints how to store a baseline', () => {
-  const { status, stdout, stderr } = run('--baseline', join(folder, 'none.json'));
-  assert.deepEqual({ status, stdout }, { status: 2, stdout: '' });
-  assert.match(stderr, /no baseline; .*bench\/check\/main\.ts --store/);
-});
-
 test('compares runs with the stored baseline and exits with 1 for a loss', async () => {
   const baseline = join(folder, 'baseline.json');
   const before = ['--from', await resultFile('1.json', 500), '--from', await resultFile('2.json', 510)];
@@ -59,35 +53,28 @@ test('compares runs with the stored baseline and exits with 1 for a loss', async
   assert.match(faster.stdout, /^better: a\/b: c/);
 });
 
-test('exits with 2 if runs and baseline have no ratio in common', async () => {
-  const baseline = join(folder, 'other.json');
+test('warns about runs with noisy results, and exits with 2 if runs and baseline have no ratio in common', async () => {
+  const baseline = join(folder, 'noisy.json');
+  const runs = ['--from', await resultFile('7.json', 500), '--from', await resultFile('8.json', 5_000)];
+  const stored = run('--store', '--baseline', baseline, ...runs);
+  assert.equal(stored.status, 0);
+  assert.match(stored.stderr, /1 OF 3 FIGURES ARE TOO NOISY/);
   const nothing = join(folder, 'nothing.json');
   await writeFile(nothing, JSON.stringify({ ...smallResult, routes: [], micro: [] }));
-  run('--store', '--baseline', baseline, '--from', await resultFile('6.json', 500));
   const { status, stdout, stderr } = run('--baseline', baseline, '--from', nothing);
   assert.deepEqual({ status, stdout }, { status: 2, stdout: '' });
   assert.match(stderr, /the baseline has none of the measured ratios/);
 });
 
-test('warns about runs with noisy results', async () => {
-  const runs = ['--from', await resultFile('7.json', 500), '--from', await resultFile('8.json', 5_000)];
-  const { status, stderr } = run('--store', '--baseline', join(folder, 'noisy.json'), ...runs);
-  assert.equal(status, 0);
-  assert.match(stderr, /1 OF 3 FIGURES ARE TOO NOISY/);
-});
-
-test('exits with 2 for an invalid baseline or option', async () => {
+test('exits with 2 for a missing or invalid baseline or an invalid option, and prints every option in the help text', async () => {
+  const missing = run('--baseline', join(folder, 'none.json'));
+  assert.match(missing.stderr, /no baseline; .*bench\/check\/main\.ts --store/);
   const broken = join(folder, 'broken.json');
-  for (const text of ['', 'null', '{"format":9}']) {
-    await writeFile(broken, text);
-    assert.deepEqual([run('--baseline', broken).status, run('--baseline', broken).stdout], [2, '']);
+  await writeFile(broken, '{"format":9}');
+  for (const args of [['--baseline', broken], ['--repeat', '0'], ['--client', 'curl'], ['--fast']]) {
+    const { status, stdout } = run(...args);
+    assert.deepEqual([status, stdout], [2, ''], args.join(' '));
   }
-  assert.equal(run('--repeat', '0').status, 2);
-  assert.equal(run('--client', 'curl').status, 2);
-  assert.equal(run('--fast').status, 2);
-});
-
-test('prints every option in the help text', () => {
   const { status, stdout } = run('--help');
   assert.equal(status, 0);
   for (const option of ['--store', '--repeat', '--client', '--baseline', '--from']) assert.ok(stdout.includes(option));

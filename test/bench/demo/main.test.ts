@@ -3,10 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { borrowerLine, offersTable, variantsTable } from '../../../bench/demo/print.ts';
 import { findFreePort } from '../../../bench/target/free-port.ts';
-import { startServiceTarget } from '../../../bench/target/service-target.ts';
+import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 
 const script = fileURLToPath(new URL('../../../bench/demo/main.ts', import.meta.url));
@@ -33,15 +34,22 @@ test('names an invalid option, and sends no request', () => {
   assert.match(stderr, /--borrowers must be an integer from 1 to 1000/);
 });
 
-test('runs borrowers through a running server and summarizes the two variants', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'demo-'));
-  const service = await startServiceTarget({ folder, keys: 1 });
-  try {
-    const { status, stdout, stderr } = demo(
-      ...['--url', urlOf(service.port), '--key', service.keys[0]!, '--borrowers', '12'],
-    );
-    assert.equal(stderr, '');
-    assert.equal(status, 0);
+describe('with a running server', () => {
+  let folder: string;
+  let service: ServiceTarget;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'demo-'));
+    service = await startServiceTarget({ folder, keys: 1 });
+  });
+  after(async () => {
+    await service.close();
+    await rm(folder, { recursive: true });
+  });
+  const run = (...args: string[]) => demo('--url', urlOf(service.port), '--key', service.keys[0]!, ...args);
+
+  test('runs borrowers through the server and summarizes the two variants', () => {
+    const { status, stdout, stderr } = run('--borrowers', '12');
+    assert.deepEqual([status, stderr], [0, '']);
     for (const step of ['POST /session', 'POST /inputs', 'GET /marketplace?', '/c?sub=', 'GET /analytics?']) {
       assert.ok(stdout.includes(step), step);
     }
@@ -49,39 +57,78 @@ test('runs borrowers through a running server and summarizes the two variants', 
     assert.match(stdout, /^ +sessions_total +6 +6$/m);
     // Standard output is not a terminal, so the text has no colors.
     assert.ok(!stdout.includes('\x1b'));
-  } finally {
-    await service.close();
-    await rm(folder, { recursive: true });
-  }
-});
+  });
 
-test('prints every response of every borrower with --full', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'demo-'));
-  const service = await startServiceTarget({ folder, keys: 1 });
-  try {
-    const { status, stdout } = demo(
-      ...['--url', urlOf(service.port), '--key', service.keys[0]!, '--borrowers', '3', '--full'],
-    );
+  test('prints every response of every borrower with --full', () => {
+    const { status, stdout } = run('--borrowers', '3', '--full');
     assert.equal(status, 0);
     for (let number = 1; number <= 3; number++)
       assert.match(stdout, new RegExp(`^Borrower ${number}, step by step`, 'm'));
     assert.equal(stdout.match(/^GET \/marketplace\?/gm)?.length, 3);
     assert.equal(stdout.match(/"match_quality"/g)?.length, 3);
-  } finally {
-    await service.close();
-    await rm(folder, { recursive: true });
-  }
-});
+  });
 
-test('distinguishes an unknown key from a server that is not running', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'demo-'));
-  const service = await startServiceTarget({ folder, keys: 1 });
-  try {
-    const { status, stderr } = demo('--url', urlOf(service.port), '--key', 'svc_pl_live_unknown');
+  test('distinguishes an unknown key from a server that is not running', () => {
+    const { status, stderr } = run('--key', 'svc_pl_live_unknown');
     assert.equal(status, 1);
     assert.match(stderr, /UNAUTHORIZED.*--key/);
-  } finally {
-    await service.close();
-    await rm(folder, { recursive: true });
+  });
+});
+
+const offer = {
+  lender_name: 'Harbor Lane',
+  apr_range: { min: 9.5, max: 12 },
+  monthly_payment_estimate: 341.484,
+  svc_star_rating: 4.5,
+  click_url: 'http://127.0.0.1/c',
+};
+const borrower = {
+  loan_amount: 10_000,
+  loan_purpose: 'moving',
+  credit_score_range: '700-749',
+  annual_income: 75_000,
+  employment_status: 'employed',
+  state: 'TX',
+};
+
+test('prints offers in columns, numbered from 1', () => {
+  const [head, rule, first, second] = offersTable([offer, { ...offer, lender_name: 'Io' }]).split('\n');
+  assert.match(head!, /^ +Lender +APR % +Monthly +Stars$/);
+  assert.match(rule!, /^ [ -]+$/);
+  assert.match(first!, /^ {2}1 {2}Harbor Lane {2}9\.50 to 12\.00 {2}\$341\.48 {2}4\.5$/);
+  assert.equal(second!.indexOf('9.50'), first!.indexOf('9.50'));
+});
+
+test('prints the offers, the readiness and the redirect of a borrower on one line', () => {
+  const outcome = { readiness: 'partial', sort: 'lowest_apr' };
+  const marketplace = { offers: [offer], total_offers: 17 };
+  const line = borrowerLine(7, 'B', borrower, { ...outcome, marketplace, clickedHost: 'apply.example' });
+  assert.ok(!line.includes('\n'));
+  for (const part of ['7 B', '$10,000 for moving', 'TX', 'partial', '17 offers', 'Harbor Lane', '-> apply.example']) {
+    assert.ok(line.includes(part), part);
   }
+  const none = { offers: [], total_offers: 0 };
+  assert.match(
+    borrowerLine(1, 'A', borrower, { ...outcome, marketplace: none, clickedHost: null }),
+    /partial, no offer$/,
+  );
+});
+
+test('prints variants side by side under their tags', () => {
+  const summary = {
+    referrer_tag: 'demo-a',
+    sessions_total: 18,
+    marketplace_views: 18,
+    offer_clicks: 6,
+    click_rate: 1 / 3,
+    rev_attributed: 120.5,
+    rev_confirmed: 0,
+    rev_per_session: 0,
+    top_lenders: [],
+  };
+  const text = variantsTable([summary, { ...summary, referrer_tag: 'demo-b', offer_clicks: 10 }]);
+  assert.match(text, /demo-a +demo-b/);
+  assert.match(text, /offer_clicks +6 +10/);
+  assert.match(text, /click_rate +0\.333 +0\.333/);
+  assert.match(text, /top lender +- +-/);
 });

@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Progress, quickScale } from '../../../bench/bench-part.ts';
-import { type LimitScenario, limitScenarios, limitsPart, measureLimits } from '../../../bench/limits/limits-part.ts';
+import {
+  type LimitScenario,
+  limitScenarios,
+  limitsPart,
+  measureLimits,
+  msUntilDayFits,
+} from '../../../bench/limits/limits-part.ts';
 import { noLimitOverrides } from '../../../src/auth/rate-limits.ts';
 import { countedClient } from '../support/counted-load.ts';
 
@@ -36,9 +42,13 @@ test('uses up limits from many connections, counts every admitted request, and r
     assert.equal(other, 0, name);
     assert.equal(connections, 64, name);
   }
-  const faults = limitsPart.findProblems!({ limits });
-  assert.equal(faults.length, 1);
-  assert.match(faults[0]!, /the limit loose is not exact: of \d+ requests 101 were admitted where 100 had to be/);
+  const failures = limitsPart.findProblems!({ limits });
+  assert.equal(failures.length, 1);
+  assert.match(failures[0]!, /the limit loose is not exact: of \d+ requests 101 were admitted where 100 had to be/);
+  const [exact] = limits;
+  for (const wrong of [{ admitted: 99 }, { other: 1 }]) {
+    assert.equal(limitsPart.findProblems!({ limits: [{ ...exact!, ...wrong }] }).length, 1);
+  }
   assert.deepEqual(await readdir(folder), []);
 });
 
@@ -50,5 +60,14 @@ test('configures the limits that the contract documents', () => {
       ['analytics-per-minute', 50],
       ['sessions-per-day', 10_000],
     ],
+  );
+});
+
+test('delays a load that would run over UTC midnight until midnight', () => {
+  const midnight = Date.UTC(2026, 0, 2);
+  const times = [midnight, midnight - 60_000, midnight - 59_999, midnight - 1];
+  assert.deepEqual(
+    times.map((wallMs) => msUntilDayFits(60_000, wallMs)),
+    [0, 0, 59_999, 1],
   );
 });

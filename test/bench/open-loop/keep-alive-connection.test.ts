@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { KeepAliveConnection } from '../../../bench/open-loop/keep-alive-connection.ts';
+import {
+  KeepAliveConnection,
+  MalformedResponse,
+  ResponseParser,
+} from '../../../bench/open-loop/keep-alive-connection.ts';
 
 const request = Buffer.from('GET / HTTP/1.1\r\n\r\n');
 const answer = (status: number, headers = '') => `HTTP/1.1 ${status} Any\r\n${headers}Content-Length: 0\r\n\r\n`;
@@ -44,30 +48,25 @@ test('sends the next request after each response', async (t) => {
   }
 });
 
-for (const [name, end] of [
-  ['that breaks', (socket: Socket) => socket.destroy()],
-  ['with an unreadable answer', (socket: Socket) => socket.write('SSH-2.0-server\r\n\r\n')],
+for (const [name, event, end] of [
+  ['that breaks', 'lost', (socket: Socket) => socket.destroy()],
+  ['with an unreadable answer', 'lost', (socket: Socket) => socket.write('SSH-2.0-server\r\n\r\n')],
+  [
+    'that the server closes with a response',
+    'answer',
+    (socket: Socket) => socket.write(answer(200, 'Connection: close\r\n')),
+  ],
 ] as const) {
-  test(`loses the request on a connection ${name}, and opens another connection`, async (t) => {
+  test(`opens another connection after a connection ${name}`, async (t) => {
     const { connection, events, sockets, socket } = await connected(t);
     connection.send(request);
-    const next = Promise.all([once(events, 'lost'), once(sockets, 'accepted'), once(events, 'free')]);
+    const next = Promise.all([once(events, event), once(sockets, 'accepted'), once(events, 'free')]);
     await once(socket, 'data');
     end(socket);
     await next;
     assert.equal(connection.isFree, true);
   });
 }
-
-test('opens another connection if the server closes the connection with a response', async (t) => {
-  const { connection, events, sockets, socket } = await connected(t);
-  connection.send(request);
-  const next = Promise.all([once(events, 'answer'), once(sockets, 'accepted'), once(events, 'free')]);
-  socket.write(answer(200, 'Connection: close\r\n'));
-  const [[status]] = await next;
-  assert.equal(status, 200);
-  assert.equal(connection.isFree, true);
-});
 
 test('never delivers the response of an abandoned request', async (t) => {
   const { connection, events, sockets, socket } = await connected(t);
@@ -85,3 +84,44 @@ test('never delivers the response of an abandoned request', async (t) => {
   await answered;
   assert.deepEqual(statuses, [200]);
 });
+
+const answers =
+  'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: y\r\n\r\nab\r\n\r' +
+  'HTTP/1.1 302 Found\r\ncontent-length:0\r\n\r\n' +
+  'HTTP/1.1 204 No Content\r\nDate: today\r\n\r\n' +
+  'HTTP/1.1 304 Not Modified\r\nContent-Length: 300\r\n\r\n' +
+  'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 3\r\n\r\nHTT';
+const parsed = [
+  [200, false],
+  [302, false],
+  [204, false],
+  [304, false],
+  [503, true],
+];
+
+function parse(chunks: Iterable<Buffer>): (readonly [number, boolean])[] {
+  const found: (readonly [number, boolean])[] = [];
+  const parser = new ResponseParser();
+  for (const chunk of chunks) parser.push(chunk, (status, closes) => found.push([status, closes]));
+  return found;
+}
+
+test('parses the same responses however the bytes are split', () => {
+  const bytes = Buffer.from(answers);
+  for (let size = 1; size <= bytes.length; size++) {
+    const chunks: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
+    assert.deepEqual(parse(chunks), parsed, `in pieces of ${size}`);
+  }
+});
+
+for (const [name, text] of [
+  ['something else than HTTP', 'SSH-2.0-server\r\n\r\n'],
+  ['an answer without a length', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'],
+  ['an answer before the answer', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ['a head without an end', `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(70_000)}`],
+] as const) {
+  test(`rejects ${name}`, () => {
+    assert.throws(() => parse([Buffer.from(text)]), MalformedResponse);
+  });
+}

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { createLoadPlan } from '../../../bench/curves/load-point.ts';
 import { type PreparedRequest, writeRequests } from '../../../bench/load/prepared-request.ts';
 import { runOpenLoop } from '../../../bench/open-loop/run-open-loop.ts';
 
@@ -29,20 +30,16 @@ test('sends every request on schedule from a separate process to a real server, 
   ];
   await writeRequests(join(folder, 'requests'), requests);
 
-  const result = await runOpenLoop({
-    port: (server.address() as AddressInfo).port,
+  const { port } = server.address() as AddressInfo;
+  const plan = createLoadPlan({
+    port,
     requestsFile: join(folder, 'requests'),
     singleUse: false,
     perSecond: 200,
-    arrivals: 'even',
-    seed: 1,
     warmUpSeconds: 0,
     seconds: 0.1,
-    connections: 3,
-    queueMax: 20,
-    deadlineMs: 60_000,
-    expectedStatus: 200,
   });
+  const result = await runOpenLoop({ ...plan, connections: 3, deadlineMs: 60_000 });
   assert.deepEqual([result.due, result.expected, result.refused, result.answered], [20, 10, 10, 20]);
   const sent = requests.map(({ method, path, key, body = '' }) => ({
     method,

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Borrower, drawBorrower } from '../../../bench/population/borrower.ts';
-import { seededRandom, type WeightedTable } from '../../../bench/population/random.ts';
+import {
+  pickAtShare,
+  seededRandom,
+  standardNormal,
+  standardNormalCdf,
+  type WeightedTable,
+} from '../../../bench/population/random.ts';
 import * as tables from '../../../bench/population/tables.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import type { PocketField } from '../../../src/verticals/vertical.ts';
@@ -52,19 +58,16 @@ test('generates the same borrowers for the same seed, and other borrowers for an
   assert.notDeepEqual(draw(50, 1), draw(50, 2));
 });
 
-test('generates only valid values of known pocket fields', () => {
+test('fills in every required field, and generates only valid values of known pocket fields', () => {
   const fields = new Map(personalLoans.fields.map((field) => [field.name, field]));
   for (const person of people) {
+    for (const name of personalLoans.required) assert.ok(name in person, name);
     for (const [name, value] of Object.entries(person)) {
       const field = fields.get(name);
       assert.ok(field, name);
       assert.ok(valid(field, value), `${name}: ${value}`);
     }
   }
-});
-
-test('fills in every required field', () => {
-  for (const person of people) for (const name of personalLoans.required) assert.ok(name in person, name);
 });
 
 test('fills in conditional fields for most borrowers whose condition is true, and omits the fields for some', () => {
@@ -75,37 +78,21 @@ test('fills in conditional fields for most borrowers whose condition is true, an
   }
 });
 
-test('uses only allowed values in every table', () => {
-  const words: Readonly<Record<string, WeightedTable<unknown>>> = {
-    credit_score_range: tables.creditBands,
-    loan_purpose: tables.loanPurposes,
-    housing_status: tables.housing,
-    citizenship_status: tables.citizenship,
-    education_level: tables.education,
-    loan_term_months: tables.loanTerms,
-  };
-  for (const [name, table] of Object.entries(words)) {
+for (const [name, table, tolerance] of [
+  ['credit_score_range', tables.creditBands, 0.01],
+  ['loan_purpose', tables.loanPurposes, 0.01],
+  ['loan_term_months', tables.loanTerms, 0.015],
+  ['housing_status', tables.housing, 0.015],
+  ['citizenship_status', tables.citizenship, 0.015],
+  ['education_level', tables.education, 0.02],
+  ['state', tables.places.map(([place, residents]) => [place.state, residents] as const), 0.01],
+] as const) {
+  test(`draws ${name} with the shares of its table, which has only allowed values`, () => {
     const field = personalLoans.fields.find((candidate) => candidate.name === name)!;
     for (const [value] of table) assert.ok(valid(field, value), `${name}: ${value}`);
-  }
-});
-
-test('generated borrowers match the tables for credit bands, purposes, terms, housing, citizenship and education', () => {
-  assertShares(tables.creditBands, filled('credit_score_range'), 0.01);
-  assertShares(tables.loanPurposes, filled('loan_purpose'), 0.01);
-  assertShares(tables.loanTerms, filled('loan_term_months'), 0.015);
-  assertShares(tables.housing, filled('housing_status'), 0.015);
-  assertShares(tables.citizenship, filled('citizenship_status'), 0.015);
-  assertShares(tables.education, filled('education_level'), 0.02);
-});
-
-test('distributes borrowers over states and towns in proportion to the residents', () => {
-  assertShares(
-    tables.places.map(([place, residents]) => [place.state, residents]),
-    filled('state'),
-    0.01,
-  );
-});
+    assertShares(table, filled(name), tolerance);
+  });
+}
 
 test('uses the residents of the 2020 Census for the fifty states and the District of Columbia', () => {
   const islands = ['PR', 'GU', 'VI', 'AS', 'MP'];
@@ -165,4 +152,42 @@ test('generates a monthly debt of 5 to 60 percent of income, with the mean of th
   for (const share of shares) assert.ok(share > 0.045 && share < 0.605, String(share));
   const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
   assert.ok(Math.abs(mean - (0.05 + 0.3 + 0.6) / 3) < 0.01, String(mean));
+});
+
+test('generates the numbers of mulberry32, so that a seed always generates the same borrowers', () => {
+  const random = seededRandom(1);
+  assert.deepEqual([random(), random(), random()], [0.6270739405881613, 0.002735721180215478, 0.5274470399599522]);
+});
+
+test('selects the values of a weighted table in order, in proportion to their weights', () => {
+  const table = [['a', 1] as const, ['b', 2] as const, ['c', 1] as const];
+  assert.deepEqual(
+    [0, 0.24, 0.25, 0.74, 0.75, 0.999].map((at) => pickAtShare(table, at)),
+    ['a', 'a', 'b', 'b', 'c', 'c'],
+  );
+});
+
+test('computes the normal distribution function as in the published tables', () => {
+  for (const [z, share] of [
+    [-1.959964, 0.025],
+    [-1, 0.1586553],
+    [0, 0.5],
+    [1.644854, 0.95],
+    [3, 0.9986501],
+  ] as const) {
+    assert.ok(Math.abs(standardNormalCdf(z) - share) < 1e-6, `${z}`);
+  }
+});
+
+test('generates normally distributed numbers with mean 0 and standard deviation 1', () => {
+  const random = seededRandom(5);
+  let sum = 0;
+  let squares = 0;
+  for (let i = 0; i < 100_000; i++) {
+    const z = standardNormal(random);
+    sum += z;
+    squares += z * z;
+  }
+  assert.ok(Math.abs(sum / 100_000) < 0.02);
+  assert.ok(Math.abs(squares / 100_000 - 1) < 0.02);
 });

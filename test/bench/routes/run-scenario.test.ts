@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Progress, quickScale } from '../../../bench/bench-part.ts';
 import { serverKinds } from '../../../bench/result/bench-result.ts';
-import { type RunScenarioOptions, runScenario } from '../../../bench/routes/run-scenario.ts';
+import { type RunScenarioOptions, runScenario, serverOrder } from '../../../bench/routes/run-scenario.ts';
 import { sessionRequest } from '../../../bench/scenarios/requests.ts';
 import { clickScenario, sessionScenario } from '../../../bench/scenarios/route-scenarios.ts';
 import type { Scenario } from '../../../bench/scenarios/scenario.ts';
-import { generateCatalog } from '../../support/random-catalog.ts';
 import { countedClient } from '../support/counted-load.ts';
 
 let folder = '';
@@ -24,7 +23,6 @@ function options(): RunScenarioOptions {
     client: countedClient,
     folder,
     progress: new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),
-    generateCatalogText: (offers) => JSON.stringify(generateCatalog(1, offers)),
   };
 }
 
@@ -42,7 +40,7 @@ test('runs the load of a scenario on every server, and deletes all files and pro
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('creates a second result for a second client, and omits the synced server for responses that are not durable', async () => {
+test('creates a second result with fewer rounds for a second client, and omits the synced server for responses that are not durable', async () => {
   const wrk = { ...countedClient, name: 'wrk' } as const;
   const results = await runScenario({ ...sessionScenario, durable: false }, { ...options(), crossCheck: wrk });
   assert.deepEqual(
@@ -67,4 +65,20 @@ test('fails the run at an unexpected response, and deletes all files and process
     /session: load on service: \d+ of \d+ replies did not have status 200/,
   );
   assert.deepEqual(await readdir(folder), []);
+});
+
+test('includes every server once in every round, starts with each equally often, and varies the predecessors', () => {
+  for (const count of [1, 2, 3, 5]) {
+    for (let round = 0; round < 9; round++) {
+      const servers = Array.from({ length: count }, (_, at) => at);
+      assert.deepEqual(serverOrder(servers, round).toSorted(), servers);
+    }
+  }
+  const servers = ['a', 'b', 'c', 'd'];
+  const rounds = Array.from({ length: 4 }, (_, round) => serverOrder(servers, round));
+  assert.deepEqual(rounds.map(([first]) => first).toSorted(), servers);
+  for (const server of servers) {
+    const before = new Set(rounds.flatMap((round) => round[round.indexOf(server) - 1] ?? []));
+    assert.ok(before.size > 1, `${server} always comes after ${[...before]}`);
+  }
 });

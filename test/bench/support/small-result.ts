@@ -1,4 +1,4 @@
-import type { CrossoverCell } from '../../../bench/crossover/crossover-part.ts';
+import type { CrossoverResult } from '../../../bench/crossover/crossover-part.ts';
 import type {
   BenchResult,
   CurvePoint,
@@ -14,7 +14,6 @@ export function measurement(perSecond: number, mainThreadCpuMicros: number | nul
     perSecond,
     latencyMs: { p50: 1, p99: 2, p999: 3 },
     clientCpuSeconds: 0.5,
-    clientThreads: 1,
     cpuMicros: mainThreadCpuMicros,
     mainThreadCpuMicros,
     process: null,
@@ -52,7 +51,7 @@ export function curvePoint(offeredPerSecond: number, achievedPerSecond: number, 
 
 const bareLoad: LoadFigures = { ...curvePoint(1_000, 1_000), latencyMs: { p50: 0.25, p99: 1, p999: 4.9 } };
 
-export function crossoverCell(offers: number, batch: number, inThread: number | null, pool: number): CrossoverCell {
+export function crossoverResult(offers: number, batch: number, inThread: number | null, pool: number): CrossoverResult {
   return {
     offers,
     batch,
@@ -112,10 +111,10 @@ export const smallResult: BenchResult = {
   },
   micro: [{ name: 'a/b: c', call: 'one c', medianNs: 1_234.4, p99Ns: 2_000 }],
   crossover: [
-    crossoverCell(40, 1, 3, 25),
-    crossoverCell(40, 8, 2, 12),
-    crossoverCell(9_000, 1, 80, 26),
-    crossoverCell(9_000, 8, 70.04, 12),
+    crossoverResult(40, 1, 3, 25),
+    crossoverResult(40, 8, 2, 12),
+    crossoverResult(9_000, 1, 80, 26),
+    crossoverResult(9_000, 8, 70.04, 12),
   ],
   history: [{ name: 'records', value: '1 MB', beside: 'at most 2 MB' }],
 };

@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { BaselineResponse } from '../../../bench/baselines/baseline-response.ts';
+import { HttpCaller } from '../../../bench/load/http-caller.ts';
+import { encodeHttpRequest, type PreparedRequest } from '../../../bench/load/prepared-request.ts';
 import { serverKinds } from '../../../bench/result/bench-result.ts';
+import { createStage } from '../../../bench/routes/run-scenario.ts';
+import { meanBodyBytes, sampleResponses } from '../../../bench/routes/sample-responses.ts';
+import { analyticsScenario, clickScenario, sessionScenario } from '../../../bench/scenarios/route-scenarios.ts';
+import type { ScenarioStage } from '../../../bench/scenarios/scenario.ts';
 import { startBaselineTarget } from '../../../bench/target/baseline-target.ts';
 import type { LoadTarget } from '../../../bench/target/load-target.ts';
-import { rawAnswer } from './raw-answer.ts';
+import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
 
 const json = [
   ['X-Request-Id', 'r-1'],
@@ -21,6 +29,23 @@ const answers: readonly BaselineResponse[] = [
   { method: 'GET', path: '/v1/y', query: 'way=short', status: 200, headers: json, body: '1' },
   { method: 'GET', path: '/c', status: 302, headers: [['Location', 'https://a.example/b?c=d']], body: '' },
 ];
+
+/** Sends one request with keep-alive on a new socket. Returns the raw response, with its status line and headers. */
+async function rawAnswer(port: number, request: string | Buffer, bodyBytes: number): Promise<string> {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  socket.write(request);
+  let text = '';
+  try {
+    for (;;) {
+      const end = text.indexOf('\r\n\r\n');
+      if (end !== -1 && text.length >= end + 4 + bodyBytes) return text;
+      const [more] = (await once(socket, 'data')) as [string];
+      text += more;
+    }
+  } finally {
+    socket.destroy();
+  }
+}
 
 const kinds = serverKinds.filter((kind) => kind !== 'service');
 
@@ -70,48 +95,87 @@ for (const kind of kinds) {
       );
     });
 
-    test('parses a POST body, and does not send the normal response to invalid JSON', async (t) => {
-      // A separate server, because invalid JSON ends a server that catches no exceptions.
-      const other = await startBaselineTarget(kind, answers, folder);
-      t.after(() => other.close());
+    // Invalid JSON ends a server that catches no exceptions, so this test comes last.
+    test('parses a POST body, and does not send the normal response to invalid JSON', async () => {
       const headers = { 'content-type': 'application/json' };
-      const status = await fetch(`http://127.0.0.1:${other.port}/v1/x`, {
-        method: 'POST',
-        headers,
-        body: '{"a":',
-      }).then(
+      const sent = fetch(url('/v1/x'), { method: 'POST', headers, body: '{"a":' });
+      const status = await sent.then(
         (answer) => answer.status,
         () => 'none',
       );
       assert.ok(status === 'none' || status === 400, `${status}`);
     });
-
-    test('reports CPU time and memory of the server process', async () => {
-      await target.probe.start();
-      await fetch(url('/c'), { redirect: 'manual' });
-      const figures = await target.probe.stop();
-      assert.ok(figures!.rssMiB > figures!.heapUsedMiB && figures!.heapUsedMiB > 0);
-    });
   });
 }
 
-test('the synced server writes a record to disk before each response, also for concurrent requests', async () => {
+test('the synced server writes a record before each response, also for concurrent requests, and stops on close', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-synced-'));
+  t.after(() => rm(folder, { recursive: true }));
   const target = await startBaselineTarget('synced', answers, folder);
-  const asked = 25;
-  const ask = async () => (await fetch(`http://127.0.0.1:${target.port}/v1/y?way=short`)).text();
-  assert.deepEqual(await Promise.all(Array.from({ length: asked }, ask)), Array(asked).fill('1'));
+  const url = `http://127.0.0.1:${target.port}/v1/y?way=short`;
+  const texts = await Promise.all(Array.from({ length: 25 }, async () => (await fetch(url)).text()));
+  assert.deepEqual(texts, Array(25).fill('1'));
   const file = await readFile(join(folder, 'answers-synced.json.records'), 'latin1');
-  assert.equal(file.replaceAll('\0', ''), 'r'.repeat(80 * asked));
+  assert.equal(file.replaceAll('\0', ''), 'r'.repeat(80 * 25));
   await target.close();
-  await rm(folder, { recursive: true });
+  await target.close();
+  await assert.rejects(fetch(url));
 });
 
-test('stops the process on close, and accepts a second close', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-baseline-'));
-  const target = await startBaselineTarget('bare', answers, folder);
-  await target.close();
-  await target.close();
-  await rm(folder, { recursive: true });
-  await assert.rejects(fetch(`http://127.0.0.1:${target.port}/`));
+describe('sampleResponses', () => {
+  let folder = '';
+  let service: ServiceTarget;
+  let caller: HttpCaller;
+  let stage: ScenarioStage;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bench-sample-'));
+    service = await startServiceTarget({ folder, keys: 40 });
+    caller = new HttpCaller(service.port, 8);
+    stage = createStage(caller, service.keys, 40);
+  });
+  after(async () => {
+    caller.close();
+    await service.close();
+    await rm(folder, { recursive: true });
+  });
+
+  test('lets every baseline send as many bytes as the service', async () => {
+    const answers: BaselineResponse[] = [];
+    const requests: PreparedRequest[] = [];
+    for (const scenario of [sessionScenario, clickScenario]) {
+      answers.push(...(await sampleResponses(scenario, stage)));
+      requests.push(...(await scenario.prepare(stage, 1)).slice(0, 1));
+    }
+    const sizesFrom = async (port: number) => {
+      const texts = requests.map((request, at) =>
+        rawAnswer(port, encodeHttpRequest(request, port), Buffer.byteLength(answers[at]!.body)),
+      );
+      // The request id and the redirect URL of a click differ between two responses of the service.
+      return (await Promise.all(texts)).map(
+        (text) => text.replaceAll(/^(x-request-id|location): [^\r]+/gim, '$1').length,
+      );
+    };
+    const own = await sizesFrom(service.port);
+    for (const kind of kinds) {
+      const target = await startBaselineTarget(kind, answers, folder);
+      assert.deepEqual(await sizesFrom(target.port), own, kind);
+      await target.close();
+    }
+  });
+
+  test('samples each kind of request of a path, with full pages', async () => {
+    const [summary, rows] = await sampleResponses(analyticsScenario, stage);
+    assert.equal(JSON.parse(summary!.body).granularity, 'summary');
+    assert.equal(JSON.parse(rows!.body).data.length, 100);
+  });
+});
+
+test('computes the mean size of a body over the requested queries', () => {
+  const kind = { method: 'GET', path: '/a', status: 200, headers: [] } as const;
+  const answers: readonly BaselineResponse[] = [
+    { ...kind, query: 'b=1', body: 'x'.repeat(100) },
+    { ...kind, query: 'b=2', body: 'x'.repeat(10) },
+  ];
+  const ask = (path: string): PreparedRequest => ({ method: 'GET', path });
+  assert.equal(meanBodyBytes([ask('/a?b=1'), ask('/a?b=2'), ask('/a?b=2')], answers), 40);
 });

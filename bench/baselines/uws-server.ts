@@ -1,0 +1,106 @@
+/**
+ * Baseline server that uses only uWebSockets.js. It reads the request, parses a JSON body and sends a recorded response of the
+ * service, without keys, sessions, offers or a log. Argument: the response file.
+ *
+ * With the second argument `synced`, each reply waits until 80 bytes for it are synced to disk. Requests that arrive during a write
+ * share the next write. The difference is the cost of durability alone.
+ */
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { constants, openSync, write as writeFile, writeSync } from 'node:fs';
+import { statusLine } from '../../src/http/engines/response-head.ts';
+import { loadNativeEngine } from '../../src/http/engines/uws-engine.ts';
+import { announcePort, type BaselineResponse, groupByRoute, readResponses } from './baseline-response.ts';
+
+/** Replies now or later. `corked` means that the handler of the engine is running, so the reply needs no `cork`. */
+type Send = (res: HttpResponse, answer: BaselineResponse, corked: boolean) => void;
+
+const answers = readResponses(['date', 'content-length']);
+// All headers are one string like in the service, because each call into the engine is expensive.
+const heads = new Map(
+  answers.map((answer) => [
+    answer,
+    statusLine(answer.status) + answer.headers.map(([name, value]) => `\r\n${name}: ${value}`).join(''),
+  ]),
+);
+
+function write(res: HttpResponse, answer: BaselineResponse): void {
+  res.writeStatus(heads.get(answer)!).end(answer.body);
+}
+
+const sendNow: Send = (res, answer, corked) => {
+  if (corked) write(res, answer);
+  else res.cork(() => write(res, answer));
+};
+
+/** Approximate size of the ledger record of a session or click. */
+const recordBytes = 80;
+/** The file is preallocated and overwritten from its start, so that no sync has to update its size. */
+const fileBytes = 16 * 1024 * 1024;
+const groupSizeMax = 4_096;
+
+function createSyncedSend(path: string): Send {
+  const records = Buffer.alloc(groupSizeMax * recordBytes, 'r');
+  const file = openSync(path, constants.O_CREAT | constants.O_RDWR | constants.O_DSYNC, 0o600);
+  writeSync(file, Buffer.alloc(fileBytes), 0, fileBytes, 0);
+  /** The response object is null after the client has disconnected, because the object is invalid then. */
+  const pending: { res: HttpResponse | null; readonly answer: BaselineResponse }[] = [];
+  let writing = false;
+  let offset = 0;
+  const writeNextGroup = (): void => {
+    const group = pending.splice(0, groupSizeMax);
+    if (group.length === 0) {
+      writing = false;
+      return;
+    }
+    const bytes = group.length * recordBytes;
+    if (offset + bytes > fileBytes) offset = 0;
+    writeFile(file, records, 0, bytes, offset, (error) => {
+      if (error !== null) throw error;
+      offset += bytes;
+      // The next write starts before these requests are answered.
+      writeNextGroup();
+      for (const { res, answer } of group) res?.cork(() => write(res, answer));
+    });
+  };
+  return (res, answer) => {
+    const entry: (typeof pending)[number] = { res, answer };
+    res.onAborted(() => {
+      entry.res = null;
+    });
+    pending.push(entry);
+    if (writing) return;
+    writing = true;
+    setImmediate(writeNextGroup);
+  };
+}
+
+// The records are in the folder of the response file, which is deleted after the run.
+const send = process.argv[3] === 'synced' ? createSyncedSend(`${process.argv[2]}.records`) : sendNow;
+// The build and settings of uWebSockets.js are the same as in the service.
+const uws = loadNativeEngine().native as unknown as typeof import('uWebSockets.js');
+const app = uws.App();
+for (const { method, path, responseFor } of groupByRoute(answers)) {
+  if (method === 'GET') {
+    app.get(path, (res: HttpResponse, req: HttpRequest) => send(res, responseFor(req.getQuery() ?? ''), true));
+    continue;
+  }
+  app.post(path, (res, req) => {
+    const answer = responseFor(req.getQuery() ?? '');
+    const chunks: Buffer[] = [];
+    res.onAborted(() => {});
+    res.onData((chunk, isLast) => {
+      // The engine reuses the memory of a chunk. A chunk that is the whole body needs no copy.
+      if (!isLast) {
+        chunks.push(Buffer.from(chunk.slice(0)));
+        return;
+      }
+      const last = Buffer.from(chunk);
+      JSON.parse((chunks.length === 0 ? last : Buffer.concat([...chunks, last])).toString());
+      send(res, answer, false);
+    });
+  });
+}
+app.listen('127.0.0.1', 0, (socket) => {
+  if (!socket) throw new Error('the baseline could not bind a port');
+  announcePort(uws.us_socket_local_port(socket));
+});

@@ -1,0 +1,62 @@
+import { openEventLog } from '../../src/event-log/file-event-log.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
+import { clickedRecord, createdRecord, subOf, viewedRecord } from '../../test/support/ledger-records.ts';
+
+const offerCount = 48;
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/** Content of a generated ledger of one account. */
+export interface SampleLedger {
+  readonly sessions: number;
+  /** Number of days over which the sessions are distributed evenly. */
+  readonly days: number;
+  /** Returns the referrer tag of a session. */
+  readonly tagOf: (serial: number) => string;
+  /** Number of sessions for each session with a view of five offers, and for each session with a click. */
+  readonly sessionsPerView: number;
+  readonly sessionsPerClick: number;
+  /** Number of sessions between a session and its view; its click comes after the same number of further sessions. */
+  readonly delaySessions: number;
+  readonly metadata: string | null;
+}
+
+/** Ledger of a month, in which each session has a view of five offers and every second session a click. */
+export function monthOfSessions(sessions: number): SampleLedger {
+  const tagOf = (serial: number) => `tag-${serial % 40}`;
+  return { sessions, days: 30, tagOf, sessionsPerView: 1, sessionsPerClick: 2, delaySessions: 100, metadata: null };
+}
+
+export const sampleLedgerStartMs = Date.UTC(2026, 0, 1);
+
+/** Returns the `sub_id` of a session in binary form. */
+export function sampleSub({ sessions, days }: SampleLedger, serial: number): Buffer {
+  const spacingMs = Math.max(1, Math.floor((days * dayMs) / sessions));
+  return subOf({ createdMs: sampleLedgerStartMs + serial * spacingMs, serial });
+}
+
+/** Writes the ledger and returns the number of records. */
+export async function writeSampleLedger(folder: string, content: SampleLedger): Promise<number> {
+  const { sessions, tagOf, sessionsPerView, sessionsPerClick, delaySessions, metadata } = content;
+  const log = await openEventLog({ folder, durability: 'write' });
+  const write = async (record: LedgerRecord) => {
+    // Waits for some records, so that the number of pending records stays below the limit of the log.
+    if (log.appendedPosition % 500 === 0) await log.append(record)!.durable;
+    else log.appendWithoutWaiting(record);
+  };
+  for (let serial = 0; serial < sessions + 2 * delaySessions; serial++) {
+    if (serial < sessions) await write(createdRecord(sampleSub(content, serial), { tag: tagOf(serial), metadata }));
+    const viewed = serial - delaySessions;
+    if (viewed >= 0 && viewed < sessions && viewed % sessionsPerView === 0)
+      await write(viewedRecord(sampleSub(content, viewed), offersShownTo(viewed)));
+    const clicked = viewed - delaySessions;
+    if (clicked >= 0 && clicked % sessionsPerClick === 0)
+      await write(clickedRecord(sampleSub(content, clicked), offersShownTo(clicked)[clicked % 5]!));
+  }
+  const records = log.appendedPosition;
+  await log.close();
+  return records;
+}
+
+function offersShownTo(serial: number): string[] {
+  return Array.from({ length: 5 }, (_, place) => `offer-${(serial * 7 + place) % offerCount}`);
+}

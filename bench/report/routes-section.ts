@@ -1,0 +1,144 @@
+import type { Measurement, ProcessFigures, RouteResult, ServerKind } from '../result/bench-result.ts';
+import { formatNumber, formatSummary, joinWords, type ReportSection, type ReportTable } from './markdown.ts';
+import { cpuRatios, measuredBaselines, medianFigure, roundsFor, throughputRatios } from './ratios.ts';
+
+/** Names of the servers in the report. */
+const serverNames: Readonly<Record<ServerKind, string>> = {
+  service: 'service',
+  bare: 'bare uWebSockets.js',
+  synced: 'bare uWebSockets.js, synced',
+  'node-http': 'bare node:http',
+  fastify: 'bare Fastify',
+};
+
+/** Section that compares every route with the baselines. */
+export function routesSection(routes: readonly RouteResult[]): ReportSection[] {
+  if (routes.length === 0) return [];
+  const text = [
+    'Service over baseline, middle round (lowest to highest). The CPU ratio is baseline over service, CPU time of the thread ' +
+      'that serves the sockets, so more is better in both.',
+  ];
+  const synced = routes.flatMap(({ name, client, servers }) => {
+    const ratio = throughputRatios({ servers }, 'bare', 'synced');
+    return ratio === null ? [] : [`${formatNumber(ratio.median, 2)} in \`${name}\` (${client})`];
+  });
+  if (synced.length > 0) {
+    text.push(
+      'The server called synced is the bare one with a few bytes on disk before each answer: what that costs here, whatever else a ' +
+        `server does. Of the bare one's requests a second it has ${joinWords(synced)}.`,
+    );
+  }
+  const saturated = routes
+    .filter(({ clientSaturated }) => clientSaturated)
+    .map(({ name, client }) => `\`${name}\` (${client})`);
+  if (saturated.length > 0) {
+    text.push(
+      `The client gave first against the fastest server in ${joinWords(saturated)}: that server could have answered more, and the ` +
+        'throughput ratio to it is too high. Read the ratio of CPU time.',
+    );
+  }
+  const tables = [ratioTable(routes), absoluteTable(routes), processTable(routes)];
+  return [{ title: 'Routes', text, tables: tables.filter(({ rows }) => rows.length > 0) }];
+}
+
+function ratioTable(routes: readonly RouteResult[]): ReportTable {
+  const rows = routes.flatMap((route) =>
+    measuredBaselines(route).map((over) => {
+      const throughput = throughputRatios(route, over);
+      const cpu = cpuRatios(route, over);
+      const target = route.targets.find((each) => each.over === over)?.ratio ?? null;
+      return [
+        route.title,
+        route.client,
+        serverNames[over],
+        throughput === null ? '-' : formatSummary(throughput, 2),
+        cpu === null ? '-' : formatSummary(cpu, 2),
+        formatNumber(target, 2),
+        target === null || throughput === null ? '-' : throughput.median >= target ? 'reached' : 'missed',
+      ];
+    }),
+  );
+  return {
+    caption: 'Ratios to servers that only read the request and write an answer of the same size',
+    head: ['Route', 'Client', 'Over', 'Throughput ratio', 'CPU ratio (socket thread)', 'Target', 'Target is'],
+    rows,
+  };
+}
+
+function absoluteTable(routes: readonly RouteResult[]): ReportTable {
+  const rows = routes.flatMap(({ name, client, bodyBytes, servers }) =>
+    servers.map(({ kind, rounds }) => {
+      const figure = (of: (round: Measurement) => number | null, decimals = 0) =>
+        formatNumber(medianFigure(rounds, of), decimals);
+      const clientShare = figure(({ clientCpuSeconds, seconds }) =>
+        seconds > 0 ? (100 * clientCpuSeconds) / seconds : null,
+      );
+      return [
+        `${name} (${client})`,
+        serverNames[kind],
+        formatNumber(bodyBytes),
+        figure(({ perSecond }) => perSecond),
+        figure(({ cpuMicros }) => cpuMicros, 1),
+        figure(({ mainThreadCpuMicros }) => mainThreadCpuMicros, 1),
+        (['p50', 'p99', 'p999'] as const)
+          .map((quantile) => figure(({ latencyMs }) => latencyMs[quantile], 2))
+          .join(' / '),
+        clientShare === '-' ? '-' : `${clientShare} %`,
+      ];
+    }),
+  );
+  return {
+    caption: 'Absolute figures, of the middle round',
+    head: [
+      'Route',
+      'Server',
+      'Body bytes',
+      'Requests/s',
+      'CPU us/request, all threads',
+      'socket thread',
+      'Latency ms p50 / p99 / p99.9',
+      'Client CPU',
+    ],
+    rows,
+  };
+}
+
+function processTable(routes: readonly RouteResult[]): ReportTable {
+  const rows = routes.flatMap((route) => {
+    const rounds = roundsFor(route, 'service');
+    if (rounds.every(({ process }) => process === null)) return [];
+    const figure = (of: (process: ProcessFigures) => number, decimals: number) =>
+      formatNumber(
+        medianFigure(rounds, ({ process }) => (process === null ? null : of(process))),
+        decimals,
+      );
+    return [
+      [
+        `${route.name} (${route.client})`,
+        [
+          figure(({ eventLoopDelayMs }) => eventLoopDelayMs.p50, 2),
+          figure(({ eventLoopDelayMs }) => eventLoopDelayMs.p99, 2),
+          figure(({ eventLoopDelayMs }) => eventLoopDelayMs.max, 1),
+        ].join(' / '),
+        figure(({ rssMiB }) => rssMiB, 0),
+        figure(({ heapUsedMiB }) => heapUsedMiB, 0),
+        figure(({ gc }) => gc.count, 0),
+        figure(({ gc }) => gc.totalMs, 0),
+        figure(({ gc }) => gc.longestMs, 1),
+      ],
+    ];
+  });
+  return {
+    caption: 'What the service saw meanwhile: how late its event loop was, memory at the end, garbage collection',
+    head: [
+      'Route',
+      'Loop delay ms p50 / p99 / max',
+      'Resident MiB',
+      'Heap MiB',
+      'Collections',
+      'Collecting ms',
+      'Longest ms',
+    ],
+    rows,
+  };
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { Progress } from '../../../bench/bench-part.ts';
+import { buildMixedLoad, computeCheckScale } from '../../../bench/capacity-check/mixed-load.ts';
+import { runCapacityCheck } from '../../../bench/capacity-check/run-capacity-check.ts';
+import type { PreparedRequest } from '../../../bench/load/prepared-request.ts';
+import { drawBorrower } from '../../../bench/population/borrower.ts';
+import { seededRandom } from '../../../bench/population/random.ts';
+import type { BorrowerSession } from '../../../bench/scenarios/requests.ts';
+import { bounds } from '../../../src/bounds.ts';
+import type { CheckRequest } from '../../../src/capacity/plan.ts';
+import { type RouteName, routeNames } from '../../../src/capacity/traffic-mix.ts';
+import { countedLatencyMs, countedOpenLoop } from '../support/counted-load.ts';
+
+const random = seededRandom(1);
+
+/** Generates the load of an order, with sessions and clicks that the test can identify by their names. */
+function loadOf(rates: Partial<Record<RouteName, number>>, seconds = 10) {
+  const none = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
+  const order: CheckRequest = { ratesPerSecond: { ...none, ...rates }, seconds, initialSessions: 0 };
+  const scale = computeCheckScale(order);
+  const sessions = (count: number, name: string): BorrowerSession[] =>
+    Array.from({ length: count }, (_, at) => ({
+      subId: `${name}-${at}`,
+      key: 'written',
+      borrower: drawBorrower(random),
+    }));
+  const keys = Array.from({ length: scale.keys }, (_, at) => `key-${at}`);
+  const stock = {
+    keys,
+    changed: sessions(scale.sessions.changed, 'changed'),
+    known: sessions(scale.sessions.known, 'known'),
+    fresh: sessions(scale.sessions.fresh, 'fresh'),
+    clicks: Array.from({ length: scale.clicks }, (_, at): PreparedRequest => ({ method: 'GET', path: `/c?sub=${at}` })),
+  };
+  return { order, scale, stock, requests: buildMixedLoad(order.ratesPerSecond, scale, stock) };
+}
+
+const lifeCycle = {
+  session: 20,
+  inputs: 26,
+  'marketplace-unknown': 20,
+  'marketplace-known': 3,
+  click: 4.4,
+  analytics: 0.4,
+};
+
+function routeOf({ method, path }: PreparedRequest): RouteName {
+  if (path.startsWith('/c?')) return 'click';
+  if (path.includes('/analytics?')) return 'analytics';
+  if (method === 'POST') return path.endsWith('/session') ? 'session' : 'inputs';
+  return path.includes('sub_id=known-') ? 'marketplace-known' : 'marketplace-unknown';
+}
+
+const subOf = (request: PreparedRequest) =>
+  /sub_id=([\w-]+)/.exec(request.path)?.[1] ?? (JSON.parse(request.body!) as { sub_id: string }).sub_id;
+
+test('sends the routes in the shares of the mix in every section of the load, and each click once', () => {
+  const { requests, order, scale } = loadOf(lifeCycle);
+  assert(requests.length >= scale.perSecond * order.seconds);
+  const clicks = requests.filter((request) => routeOf(request) === 'click').map(({ path }) => path);
+  assert.equal(new Set(clicks).size, clicks.length);
+  for (const length of [requests.length, 200]) {
+    const stretch = requests.slice(0, length).map(routeOf);
+    for (const name of routeNames) {
+      const due = (order.ratesPerSecond[name] / scale.perSecond) * length;
+      const count = stretch.filter((one) => one === name).length;
+      assert(Math.abs(count - due) <= 2, `${name}: ${count} of ${length}, not ${due}`);
+    }
+  }
+});
+
+for (const [name, rates] of [
+  ['inputs change more often than offers are asked for', lifeCycle],
+  ['offers are asked for more often', { session: 10, inputs: 5, 'marketplace-unknown': 20 }],
+  ['inputs never change', { session: 10, 'marketplace-unknown': 20 }],
+] as const) {
+  test(`never requests a known ranking where a new ranking is required, if ${name}`, () => {
+    const { requests, scale } = loadOf(rates, 60);
+    // The inputs of the ranking of each session, and the inputs that were sent after its last ranking.
+    const rankedAt = new Map<string, number>();
+    const inputAt = new Map<string, number>();
+    const incomes = new Map<string, Set<string>>();
+    let inputs = 0;
+    for (const request of requests) {
+      const route = routeOf(request);
+      if (route === 'inputs') {
+        const sub = subOf(request);
+        const had = incomes.get(sub) ?? new Set();
+        assert(!had.has(request.body!), 'an income that the session had before');
+        incomes.set(sub, had.add(request.body!));
+        inputAt.set(sub, inputs++);
+      } else if (route === 'marketplace-unknown') {
+        const sub = subOf(request);
+        const changed = inputAt.get(sub);
+        const ranked = rankedAt.get(sub);
+        assert(ranked === undefined || (changed !== undefined && changed > ranked), `${sub} was asked for before`);
+        if (changed !== undefined) assert(changed <= inputs - scale.inputsBetween, 'its inputs may still be under way');
+        rankedAt.set(sub, inputs);
+      }
+    }
+    assert(rankedAt.size > 0);
+  });
+}
+
+test('keeps every key far below its limits per minute and per day', () => {
+  const fast = { session: 300, inputs: 300, 'marketplace-unknown': 300, click: 60, analytics: 30 };
+  const { requests, scale } = loadOf(fast, 20);
+  const perKey = Map.groupBy(requests, ({ key }) => key);
+  perKey.delete(undefined);
+  assert.equal(perKey.size, scale.keys);
+  const minutes = requests.length / scale.perSecond / 60;
+  for (const sent of perKey.values()) {
+    const count = (route: RouteName) => sent.filter((request) => routeOf(request) === route).length;
+    assert(sent.length <= bounds.requestsPerMinuteDefault * minutes);
+    assert(count('analytics') <= bounds.analyticsPerMinuteDefault * minutes + 1);
+    assert(count('session') + scale.totalSessions / scale.keys <= bounds.sessionsPerDayDefault);
+  }
+});
+
+test('creates the requested sessions, and never fewer than the load needs', () => {
+  const scaleOf = (initialSessions: number) => computeCheckScale({ ...loadOf(lifeCycle).order, initialSessions });
+  assert.equal(scaleOf(1_000_000).totalSessions, 1_000_000);
+  assert.equal(scaleOf(1).totalSessions, scaleOf(0).totalSessions);
+  // With few requests, the sessions per day determine the number of keys.
+  assert(scaleOf(1_000_000).keys >= 1_000_000 / bounds.sessionsPerDayDefault);
+});
+
+test('sends a small load of every route to a real server, and deletes all files and processes afterwards', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'capacity-check-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const progress = new Progress(new PassThrough() as unknown as NodeJS.WriteStream);
+  const ratesPerSecond = { ...lifeCycle, click: 4, analytics: 1 };
+  const order = { ratesPerSecond, seconds: 1, initialSessions: 2_000 };
+  const figures = await runCapacityCheck(order, { sendOpenLoop: countedOpenLoop(), folder, progress });
+  assert.deepEqual([figures.refused, figures.failed], [0, 0]);
+  assert.equal(figures.p99Ms, countedLatencyMs.p99);
+  // The initial sessions and the sessions that the load created.
+  assert(figures.liveSessions > 2_000 && figures.liveSessions < 2_200, String(figures.liveSessions));
+  assert(figures.keys >= 1);
+  assert.deepEqual(readdirSync(folder), []);
+});

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  busyMachineWarning,
+  compareWithBaseline,
+  createBaseline,
+  differentMachineWarning,
+  formatVerdict,
+} from '../../../bench/check/baseline.ts';
+import { groupRuns, type RepeatedRatio, ratiosOfResult } from '../../../bench/check/ratios.ts';
+import { seededRandom } from '../../../bench/population/random.ts';
+import { logSpread, lossShareOf, lossThreshold, median, summarize } from '../../../bench/statistics.ts';
+import { measurement, sessionRoute, smallResult } from '../support/small-result.ts';
+
+const better = fc.constantFrom('higher' as const, 'lower' as const);
+const value = fc.double({ min: 1e-3, max: 1e4, noNaN: true });
+const values = fc.array(value, { minLength: 1, maxLength: 9 });
+const figure = fc.record({ better, values }).map((each): RepeatedRatio => ({ ...each, name: 'a', part: 'p' }));
+const conditions = { storedAt: '', commit: null, machine: smallResult.machine, runs: 5 };
+
+/** Compares a baseline of some runs with a run whose speed is a factor of the baseline; `at` depends on the threshold. */
+function compareAt(measured: RepeatedRatio, at: (threshold: number) => number) {
+  const baseline = createBaseline([measured], conditions).figures;
+  const { median: middle, threshold } = baseline[0]!;
+  const factor = at(threshold);
+  const now = measured.better === 'higher' ? middle * factor : middle / factor;
+  const { losses, gains, unchanged } = compareWithBaseline(baseline, [{ ...measured, values: [now] }]);
+  return [losses.length, gains.length, unchanged];
+}
+
+for (const [title, place, at, expected] of [
+  ['a loss beyond the threshold', { min: 0.001, max: 0.999 }, (t, x) => (1 - t) * (1 - x), [1, 0, 0]],
+  ['a gain beyond the threshold', { min: 1.001, max: 100 }, (t, x) => x / (1 - t), [0, 1, 0]],
+  ['neither a loss nor a gain within the threshold', { min: -0.999, max: 0.999 }, (t, x) => (1 - t) ** x, [0, 0, 1]],
+] as [string, { min: number; max: number }, (threshold: number, place: number) => number, number[]][]) {
+  test(`reports ${title}`, () => {
+    fc.assert(
+      fc.property(figure, fc.double({ ...place, noNaN: true }), (measured, x) => {
+        assert.deepEqual(
+          compareAt(measured, (threshold) => at(threshold, x)),
+          expected,
+        );
+      }),
+    );
+  });
+}
+
+test('returns the same result for any order of the runs', () => {
+  const runs = fc.array(fc.record({ a: value, b: value }), { minLength: 1, maxLength: 7 });
+  const shuffled = runs.chain((some) =>
+    fc.tuple(fc.constant(some), fc.shuffledSubarray(some, { minLength: some.length })),
+  );
+  fc.assert(
+    fc.property(shuffled, better, ([some, others], which) => {
+      const judged = (each: typeof some) => {
+        const figures = each.map((run) =>
+          (['a', 'b'] as const).map((name) => ({ name, part: 'p', better: which, value: run[name] })),
+        );
+        return createBaseline(groupRuns(figures), conditions);
+      };
+      assert.deepEqual(judged(some), judged(others));
+    }),
+  );
+});
+
+test('computes a spread of 0 and a positive threshold for equal runs, also with a single outlier', () => {
+  for (const equal of [[2, 2, 2], [2], [1, 1, 1, 1, 90]]) assert.equal(logSpread(equal), 0);
+  assert.equal(lossThreshold(0), 0.08);
+});
+
+test('computes the median without changing the order of the values', () => {
+  const values = [3, 1, 2];
+  assert.deepEqual(summarize(values), { median: 2, lowest: 1, highest: 3 });
+  assert.deepEqual(values, [3, 1, 2]);
+  assert.deepEqual([median([100, 20, 3]), median([4, 1, 2, 10])], [20, 3]);
+});
+
+test('estimates the spread of the distribution from any number of runs', () => {
+  const random = seededRandom(1);
+  const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  for (const runs of [2, 3, 4, 5, 6, 9, 15]) {
+    const spreads = Array.from({ length: 4_000 }, () =>
+      logSpread(Array.from({ length: runs }, () => Math.exp(0.05 * normal()))),
+    );
+    const mean = spreads.reduce((sum, spread) => sum + spread, 0) / spreads.length;
+    assert.ok(Math.abs(mean - 0.05) < 0.003, `${runs} runs: ${mean}`);
+    assert.ok(median(spreads) > 0);
+  }
+});
+
+test('reports half the speed as a loss, however much the runs differ', () => {
+  fc.assert(
+    fc.property(values, (some) => {
+      const threshold = lossThreshold(logSpread(some));
+      assert.ok(threshold >= 0.08 && threshold <= 0.5);
+    }),
+  );
+});
+
+test('reports half the throughput and twice the cost as the same loss', () => {
+  assert.equal(lossShareOf('higher', 0.4, 0.2), 0.5);
+  assert.equal(lossShareOf('lower', 3, 6), 0.5);
+});
+
+const micro = (name: string, medianNs: number) => ({ name, medianNs, p99Ns: 9_999 });
+const calibration = micro('calibration', 500);
+
+test('compares the ratios of a route to the bare server for each client, and of a hot function to the calibration', () => {
+  const better = 'higher';
+  assert.deepEqual(ratiosOfResult({ routes: [sessionRoute], micro: [calibration, micro('a/b: c', 1_500)] }), [
+    { name: 'session: throughput over bare (wrk)', part: 'session', better, value: 0.4 },
+    { name: 'session: CPU of bare over that of the service (wrk)', part: 'session', better, value: 0.25 },
+    { name: 'a/b: c: cost in calibrations', part: 'micro', better: 'lower', value: 3 },
+  ]);
+});
+
+test('omits absolute times, ratios that are not positive, and figures that depend on the disk or on chance', () => {
+  const servers = [
+    { kind: 'service' as const, rounds: [measurement(0, null)] },
+    { kind: 'bare' as const, rounds: [measurement(100, null)] },
+  ];
+  const routes = [{ ...sessionRoute, servers }];
+  assert.deepEqual(ratiosOfResult({ routes, micro: [micro('a/b: c', 1_500)] }), []);
+  const some = [
+    calibration,
+    micro('a/b: append, synced', 1_500),
+    micro('a/b: append, not synced', 1_500),
+    { ...micro('a/b: grow', 1_500), worstNs: 99_999 },
+  ];
+  assert.deepEqual(
+    ratiosOfResult({ routes: [], micro: some }).map(({ name }) => name),
+    ['a/b: append, not synced: cost in calibrations'],
+  );
+});
+
+test('prints losses, gains, and figures that only the baseline or only the runs contain', () => {
+  const ratio = (name: string, value: number) => ({ name, part: 'p', better: 'higher' as const, values: [value] });
+  const storedAt = '2026-01-02T03:04:05.000Z';
+  const baseline = createBaseline([ratio('session', 0.31), ratio('match', 2), ratio('gone', 1)], {
+    ...conditions,
+    storedAt,
+    commit: 'abc123',
+  });
+  const verdict = (session: number, match: number) => {
+    const measured = [ratio('session', session), ratio('match', match), ratio('new', 1)];
+    return formatVerdict(baseline, compareWithBaseline(baseline.figures, measured));
+  };
+  assert.deepEqual(verdict(0.155, 2), [
+    'LOSS: session: 0.31 -> 0.155, 50.0 % slower; threshold 8.0 %',
+    'not measured now: gone',
+    'not in the baseline: new',
+    '1 of 2 figures lost speed beyond noise since the baseline of 2026-01-02, commit abc123.',
+  ]);
+  const [gain, , , summary, command] = verdict(0.31, 4);
+  assert.equal(gain, 'better: match: 2 -> 4, was 50.0 % slower; threshold 8.0 %');
+  assert.equal(summary, 'No loss: 1 of 2 figures are within noise of the baseline of 2026-01-02, commit abc123.');
+  assert.match(command!, /node bench\/check\/main\.ts --store$/);
+});
+
+test('warns about a busy machine, and about another machine but not another patch version of Node.js', () => {
+  const { machine } = smallResult;
+  assert.equal(busyMachineWarning({ ...machine, loadAverage: 1 }), null);
+  assert.match(busyMachineWarning({ ...machine, loadAverage: 1.1 })!, /^THIS MACHINE IS BUSY/);
+  const similar = { ...machine, system: 'Linux 7', node: 'v22.1.0', loadAverage: 9 };
+  assert.equal(differentMachineWarning(machine, similar), null);
+  assert.match(differentMachineWarning(machine, { ...machine, cpu: 'Another' })!, /^ANOTHER MACHINE: .*A CPU.*Another/);
+  assert.match(differentMachineWarning(machine, { ...machine, node: 'v24.0.0' })!, /^ANOTHER MACHINE/);
+});

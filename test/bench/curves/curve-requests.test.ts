@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pageLoadRequests, steadyLoadRequests } from '../../../bench/curves/curve-requests.ts';
+import { estimateSessionMemory, parseSessionsMax, readSessionsMax } from '../../../bench/curves/live-sessions-curve.ts';
+import { rateAtShare } from '../../../bench/curves/load-point.ts';
+import { drawBorrower } from '../../../bench/population/borrower.ts';
+import { seededRandom } from '../../../bench/population/random.ts';
+
+const borrower = drawBorrower(seededRandom(1));
+const sessionsOf = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ subId: `sub_${n}_`, key: `key_${n}`, borrower }));
+
+test('sends page loads with all keys equally, a fifth of them new sessions', () => {
+  const sessions = sessionsOf(30);
+  for (const count of [7, 1_000, 50_000]) {
+    const keys = Array.from({ length: count }, (_, n) => `key_${n}`);
+    const load = pageLoadRequests(sessions, keys);
+    const uses = Map.groupBy(load, ({ key }) => key!);
+    assert.deepEqual(new Set(uses.keys()), new Set(keys));
+    assert.equal(new Set([...uses.values()].map(({ length }) => length)).size, 1);
+    assert.equal(load.filter(({ path }) => path.endsWith('/session')).length, Math.floor(load.length / 5));
+    assert.ok(new Set(load.flatMap(({ path }) => /sub_id=(\w+)/.exec(path)?.[1] ?? [])).size > 20);
+  }
+});
+
+test('sends one income and four offer requests for each session, mixed within a lap', () => {
+  for (const count of [3, 14, 20]) {
+    const sessions = sessionsOf(count);
+    const load = steadyLoadRequests(sessions);
+    assert.equal(load.length, 5 * count);
+    for (const { subId, key } of sessions) {
+      const own = load.filter(({ path, body }) => path.includes(subId) || body?.includes(subId));
+      assert.deepEqual(own.map(({ method }) => method).sort(), ['GET', 'GET', 'GET', 'GET', 'POST']);
+      assert.ok(own.every((request) => request.key === key));
+    }
+  }
+  const load = steadyLoadRequests(sessionsOf(20));
+  for (let lap = 0; lap < 5; lap++) {
+    assert.equal(load.slice(20 * lap, 20 * lap + 20).filter(({ method }) => method === 'POST').length, 4);
+  }
+});
+
+test('rounds a share of saturation to a whole rate with a minimum', () => {
+  assert.deepEqual([rateAtShare(0.6, 12_345, 6), rateAtShare(0.05, 30, 0.3), rateAtShare(0.05, 0, 6)], [7_407, 67, 4]);
+});
+
+test('computes the memory of a session as the least-squares slope; null for a single point', () => {
+  const mebibyte = 2 ** 20;
+  const points = [1_000, 10_000, 100_000].map((sessions) => ({
+    sessions,
+    heapUsedMiB: 30 + (300 * sessions) / mebibyte,
+    rssMiB: 200 + (450 * sessions) / mebibyte,
+  }));
+  const { heapBytes, residentBytes } = estimateSessionMemory(points, 6, 5_000)!;
+  assert.deepEqual([Math.round(heapBytes), Math.round(residentBytes)], [300, 450]);
+  const scattered = [1, 4, 4].map((heapUsedMiB, sessions) => ({ sessions, heapUsedMiB, rssMiB: 1 }));
+  assert.equal(estimateSessionMemory(scattered, 6, 1)!.heapBytes, 1.5 * mebibyte);
+  assert.equal(estimateSessionMemory(points.slice(0, 1), 6, 5_000), null);
+});
+
+test('reads the default maximum of live sessions from the service, not from the environment', async (t) => {
+  process.env.SVC_MAX_SESSIONS = '7';
+  t.after(() => delete process.env.SVC_MAX_SESSIONS);
+  assert.ok((await readSessionsMax()) > 10_000);
+  assert.throws(() => parseSessionsMax('SVC_HOST 127.0.0.1 default'), /SVC_MAX_SESSIONS/);
+});

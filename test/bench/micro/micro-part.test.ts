@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { checkedParts } from '../../../bench/check/measure-ratios.ts';
+import { calibrationName, type PreparedBenchmark } from '../../../bench/micro/micro-benchmark.ts';
+import { listMicroBenchmarks, measureRepeatedly } from '../../../bench/micro/micro-part.ts';
+
+const micros = listMicroBenchmarks(true, 1_000);
+
+test('micro benchmarks have unique names that start with a folder of src', () => {
+  const all = listMicroBenchmarks(false, 1_000_000);
+  assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
+  for (const { name, call } of all) {
+    // The calibration belongs to no folder.
+    if (name === calibrationName) continue;
+    const folder = dirname(name.split(': ')[0]!);
+    assert.ok(existsSync(new URL(`../../../src/${folder}`, import.meta.url)), `${name}: there is no src/${folder}`);
+    assert.ok(call.length > 0, name);
+  }
+});
+
+test('limits the live sessions in the micro benchmark of the session store', () => {
+  const full = listMicroBenchmarks(false, 10_000).map(({ name }) => name);
+  assert.ok(full.some((name) => name.endsWith('get, 10,000 sessions')));
+  assert.ok(!full.some((name) => name.includes('100,000 sessions')));
+});
+
+test('runs every micro benchmark repeatedly and deletes its files', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-micro-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const place = { folder, quick: true };
+  for (const micro of micros) {
+    // Skips the largest catalog, whose preparation takes seconds and which differs only by its size.
+    if (micro.name.includes('10,000 offers')) continue;
+    if ('measure' in micro) {
+      const { medianNs, p99Ns, worstNs } = await micro.measure(place);
+      assert.ok(medianNs > 0 && medianNs <= p99Ns && p99Ns <= worstNs, micro.name);
+      continue;
+    }
+    const prepared = await micro.prepare(place);
+    for (let run = 0; run < 2; run++) {
+      prepared.beforeEach?.();
+      assert.ok((await prepared.run()) > 0, micro.name);
+    }
+    await prepared.close?.();
+  }
+  assert.deepEqual(await readdir(folder), []);
+});
+
+test('compares only the routes and the micro benchmarks with the baseline, together with their calibration', () => {
+  const names = checkedParts.map(({ name }) => name);
+  for (const name of ['session', 'click', 'micro']) assert.ok(names.includes(name), name);
+  for (const other of ['limits', 'history', 'crossover']) assert.ok(!names.includes(other), other);
+  assert.ok(micros.some(({ name }) => name === calibrationName));
+});
+
+const measure = (prepared: PreparedBenchmark) =>
+  measureRepeatedly({ name: 'a/b: c', call: 'one', prepare: () => prepared }, { folder: tmpdir(), quick: true });
+
+for (const [kind, given] of [
+  ['synchronous', (runs: number) => runs],
+  ['asynchronous', (runs: number) => Promise.resolve(runs)],
+] as const) {
+  test(`repeats a benchmark with ${kind} calls, prepares each run, and closes the benchmark at the end`, async () => {
+    let prepared = 0;
+    let runs = 0;
+    let closed = 0;
+    const { medianNs, p99Ns } = await measure({
+      calls: 10,
+      beforeEach: () => {
+        prepared++;
+      },
+      run: () => {
+        runs++;
+        assert.equal(prepared, runs);
+        return given(runs);
+      },
+      close: () => {
+        closed++;
+      },
+    });
+    assert.ok(runs > 3);
+    assert.equal(closed, 1);
+    assert.ok(medianNs >= 0 && p99Ns >= medianNs);
+  });
+}
+
+test('closes a benchmark and fails if a run throws or returns 0 or NaN', async () => {
+  let closed = 0;
+  const close = () => {
+    closed++;
+  };
+  await assert.rejects(measure({ calls: 1, run: () => 0, close }), /a\/b: c returned 0/);
+  await assert.rejects(measure({ calls: 1, run: () => Number.NaN, close }), /returned NaN/);
+  let runs = 0;
+  const third = () => {
+    if (++runs === 3) throw new Error('the third run');
+    return 1;
+  };
+  await assert.rejects(measure({ calls: 1, run: third, close }), /the third run/);
+  assert.equal(closed, 3);
+});

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { lastSustainedPoint } from '../../../bench/report/curves-section.ts';
+import { replaceResults, toMarkdown } from '../../../bench/report/markdown.ts';
+import { cpuRatios, throughputRatios } from '../../../bench/report/ratios.ts';
+import type { BenchResult } from '../../../bench/result/bench-result.ts';
+import { crossoverResult, curvePoint, measurement, sessionRoute, smallResult } from '../support/small-result.ts';
+
+const main = fileURLToPath(new URL('../../../bench/report/main.ts', import.meta.url));
+const empty: BenchResult = {
+  ...smallResult,
+  routes: [],
+  limits: [],
+  curves: [],
+  memory: null,
+  micro: [],
+  crossover: [],
+  history: [],
+};
+
+describe('ratios of routes', () => {
+  test('compare throughput within each round, and report the median round', () => {
+    assert.deepEqual(throughputRatios(sessionRoute, 'bare'), { median: 0.4, lowest: 0.3, highest: 0.5 });
+    assert.deepEqual(throughputRatios(sessionRoute, 'bare', 'synced'), { median: 0.8, lowest: 0.45, highest: 0.8 });
+    assert.equal(throughputRatios(sessionRoute, 'fastify'), null);
+  });
+
+  test('invert the ratio of CPU time, because less CPU time is better', () => {
+    assert.deepEqual(cpuRatios(sessionRoute, 'bare'), { median: 0.25, lowest: 0.1, highest: 0.5 });
+    const servers = sessionRoute.servers.map(({ kind }) => ({ kind, rounds: [measurement(1, null)] }));
+    assert.equal(cpuRatios({ servers }, 'bare'), null);
+  });
+});
+
+describe('toMarkdown', () => {
+  test('formats a result as the expected text', async () => {
+    const wanted = await readFile(new URL('./small-result.md', import.meta.url), 'utf8');
+    assert.equal(toMarkdown(smallResult), wanted);
+  });
+
+  test('omits parts that were not run, and describes only a quick run as indicative', () => {
+    assert.equal(toMarkdown(empty).split('\n').filter(Boolean).length, 1);
+    assert.match(toMarkdown(smallResult), /indicative only/);
+    assert.doesNotMatch(toMarkdown({ ...smallResult, quick: false }), /indicative only/);
+  });
+
+  test('marks missed targets, and limits that admit too many requests or get unexpected responses', () => {
+    const targets = [{ over: 'bare' as const, ratio: 0.41 }];
+    const [limit] = smallResult.limits;
+    const limits = [
+      { ...limit!, admitted: 501 },
+      { ...limit!, other: 1 },
+    ];
+    const markdown = toMarkdown({ ...empty, routes: [{ ...sessionRoute, targets }], limits });
+    assert.match(markdown, /\| 0\.41 +\| missed +\|/);
+    assert.match(markdown, /\| 501 +\| no +\|/);
+    assert.match(markdown, /\| 500 +\| no +\|/);
+  });
+
+  test('names routes and points at which the client was saturated', () => {
+    const [curve] = smallResult.curves;
+    const [first, ...others] = curve!.points;
+    assert.doesNotMatch(toMarkdown(smallResult), /client gave first|at its end too/);
+    const points = [{ ...first!, client: { ...first!.client, saturated: true } }, ...others];
+    const routes = [{ ...sessionRoute, clientSaturated: true }];
+    const markdown = toMarkdown({ ...empty, routes, curves: [{ ...curve!, points }] });
+    assert.match(markdown, /client gave first .* `session` \(wrk\): .* too high/);
+    assert.match(markdown, /Offered load: at 1,000 requests offered a second the client was at its end too/);
+  });
+
+  test('omits the chart of CPU times if the system does not provide CPU times', () => {
+    const crossover = [crossoverResult(40, 1, null, 1), crossoverResult(50, 1, 1, 1)];
+    const markdown = toMarkdown({ ...empty, crossover });
+    assert.ok(markdown.includes('| 40 ') && !markdown.includes('mermaid'));
+  });
+
+  test('escapes names so that they cannot end a table cell or add markup', () => {
+    const micro = [{ name: 'a|b <i>', medianNs: 1, p99Ns: 2 }];
+    assert.ok(toMarkdown({ ...empty, micro }).includes('| a\\|b &lt;i> |'));
+  });
+});
+
+test('ends the sustained rate where the service falls behind, rejects requests, or the client is saturated', () => {
+  const fine = curvePoint(1_000, 995);
+  const beyond = [
+    curvePoint(2_000, 1_900),
+    curvePoint(2_000, 2_000, 1),
+    { ...curvePoint(2_000, 2_000), failed: 1 },
+    { ...curvePoint(2_000, 2_000), client: { ...fine.client, saturated: true } },
+  ];
+  for (const point of beyond) assert.equal(lastSustainedPoint([curvePoint(3_000, 3_000), point, fine]), fine);
+  assert.equal(lastSustainedPoint([beyond[0]!]), null);
+  assert.equal(lastSustainedPoint([fine]), fine);
+});
+
+test('replaces only the text between the markers of bench/README.md, and rejects a text without markers', async () => {
+  const readme = await readFile(new URL('../../../bench/README.md', import.meta.url), 'utf8');
+  const once = replaceResults(readme, 'first\n');
+  const twice = replaceResults(once, 'second\n');
+  assert.ok(once.includes('first\n') && !twice.includes('first\n') && twice.includes('second\n'));
+  assert.equal(replaceResults(twice, 'first\n'), once);
+  assert.throws(() => replaceResults('# A README\n', 'first\n'), /no markers/);
+});
+
+test('prints the tables of a result file, and rejects an invalid file with one line', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'report-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const run = async (text: string) => {
+    const file = join(folder, 'result.json');
+    await writeFile(file, text);
+    return spawnSync(process.execPath, [main, file], { encoding: 'utf8' });
+  };
+  const { status, stdout } = await run(JSON.stringify(smallResult));
+  assert.deepEqual({ status, stdout }, { status: 0, stdout: toMarkdown(smallResult) });
+  for (const [text, problem] of [
+    ['', /^report: not a benchmark result: invalid JSON\n$/],
+    ['null', /^report: benchmark result does not have format 2; .*\n$/],
+  ] as const) {
+    const { status, stdout, stderr } = await run(text);
+    assert.deepEqual([status, stdout], [1, '']);
+    assert.match(stderr, problem);
+  }
+});

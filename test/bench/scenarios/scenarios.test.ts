@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { HttpCaller } from '../../../bench/load/http-caller.ts';
+import { drawBorrower } from '../../../bench/population/borrower.ts';
+import { seededRandom } from '../../../bench/population/random.ts';
+import { createStage } from '../../../bench/routes/run-scenario.ts';
+import {
+  lifecycleMix,
+  lifecycleRequestCounts,
+  lifecycleScenario,
+  shuffle,
+} from '../../../bench/scenarios/lifecycle-scenario.ts';
+import { incomeChangeRequests } from '../../../bench/scenarios/requests.ts';
+import { clickScenario, routeScenarios } from '../../../bench/scenarios/route-scenarios.ts';
+import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
+
+/** Proportions of a full run: 20,000 requests per round, each sent once, and 12,000 keys. */
+const roundRequests = 200;
+const keys = 120;
+
+let folder = '';
+let service: ServiceTarget;
+let caller: HttpCaller;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bench-scenarios-'));
+  service = await startServiceTarget({ folder, keys });
+  caller = new HttpCaller(service.port, 8);
+});
+after(async () => {
+  caller.close();
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+for (const scenario of [...routeScenarios, lifecycleScenario]) {
+  // Click redirects need no key.
+  if (scenario === clickScenario) continue;
+  test(`sends a round of ${scenario.name} with every key, however few sessions the round uses`, async () => {
+    const stage = createStage(caller, service.keys, roundRequests);
+    for (const round of [0, 1]) {
+      const requests = await scenario.prepare(stage, round);
+      const used = new Set(requests.flatMap(({ key }) => key ?? []));
+      assert.equal(used.size, keys);
+    }
+  });
+}
+
+test('changes the income of a session in every request to a value that the session never had', () => {
+  const random = seededRandom(5);
+  const session = (at: number) => ({ subId: `sub_${at}`, key: 'svc_key', borrower: drawBorrower(random) });
+  const sessions = Array.from({ length: 7 }, (_, at) => session(at));
+  const requests = [0, 1, 2, 40, 9_999].flatMap((round) => incomeChangeRequests(sessions, 30, round));
+  const bodies = requests.map(({ body }) => JSON.parse(body!) as { sub_id: string; fields: { annual_income: number } });
+  for (const { subId, borrower } of sessions) {
+    const sent = bodies.filter(({ sub_id }) => sub_id === subId).map(({ fields }) => fields.annual_income);
+    assert.ok(sent.length >= 20);
+    assert.equal(new Set([...sent, borrower.annual_income]).size, sent.length + 1);
+    assert.ok(sent.every((income) => Number.isInteger(income) && income >= 0 && income < 10_000_000));
+  }
+});
+
+test('keeps the ratios of the routes in a large mix, and includes every route in a small mix', () => {
+  assert.deepEqual(lifecycleRequestCounts(369), lifecycleMix);
+  assert.equal(lifecycleRequestCounts(36_900).inputs, 13_000);
+  const few = lifecycleRequestCounts(3);
+  assert.ok(Object.values(few).every((count) => count > 0));
+  assert.equal(few.analytics, 2);
+});
+
+test('shuffles items without losing one, in the same order for the same seed', () => {
+  const items = Array.from({ length: 100 }, (_, at) => at);
+  const shuffled = shuffle(items, seededRandom(1));
+  assert.deepEqual(
+    [...shuffled].sort((a, b) => a - b),
+    items,
+  );
+  assert.notDeepEqual(shuffled, items);
+  assert.deepEqual(shuffle(items, seededRandom(1)), shuffled);
+  assert.notDeepEqual(shuffle(items, seededRandom(2)), shuffled);
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { createOwnedFolder } from '../../../bench/target/owned-resources.ts';
+import { createApiKeys } from '../../../bench/target/service-target.ts';
+import { writeLiveSessions } from '../../../bench/target/write-live-sessions.ts';
+import { hashApiKey } from '../../../src/auth/api-key.ts';
+import { keyFilePath } from '../../../src/auth/key-file.ts';
+import { KeyRegistry } from '../../../src/auth/key-registry.ts';
+import { createMarketplace } from '../../../src/index.ts';
+
+let folder = '';
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bench-written-'));
+});
+after(() => rm(folder, { recursive: true }));
+
+test('restores prewritten sessions as live sessions with inputs', async () => {
+  const dataDir = await mkdtemp(join(folder, 'data-'));
+  const told = await writeLiveSessions(dataDir, {
+    count: 2_500,
+    keys: 10,
+    fields: 'required',
+    seed: 1,
+    sampleSize: 100,
+  });
+  assert.equal(new Set(told.map(({ subId }) => subId)).size, 100);
+  const marketplace = await createMarketplace({ dataDir, durability: 'write', maxSessions: 2_500 });
+  try {
+    const { key } = marketplace.keys.create({ account: 'any', vertical: 'personal-loans', mode: 'live' });
+    const partner = marketplace.partner(key);
+    for (const { subId } of told) {
+      const answer = await partner.getMarketplace({ sub_id: subId });
+      assert.ok(answer.ok, JSON.stringify(answer));
+    }
+    // The maximum of live sessions equals the requested number of sessions.
+    const oneMore = await partner.createSession({ referrer_tag: 'one-more' });
+    assert.equal(oneMore.ok ? 'created' : oneMore.error.error, 'SERVICE_UNAVAILABLE');
+  } finally {
+    await marketplace.close();
+  }
+});
+
+test('gives every session different inputs, and spreads the sessions with inputs over all sessions', async () => {
+  const wanted = { keys: 1, fields: 'all', seed: 1 } as const;
+  const all = await writeLiveSessions(await mkdtemp(join(folder, 'data-')), {
+    ...wanted,
+    count: 2_500,
+    sampleSize: 2_500,
+  });
+  assert.equal(new Set(all.map(({ borrower }) => JSON.stringify(borrower))).size, 2_500);
+  const some = await writeLiveSessions(await mkdtemp(join(folder, 'data-')), {
+    ...wanted,
+    count: 2_500,
+    sampleSize: 5,
+  });
+  // The same seed generates the same borrowers. The index of a borrower shows which session received the inputs.
+  const places = some.map(({ borrower }) =>
+    all.findIndex((each) => JSON.stringify(each.borrower) === JSON.stringify(borrower)),
+  );
+  assert.deepEqual(places, [0, 500, 1_000, 1_500, 2_000]);
+});
+
+test('creates many valid keys of one account at once', async () => {
+  const dataDir = await mkdtemp(join(folder, 'data-'));
+  const limits = { requestsPerMinute: 7, analyticsPerMinute: null, sessionsPerDay: 9 };
+  const keys = createApiKeys(dataDir, 3_000, limits);
+  assert.equal(new Set(keys.map(hashApiKey)).size, 3_000);
+  const register = KeyRegistry.openExisting(keyFilePath(dataDir));
+  const issued = register.list();
+  register.close();
+  assert.equal(issued.length, 3_000);
+  assert.equal(new Set(issued.map(({ id }) => id)).size, 3_000);
+  assert.equal(new Set(issued.map(({ number }) => number)).size, 3_000);
+  const { id: _, number: __, ...first } = issued[0]!;
+  for (const { id: _, number: __, ...other } of issued) assert.deepEqual(other, first);
+  assert.deepEqual(first.limits, limits);
+});
+
+test('deletes a folder when it is removed, but not after a call of keep', async () => {
+  const [removed, kept] = [await createOwnedFolder(folder, 'a-'), await createOwnedFolder(folder, 'b-')];
+  kept.keep();
+  for (const each of [removed, kept]) await each.remove();
+  assert.deepEqual([existsSync(removed.path), existsSync(kept.path)], [false, true]);
+});
+
+test('deletes the folder and stops the server if the process is interrupted', () => {
+  const modules = new URL('../../../bench/target/', import.meta.url).href;
+  const program = `
+    const { createOwnedFolder } = await import('${modules}owned-resources.ts');
+    const { startBaselineTarget } = await import('${modules}baseline-target.ts');
+    const folder = await createOwnedFolder('${tmpdir()}', 'bench-owned-');
+    const server = await startBaselineTarget('bare', [], folder.path);
+    process.stdout.write(folder.path + '\\n' + server.port, () => process.exit(7));
+  `;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+  assert.equal(status, 7, stderr);
+  const [path, port] = stdout.split('\n') as [string, string];
+  assert.ok(path.includes('bench-owned-') && !existsSync(path));
+  return assert.rejects(fetch(`http://127.0.0.1:${port}/`));
+});
