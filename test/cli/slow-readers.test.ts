@@ -49,11 +49,11 @@ async function readAll(readers: Readers): Promise<void> {
 }
 
 /**
- * Opens the connections and sends requests without reading responses. After each round it waits for a response on another connection,
- * so that the server has processed the round. Returns a function that closes the connections.
+ * Opens the connections and sends requests without reading responses. After each round it waits for a response of the operations
+ * listener, so that the server has processed the round. Returns a function that closes the connections.
  */
-async function sendUnread(readers: Readers): Promise<() => void> {
-  const watch = await open(readers);
+async function sendUnread(readers: Readers, operationsPort: number): Promise<() => void> {
+  const watch = await RawConnection.open(operationsPort);
   const connections = await Promise.all(Array.from({ length: readers.connections }, () => open(readers)));
   for (const { socket } of connections) socket.pause();
   const requests = requestOf(readers).repeat(readers.atOnce);
@@ -98,7 +98,7 @@ for (const engine of ['uws', 'node']) {
       const readBytes = peakBytes(pid);
       for (const attack of attacks) {
         resetPeak(pid);
-        const close = await sendUnread(attack);
+        const close = await sendUnread(attack, ports.operations);
         const moreBytes = peakBytes(pid) - readBytes;
         close();
         const name = `${attack.connections} connections, ${attack.path}`;
