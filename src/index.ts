@@ -1,8 +1,7 @@
 import { join, resolve } from 'node:path';
 import { isDate } from 'node:util/types';
 import { pino } from 'pino';
-import type { AllowedOrigin, AllowResult, RemoveResult } from './auth/embed-origin-registry.ts';
-import type { IssuedKey, RevokeResult } from './auth/key-registry.ts';
+import type { IssuedKey, RevokeResult } from './auth/api-key.ts';
 import {
   assertLimits,
   defaultKeyLimits,
@@ -10,6 +9,7 @@ import {
   type KeyLimitOverrides,
   type KeyLimits,
 } from './auth/rate-limits.ts';
+import type { AllowedOrigin, AllowResult, RemoveResult } from './auth/web-origin.ts';
 import { bounds } from './bounds.ts';
 import type { CatalogChange, CatalogSource } from './catalogs/catalog-store.ts';
 import type { PublicUrls } from './config/config.ts';
@@ -47,6 +47,7 @@ export type {
   Result,
   WidgetQuery,
 } from './embedded/partner-api.ts';
+export { FolderMissingError } from './files/data-files.ts';
 export { FolderInUseError } from './files/folder-lock.ts';
 export type { Explanation, MismatchCount, MismatchReason } from './matching/explain-offers.ts';
 export type { DailyView, DayView, RowsView, RowView, SummaryView } from './operations/analytics-views.ts';
@@ -55,7 +56,6 @@ export type { SessionView } from './operations/create-session.ts';
 export type { WidgetEmbedView } from './operations/embed-widget.ts';
 export type { MarketplaceView } from './operations/get-marketplace.ts';
 export type { InputsView } from './operations/submit-inputs.ts';
-export { FolderMissingError } from './server/open-data-folder.ts';
 export { InvalidCertificateError } from './tls/certificate.ts';
 export type { OfferView } from './verticals/personal-loans/offer-view.ts';
 export { personalLoans } from './verticals/personal-loans/personal-loans.ts';

@@ -15,6 +15,24 @@ export interface NewKey {
   readonly limits: KeyLimitOverrides;
 }
 
+/** An issued API key. The text of the key is not stored, so it is not included. */
+export interface IssuedKey {
+  /** Id of the key: `key_` and 12 hex digits. */
+  readonly id: string;
+  readonly number: number;
+  readonly account: number;
+  readonly accountName: string;
+  /** Path segment of the key's vertical. */
+  readonly vertical: string;
+  readonly mode: Mode;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly revokedAtMs: number | null;
+  readonly limits: KeyLimitOverrides;
+}
+
+export type RevokeResult = 'revoked' | 'already_revoked' | 'unknown';
+
 const limitParams = [
   ['requestsPerMinute', 'requests_per_minute'],
   ['analyticsPerMinute', 'analytics_per_minute'],

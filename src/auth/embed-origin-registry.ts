@@ -1,15 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { KeyFileWriter } from './key-file.ts';
-import { validateWebOrigin } from './web-origin.ts';
-
-export interface AllowedOrigin {
-  readonly account: number;
-  readonly accountName: string;
-  readonly origin: string;
-}
-
-export type AllowResult = 'allowed' | 'already_allowed';
-export type RemoveResult = 'removed' | 'not_allowed';
+import { type AllowedOrigin, type AllowResult, type RemoveResult, validateWebOrigin } from './web-origin.ts';
 
 /** An invalid account or origin. The message is one line and does not contain the input. */
 export class EmbedOriginError extends RangeError {

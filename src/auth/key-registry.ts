@@ -4,27 +4,17 @@ import { isoTimestampOrNull } from '../domain/calendar.ts';
 import { requestRules } from '../domain/errors.ts';
 import type { Mode } from '../domain/mode.ts';
 import { invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
-import { findInvalidMember, generateApiKey, hashApiKey, type NewKey, parseKeyExpiry } from './api-key.ts';
+import {
+  findInvalidMember,
+  generateApiKey,
+  hashApiKey,
+  type IssuedKey,
+  type NewKey,
+  parseKeyExpiry,
+  type RevokeResult,
+} from './api-key.ts';
 import { KeyFileWriter, limitColumnsSql, splitLimits } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
-
-/** An issued API key. The text of the key is not stored, so it is not included. */
-export interface IssuedKey {
-  /** Id of the key: `key_` and 12 hex digits. */
-  readonly id: string;
-  readonly number: number;
-  readonly account: number;
-  readonly accountName: string;
-  /** Path segment of the key's vertical. */
-  readonly vertical: string;
-  readonly mode: Mode;
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number | null;
-  readonly revokedAtMs: number | null;
-  readonly limits: KeyLimitOverrides;
-}
-
-export type RevokeResult = 'revoked' | 'already_revoked' | 'unknown';
 
 /** Issues, lists and revokes API keys in the key file (docs/contract.md#api-keys). */
 export class KeyRegistry extends KeyFileWriter {

@@ -1,5 +1,15 @@
 import { bounds } from '../bounds.ts';
 
+/** A web origin that may embed the widgets of an account. */
+export interface AllowedOrigin {
+  readonly account: number;
+  readonly accountName: string;
+  readonly origin: string;
+}
+
+export type AllowResult = 'allowed' | 'already_allowed';
+export type RemoveResult = 'removed' | 'not_allowed';
+
 const originExamples = 'like https://www.example.com or http://localhost:3000';
 
 /**

@@ -20,3 +20,14 @@ export function dataFiles(dataDir: string): DataFiles {
     analyticsStoreFile: join(dataDir, 'analytics.sqlite'),
   };
 }
+
+/** Error for a missing folder inside the data folder. A start would create an empty folder, and the data in other files would be lost. */
+export class FolderMissingError extends Error {
+  override readonly name = 'FolderMissingError';
+  readonly folder: string;
+
+  constructor(folder: string, details: string) {
+    super(`${folder} is missing, ${details}`);
+    this.folder = folder;
+  }
+}

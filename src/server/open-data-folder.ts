@@ -1,22 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { type DataFiles, dataFiles } from '../files/data-files.ts';
+import { type DataFiles, dataFiles, FolderMissingError } from '../files/data-files.ts';
 import { createPrivateFolder, restrictFolderToOwner } from '../files/durable-files.ts';
 import { lockFolder } from '../files/folder-lock.ts';
 import { openOrCreateSecretFile } from '../secrets/secret-file.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import type { ServiceOptions } from './service.ts';
-
-/** Error for a missing folder inside the data folder. A start would create an empty folder, and the data in other files would be lost. */
-export class FolderMissingError extends Error {
-  override readonly name = 'FolderMissingError';
-  readonly folder: string;
-
-  constructor(folder: string, details: string) {
-    super(`${folder} is missing, ${details}`);
-    this.folder = folder;
-  }
-}
 
 /**
  * Creates and locks the data folder, makes it accessible only to its owner, and loads the secrets. Throws `FolderInUseError` if

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
+import type { IssuedKey } from '../../auth/api-key.ts';
 import { keyFilePath } from '../../auth/key-file.ts';
-import { type IssuedKey, KeyRegistry, keyState, toIssuedKeyJson } from '../../auth/key-registry.ts';
+import { KeyRegistry, keyState, toIssuedKeyJson } from '../../auth/key-registry.ts';
 import { bounds } from '../../bounds.ts';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';

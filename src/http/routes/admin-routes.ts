@@ -1,14 +1,7 @@
 import { isIP } from 'node:net';
-import type { NewKey } from '../../auth/api-key.ts';
-import type { AllowedOrigin, AllowResult, RemoveResult } from '../../auth/embed-origin-registry.ts';
-import {
-  type IssuedKey,
-  type KeyVertical,
-  parseKeyRequest,
-  type RevokeResult,
-  toIssuedKeyJson,
-} from '../../auth/key-registry.ts';
-import { validateWebOrigin } from '../../auth/web-origin.ts';
+import type { IssuedKey, NewKey, RevokeResult } from '../../auth/api-key.ts';
+import { type KeyVertical, parseKeyRequest, toIssuedKeyJson } from '../../auth/key-registry.ts';
+import { type AllowedOrigin, type AllowResult, type RemoveResult, validateWebOrigin } from '../../auth/web-origin.ts';
 import { bounds } from '../../bounds.ts';
 import type { CancelSignal } from '../../domain/async.ts';
 import type { Clock } from '../../domain/clock.ts';
