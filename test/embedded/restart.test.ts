@@ -200,7 +200,12 @@ test('retains the daily counts of a capped offer until UTC midnight, also for a 
   afterwards(t, () => catalogs.remove());
   const clock = new ManualClock();
   const urls = { click: 'https://go.example' };
-  const start = () => createMarketplace({ dataDir, clock, urls, durability: 'write', catalogs: catalogs.sources });
+  const start = async () => {
+    const options = { dataDir, clock, urls, durability: 'write', catalogs: catalogs.sources } as const;
+    const marketplace = await createMarketplace(options);
+    afterwards(t, () => marketplace.close());
+    return marketplace;
+  };
   const first = await start();
   const { key } = first.keys.create({ account: 'caps', vertical: 'personal-loans', mode: 'live' });
   /** Returns the click URL of the offer for a new session; undefined if the offer is at its cap. */
@@ -236,7 +241,6 @@ test('retains the daily counts of a capped offer until UTC midnight, also for a 
 
   catalogs.write(withoutOffers(catalogs.first, ['cobalt-prime']));
   const fourth = await start();
-  afterwards(t, () => fourth.close());
   for (const url of links) assert.equal((await fourth.followClick(url)).kind, 'redirect');
   const summary = ok(await fourth.partner(key).queryAnalytics({ referrer_tag: 'caps' }));
   // The cap of four applied on both days, on the second day to the links of the removed offer.
