@@ -13,7 +13,14 @@ import type {
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import { noFigures, noWidgetEvents } from '../support/canned-analytics.ts';
-import { clickedRecord, createdRecord, reportedRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import {
+  clickedRecord,
+  confirmedRecord,
+  createdRecord,
+  reportedRecord,
+  subOf,
+  viewedRecord,
+} from '../support/ledger-records.ts';
 import { ProjectedStore } from './projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
@@ -83,6 +90,22 @@ describe('summary', () => {
     assert.equal(query(window).sessions, 3);
     const bySubs = query({ ...window, subs });
     assert.deepEqual([bySubs.sessions, bySubs.subsOutsideDates], [3, 2]);
+  });
+
+  it('is the same for a tag and for its sub_ids', () => {
+    const subs = Array.from({ length: 40 }, (_, serial) => subOf({ createdMs: noon - serial * dayMs, serial }));
+    for (const [serial, sub] of subs.entries()) {
+      apply(createdRecord(sub, { device: (serial % 5) as 0 }), viewedRecord(sub, ['a', 'b']));
+      if (serial % 2 === 0) apply(clickedRecord(sub, 'a', { valueMicros: 1_000 + serial }), confirmedRecord(sub, 'a'));
+      if (serial % 3 === 0) apply(clickedRecord(sub, 'b', { lender: 'Lender of a', valueMicros: 7 }));
+      if (serial % 4 === 0) apply(reportedRecord(sub, ['widget_loaded', 'offer_impression']));
+    }
+    const window = { fromDay: today - 35, toDay: today - 3, maturedFromDay: today - 38, today: today + 30 };
+    const byTag = query(window);
+    const { sessions, confirmedMicros, matured, topLenders } = byTag;
+    assert.deepEqual([sessions, matured.sessions, topLenders[0]?.clicks], [33, 23, 27]);
+    assert.deepEqual([confirmedMicros, matured.confirmedMicros], [16 * 40_000_000, 12 * 40_000_000]);
+    assert.deepEqual(query({ ...window, subs }), { ...byTag, subsOutsideDates: 7 });
   });
 
   it('lists up to 20 lenders by clicks, then by name', () => {

@@ -15,7 +15,7 @@ import {
 import { addSecret } from '../../src/secrets/secret-file.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller, loadId, WidgetCaller } from '../support/api-caller.ts';
-import { ChangeableCatalogs, withDailyCap } from '../support/changeable-catalogs.ts';
+import { ChangeableCatalogs, withDailyCap, withoutOffers } from '../support/changeable-catalogs.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
@@ -193,14 +193,19 @@ test('keeps a widget working without double counting', async (t) => {
   assert.deepEqual([summary.marketplace_views, summary.widget_events!.offers_rendered], [2, 3]);
 });
 
-test('retains the daily counts of a capped offer, also for a new cap, until UTC midnight', async (t) => {
+test('retains the daily counts of a capped offer until UTC midnight, also for a new cap, and the last cap of a removed offer', async (t) => {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
   const catalogs = new ChangeableCatalogs(fixture);
   afterwards(t, () => catalogs.remove());
   const clock = new ManualClock();
   const urls = { click: 'https://go.example' };
-  const start = () => createMarketplace({ dataDir, clock, urls, durability: 'write', catalogs: catalogs.sources });
+  const start = async () => {
+    const options = { dataDir, clock, urls, durability: 'write', catalogs: catalogs.sources } as const;
+    const marketplace = await createMarketplace(options);
+    afterwards(t, () => marketplace.close());
+    return marketplace;
+  };
   const first = await start();
   const { key } = first.keys.create({ account: 'caps', vertical: 'personal-loans', mode: 'live' });
   /** Returns the click URL of the offer for a new session; undefined if the offer is at its cap. */
@@ -228,8 +233,17 @@ test('retains the daily counts of a capped offer, also for a new cap, until UTC 
 
   clock.advance(12 * hourMs - 1);
   const third = await start();
-  afterwards(t, () => third.close());
   assert.equal(await link(third), undefined);
   clock.advance(1);
-  assert.ok(await link(third));
+  const links: string[] = [];
+  for (let session = 0; session < 5; session++) links.push((await link(third))!);
+  await third.close();
+
+  catalogs.write(withoutOffers(catalogs.first, ['cobalt-prime']));
+  const fourth = await start();
+  for (const url of links) assert.equal((await fourth.followClick(url)).kind, 'redirect');
+  const summary = ok(await fourth.partner(key).queryAnalytics({ referrer_tag: 'caps' }));
+  // The cap of four applied on both days, on the second day to the links of the removed offer.
+  const worth = worthUsd(fixture, ['cobalt-prime']);
+  assert.deepEqual([summary.offer_clicks, summary.rev_attributed], [9, 8 * worth]);
 });
