@@ -739,6 +739,36 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
+    name: 'handles no request that is hidden behind ambiguous framing or a body over the limit',
+    async run({ start, open }) {
+      const handled: string[] = [];
+      const handler: Handler = (x) => {
+        handled.push(x.path);
+        x.readBody((body) => x.reply(text(String(body.length))));
+      };
+      const listener = await start(handler, { bodyBytesMax: 1000 });
+      const hidden = post('/hidden', 'body', 'Connection: close\r\n');
+      const framed = (method: string, ...framing: string[]) =>
+        `${method} /carrier HTTP/1.1\r\nHost: test\r\n${framing.join('\r\n')}\r\n\r\n`;
+      const chunked = 'Transfer-Encoding: chunked';
+      const length = `Content-Length: ${hidden.length}`;
+      for (const carrier of [
+        framed('POST', `Content-Length: ${lastChunk.length + hidden.length}`, chunked) + lastChunk,
+        framed('POST', chunked, chunked) + lastChunk,
+        framed('GET', chunked) + lastChunk,
+        framed('POST', 'Content-Length: 0', length),
+        framed('POST', length, 'Content-Length: 0'),
+        post('/carrier', 'x'.repeat(70_000)),
+        chunkedHead('/carrier') + chunk('x'.repeat(70_000)) + lastChunk,
+      ]) {
+        const connection = await open(listener);
+        connection.send(carrier + hidden);
+        await connection.closed;
+      }
+      assert.deepEqual(new Set(handled), new Set(['/carrier']));
+    },
+  },
+  {
     name: 'replies 400 to a malformed head without calling the handler, and closes',
     async run({ start, open }) {
       let handled = 0;
@@ -773,7 +803,7 @@ export const listenerCases: readonly ListenerCase[] = [
   },
   {
     name: 'survives bytes that are not HTTP, and reads no body of an incomplete request',
-    async run({ start, open }) {
+    async run({ start, open, faults }) {
       const listener = await start((x) =>
         x.method === 'GET' ? hello(x) : x.readBody(() => assert.fail('a body was read')),
       );
@@ -792,6 +822,7 @@ export const listenerCases: readonly ListenerCase[] = [
         await connection.closed;
       }
       assert.equal((await ask(await open(listener), get('/'))).status, 200);
+      assert.deepEqual(faults, []);
     },
   },
   {
