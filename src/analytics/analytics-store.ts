@@ -15,10 +15,11 @@ import { SqliteProjectionState } from './sqlite-projection-state.ts';
 import { RetainedSessions, type RetentionRequest, SessionPruner, StoreRetention } from './store-retention.ts';
 
 /**
- * Store of the analytics figures: a SQLite file that one thread uses. Counters, sessions and the ledger cursor are committed together. A
- * follower that continues from `cursor` after a crash therefore counts each record exactly once.
+ * Analytics store: an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed
+ * together. After a crash, `LedgerFollower` therefore continues from `cursor` and counts each record exactly once.
  *
- * If a batch throws, the file is unchanged but the caches of this object are invalid: close the object and create another.
+ * If `applyBatch` throws, the file is unchanged, but the caches of this object are invalid. Then close the object and
+ * create a new one.
  */
 export class AnalyticsStore {
   readonly #database: Database;
@@ -49,7 +50,7 @@ export class AnalyticsStore {
       this.#cohortReader = new CohortReader(this.#database, sessions);
       this.#rowsReader = new RowsReader(this.#database, sessions);
       this.#experimentsReader = new ExperimentsReader(this.#database);
-      // A transaction locks the file only once. Without a transaction, SQLite would lock the file for each statement.
+      // One transaction per query locks the file only once; otherwise SQLite would lock the file for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
       const totals = totalsColumns.map((column, index) => `${column} AS ${totalsNames[index]}`);
@@ -112,7 +113,7 @@ export class AnalyticsStore {
     return this.#pruner.hasRowsToPrune;
   }
 
-  /** Deletes some rows of deleted sessions. Takes a few milliseconds. */
+  /** Deletes some rows of deleted sessions in a few milliseconds. */
   pruneRows(): void {
     this.#pruner.pruneRows();
   }

@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { ThreadAnalytics } from './thread-analytics.ts';
 
 interface RetentionTaskOptions {
-  /** Minimum age of sessions to delete, in days before today. */
+  /** Sessions created more than this number of days before today are deleted. */
   readonly retentionDays: number;
   readonly clock: Clock;
   readonly analytics: Pick<ThreadAnalytics, 'applyRetention'>;
@@ -19,9 +19,9 @@ interface RetentionTaskOptions {
 }
 
 /**
- * Deletes data older than the retention, at the start of the service and then every hour. A run archives the daily counters, removes the
- * sessions from analytics, and deletes the ledger segments that contain only removed sessions. A run may be interrupted after each step;
- * the next run completes the remaining steps.
+ * Deletes data older than the retention period, when the service starts and then every hour. A run archives the daily
+ * counters, removes the sessions from analytics, and deletes the ledger segments that contain only removed sessions. A
+ * run may be interrupted after each step; the next run completes the remaining steps.
  */
 export class RetentionTask {
   readonly #options: RetentionTaskOptions;
@@ -36,7 +36,10 @@ export class RetentionTask {
     this.#running = this.#run();
   }
 
-  /** Waits for a deletion of ledger segments in progress, but not for the aggregator thread. Repeated calls have no effect. */
+  /**
+   * Stops the task. Waits for a running deletion of ledger segments, but not for the aggregator thread. Repeated calls
+   * have no effect.
+   */
   async close(): Promise<void> {
     this.#closed = true;
     this.#closing.resolve(null);
