@@ -82,7 +82,7 @@ interface Prediction {
 
 /**
  * Computes how many servers the requested API keys need, and the bottleneck. Throws `CapacityError` if one server
- * cannot serve a single key or meets the latency target at no rate.
+ * cannot serve a single key, or cannot meet the latency target at any rate.
  */
 export function planCapacity(measurements: Measurements, mix: TrafficMix, request: PlanRequest): CapacityPlan {
   const key = calculateLoadPerKey(mix);

@@ -1,12 +1,18 @@
 import { bounds } from '../bounds.ts';
 
-/** Additional member of responses to test keys. It lists unknown names, so that developers notice misspelt ones. */
+/**
+ * Additional member of responses to test keys. The member lists unknown names of the request, so that developers notice
+ * misspelt names.
+ */
 export interface IgnoredNames {
-  /** Unknown members and query parameters of the request: at most 64, each cut to 64 characters. Absent if there are none. */
+  /**
+   * Unknown members and query parameters of the request: at most 64, each cut to 64 characters; absent if there are
+   * none.
+   */
   readonly ignored?: readonly string[];
 }
 
-/** Members and query parameters that each operation knows. */
+/** Names of the members and query parameters that each operation accepts. */
 export const knownRequestNames = {
   create_session: ['referrer_tag', 'user_agent', 'metadata'],
   submit_inputs: ['sub_id', 'fields'],

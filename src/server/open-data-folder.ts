@@ -7,7 +7,10 @@ import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import type { ServiceOptions } from './service.ts';
 
-/** Error for a missing folder inside the data folder. A start would create an empty folder, and the data in other files would be lost. */
+/**
+ * A folder inside the data folder is missing. The service does not start, because with an empty new folder it would
+ * delete data in other files.
+ */
 export class FolderMissingError extends Error {
   override readonly name = 'FolderMissingError';
   readonly folder: string;
@@ -36,7 +39,10 @@ export function openDataFolder({ dataDir, secretFile, logger }: ServiceOptions, 
   return openOrCreateSecretFile(secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
 }
 
-/** Throws `FolderMissingError` if the ledger is missing although analytics exist, because an empty ledger would delete the analytics. */
+/**
+ * Throws `FolderMissingError` if the ledger is missing although analytics exist, because a start with an empty ledger
+ * would delete the analytics.
+ */
 function assertLedgerFolder({ ledgerFolder, analyticsStoreFile }: DataFiles): void {
   if (existsSync(ledgerFolder) || !existsSync(analyticsStoreFile)) return;
   throw new FolderMissingError(
