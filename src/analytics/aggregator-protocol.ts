@@ -51,8 +51,7 @@ export type MessageFromAggregator =
 
 /**
  * Copies the listed sub_ids into one array, because a message with 500 arrays takes 300 µs and a message with one array
- * 12 µs. `SessionReader.findListed` accepts arrays that contain several sub_ids. Throws a TypeError if the query has no
- * filter.
+ * 12 µs. `SessionReader` accepts arrays that contain several sub_ids. Throws a TypeError if the query has no filter.
  */
 export function packQuery<Parameter extends CohortQuery>(query: Parameter): Parameter {
   const { referrerTag, subs } = query;

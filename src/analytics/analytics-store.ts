@@ -93,17 +93,20 @@ export class AnalyticsStore {
     return this.#retainedSessions.fromDay;
   }
 
-  /** Archives and deletes old sessions, see `StoreRetention.apply`. */
+  /**
+   * Archives the counters of sessions older than the retention period, then deletes the sessions (see
+   * `StoreRetention.apply`).
+   */
   applyRetention(archive: CounterArchive, request: RetentionRequest): void {
     if (this.#cursor !== null) this.#retention.apply(archive, request, this.#cursor);
   }
 
-  /** Copies archived counters into the store, see `StoreRetention.restoreArchive`. */
+  /** Copies archived counters into the store if the archive contains newer days than the store. */
   restoreArchive(archive: CounterArchive): void {
     this.#retention.restoreArchive(archive, this.#projectionState);
   }
 
-  /** First ledger position that the store needs, see `StoreRetention.firstNeededPosition`. */
+  /** Returns the first ledger position that the store, or a rebuild of the store, still needs. */
   firstNeededPosition(archive: CounterArchive): number {
     return this.#cursor === null ? 0 : this.#retention.firstNeededPosition(archive, this.#cursor);
   }

@@ -8,8 +8,8 @@ import { totalsColumns, totalsNames } from './projection-state.ts';
 
 /**
  * Stores, for each ledger segment with session creations, the latest cohort day of these sessions. All records of a
- * session follow its creation record. Segments before `firstSegmentSince(day)` therefore contain no records of sessions
- * created on or after that day.
+ * session follow its creation record. Segments before the first segment with a session created on or after a day
+ * therefore contain no records of such sessions.
  */
 export class LedgerSegmentIndex {
   readonly #writer: RowWriter;

@@ -39,7 +39,7 @@ export class ReadOnlyAnalytics implements Analytics {
     return this.#inTransaction((sessions) => new RowsReader(this.#database, sessions).listRows(query));
   }
 
-  /** Counts referrer tags, see `ExperimentsReader.countTags`. */
+  /** Returns the number of referrer tags per account, vertical and mode. */
   countTags(): TagCount[] {
     return this.#inTransaction(() => new ExperimentsReader(this.#database).countTags());
   }

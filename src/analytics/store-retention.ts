@@ -29,7 +29,7 @@ export class RetainedSessions {
     return this.#fromDay;
   }
 
-  /** Smallest key of a retained session, see `SqliteProjectionState.retainedFromKey`. */
+  /** Smallest key of a retained session; empty if every session is retained. */
   get fromKey(): SubIdKey {
     return this.#fromKey;
   }

@@ -53,7 +53,10 @@ export interface ThreadAnalytics extends Analytics, PayoutStateReader {
    * `AnalyticsUnavailableError`.
    */
   getTotals(): Promise<ProjectionTotals>;
-  /** Returns a page of experiments, see `ExperimentsReader.listAfter`. Rejects with `AnalyticsUnavailableError`. */
+  /**
+   * Returns up to `bounds.experimentsPerPage` experiments with numbers greater than `afterNumber`. Rejects with
+   * `AnalyticsUnavailableError`.
+   */
   listExperiments(afterNumber: number): Promise<readonly ExperimentRow[]>;
   /**
    * Deletes sessions older than the retention period, once all records appended so far are projected (see

@@ -108,7 +108,7 @@ export class ClickRecordLimiter implements LedgerSubscriber {
   }
 
   /**
-   * Counts a click that was recorded before a restart. While the service runs, `tryConsume` counts a click before it is
+   * Counts a click that was recorded before a restart. While the service runs, clicks are counted before they are
    * recorded.
    */
   apply(record: LedgerRecord): void {

@@ -20,7 +20,10 @@ export const knownRequestNames = {
   query_analytics: ['referrer_tag', 'sub_id_list', 'date_from', 'date_to', 'granularity', 'limit', 'cursor'],
 } as const;
 
-/** Lists the names that are not in `known`, without repeats, in their original order, and within the limits of {@link IgnoredNames}. */
+/**
+ * Lists the names that are not in `known`, without repeats, in their original order. Applies the limits of the member
+ * `ignored`.
+ */
 export function collectIgnoredNames(names: Iterable<string>, known: readonly string[]): readonly string[] {
   const ignored = new Set<string>();
   for (const name of names) {

@@ -51,10 +51,7 @@ export interface ShowOffersDeps {
   readonly ledger: Ledger;
   /** Queue that runs one explanation at a time, so that requests with `explain` slow down only each other. */
   readonly explanations: SerialQueue;
-  /**
-   * Called if the ledger could not accept a view. Clicks on the offers of this view will not be counted. Raises an
-   * alert.
-   */
+  /** Called if the ledger could not accept a view. Clicks on the offers of this view will not be counted. */
   readonly onViewLost: () => void;
 }
 
