@@ -26,12 +26,13 @@ const schemaVersion = 4;
  *   read without scanning earlier sessions. One row contains the concatenated sub_ids of several sessions of a batch,
  *   because one index entry per session would make the aggregator 20 % slower. The primary key starts with the day,
  *   because most rows of a batch have the same day.
- * - `payout`: what a lender owes for a click, by `txid` (docs/contract.md#confirmations). The reversal columns are null
- *   until the payout is reversed.
+ * - `payout`: amounts that a lender owes for a click, by `txid` (docs/contract.md#confirmations). The reversal columns
+ *   are null until the payout is reversed.
  * - `ledger_segment`: ledger segments with session creations, and the latest cohort day of these sessions.
- * - `shown`: offer numbers as LEB128 varints, in the order of first showing; null for none.
- * - `widget_events`: counts as LEB128 varints in the order of `widgetEventTypes`; null for none. Daily widget counts
- *   have their own table, because most sessions have no widget.
+ * - `shown`: numbers of the shown offers as LEB128 varints, in the order in which the offers were first shown; null
+ *   without offers.
+ * - `widget_events`: event counts as LEB128 varints, in the order of `widgetEventTypes`; null without events. Daily
+ *   widget counts have their own table, because most sessions have no widget.
  */
 const createTablesSql = `
   CREATE TABLE progress (

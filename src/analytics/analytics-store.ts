@@ -18,8 +18,8 @@ import { RetainedSessions, type RetentionRequest, SessionPruner, StoreRetention 
  * Analytics store: an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed
  * together. After a crash, `LedgerFollower` therefore continues from `cursor` and counts each record exactly once.
  *
- * If `applyBatch` throws, the file is unchanged, but the caches of this object are invalid. Then close the object and
- * create a new one.
+ * If `applyBatch` throws, close the store and open a new one, because the caches of this object are invalid although
+ * the file is unchanged.
  */
 export class AnalyticsStore {
   readonly #database: Database;
@@ -74,7 +74,9 @@ export class AnalyticsStore {
     return this.#cursor?.position ?? 0;
   }
 
-  /** Runs one transaction. `read` applies records and returns the ledger cursor after these records. */
+  /**
+   * Applies a batch of records in one transaction. `read` applies the records and returns the ledger cursor after them.
+   */
   applyBatch(read: (projection: LedgerProjection) => LogCursor): void {
     const projection = new LedgerProjection(this.#projectionState);
     this.#cursor = this.#database

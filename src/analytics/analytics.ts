@@ -50,7 +50,7 @@ export interface CohortQuery extends CohortFilter {
 }
 
 export interface SummaryQuery extends CohortQuery {
-  /** Current day number. Sessions older than 45 days are matured. */
+  /** Day number of the current day (UTC). Sessions older than 45 days are matured. */
   readonly today: number;
   /**
    * First cohort day of the `matured` figures, which end at `toDay`. Must not be after `fromDay`; default: `fromDay`.
@@ -96,7 +96,7 @@ export interface DailyResult extends RetentionCoverage {
 }
 
 export interface DayMetrics extends CohortMetrics {
-  /** Cohort day (day number). */
+  /** Day on which the sessions were created, as a day number (UTC). */
   readonly day: number;
   /** Whether the sessions of the day are older than 45 days. */
   readonly matured: boolean;

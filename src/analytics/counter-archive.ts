@@ -10,8 +10,8 @@ import { LogDamagedError } from '../event-log/segment-reader.ts';
  *
  *     header; per experiment: its name, its day counters, its lender counters; footer
  *
- * A record is a msgpack array whose first element is the kind of the record. Ledger records have other kinds. New
- * members are added only at the end.
+ * A record is a msgpack array whose first element is the kind of the record. The kinds differ from the kinds of ledger
+ * records. New members are added only at the end of a record.
  */
 export type ArchiveRecord = ArchiveHeader | ArchivedExperiment | ArchivedDay | ArchivedLender | ArchiveFooter;
 
@@ -23,7 +23,7 @@ type ArchiveHeader = readonly [
   /** Archived cohort days: from `fromDay` (inclusive) to `untilDay` (exclusive), as day numbers. */
   fromDay: number,
   untilDay: number,
-  /** All earlier ledger records belong to sessions created before `untilDay`. */
+  /** All ledger records before this position belong to sessions created before `untilDay`. */
   ledgerFromPosition: number,
 ];
 

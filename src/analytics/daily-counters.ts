@@ -146,7 +146,7 @@ function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, 
 
 /**
  * Converts archived widget counts to the event types of this release. The release that wrote the archive may have had
- * fewer or more types.
+ * fewer or more event types.
  */
 function normalizeWidgetCounts(widgetEvents: WidgetCounts): number[] {
   return widgetEventTypes.map((_, type) => widgetEvents[type] ?? 0);

@@ -156,7 +156,7 @@ export class LedgerFollower {
   }
 
   /**
-   * Deletes the store. Reads the whole archive before: if the archive is damaged, only the store still has the
+   * Deletes the store. First reads the whole archive, because with a damaged archive only the store still has the
    * counters.
    */
   #deleteStore(): void {
@@ -179,7 +179,7 @@ function describeMissingRecords(ledgerFolder: string, ledgerFromPosition: number
 }
 
 interface RebuildOptions {
-  /** Paths of the analytics data. An existing store must be closed. */
+  /** Paths of the analytics data. The analytics store must be closed. */
   readonly files: DataFiles;
   /** Position of the last record of the ledger. */
   readonly upToPosition: number;

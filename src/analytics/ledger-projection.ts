@@ -45,8 +45,8 @@ export class LedgerProjection {
   readonly newClicks: CountedClick[] = [];
   readonly revenue: RevenueProjection;
   /**
-   * Index of the first `#indexedClicks` elements of `newClicks` by session and offer. Extended only when a confirmation
-   * searches for a click.
+   * Index of the first `#indexedClicks` elements of `newClicks` by session and offer. The index is extended only when a
+   * confirmation searches for a click.
    */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
@@ -147,8 +147,8 @@ export class LedgerProjection {
   }
 
   /**
-   * Counts widget events. The ledger contains no repeated events, because the main thread drops them before it appends
-   * the record.
+   * Counts widget events. The ledger contains no repeated events, because the main thread drops such events before it
+   * appends a record.
    */
   #applyWidgetEvents(session: ProjectedSession, [, wallMs, sub, , , types]: WidgetEventsReported): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);

@@ -122,6 +122,6 @@ export const zeroTotals: Readonly<ProjectionTotals> = {
   unsoundConfirmations: 0,
 };
 
-/** Names of the totals, and the columns of the table `progress` that contain them, in the same order. */
+/** Names of the projection totals, and the columns of the table `progress` that store the totals, in the same order. */
 export const totalsNames = Object.keys(zeroTotals) as (keyof ProjectionTotals)[];
 export const totalsColumns = totalsNames.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));

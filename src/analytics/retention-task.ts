@@ -14,7 +14,7 @@ interface RetentionTaskOptions {
   readonly onDeleted: (deleted: { readonly retainedFromDay: number; readonly segments: number }) => void;
   /** Called when a run fails. The task retries the run. */
   readonly onError: (error: unknown) => void;
-  /** Called after the first success that follows a failure. */
+  /** Called after the first successful run that follows a failed run. */
   readonly onRecovered: () => void;
 }
 

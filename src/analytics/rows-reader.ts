@@ -62,8 +62,8 @@ export class RowsReader {
   }
 
   /**
-   * Finds the first `limit + 1` sessions of the window. The last of them shows that there is a next page. Usually one
-   * or two days are read, because ledger order is nearly the order of days. If the clock was set back, sessions of
+   * Finds the first `limit + 1` sessions of the window. If all of these sessions exist, there is a next page. Usually
+   * one or two days are read, because ledger order is nearly the order of days. If the clock was set back, sessions of
    * different days alternate in the ledger, and more days are read.
    */
   #findByTag(query: RowsQuery): StoredSession[] {

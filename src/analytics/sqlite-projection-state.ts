@@ -16,7 +16,7 @@ interface StoredClick {
 type ShownOffersRow = [position: number, shown: Uint8Array | null];
 type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number | null, reversedMs: number | null];
 
-/** Reads clicks and payouts from the store. Caches nothing, because confirmations are rare. */
+/** Reads clicks and payouts from the store without a cache, because confirmations are rare. */
 export class SqliteRevenueState {
   readonly #retainedSessions: RetainedSessions;
   readonly #selectSession: Statement<[Uint8Array], ShownOffersRow>;
@@ -130,7 +130,7 @@ class NumberTable {
   /**
    * Returns the number of the row with these values, or null.
    *
-   * @param key identifies `values` in the cache
+   * @param key cache key of `values`
    */
   find(key: string, values: readonly SqlValue[] = [key]): number | null {
     const cached = this.#cache.get(key);

@@ -39,8 +39,8 @@ export class RetainedSessions {
   }
 
   /**
-   * Sets the day. Requires a transaction. After an error, do not use this object any more, because it may differ from
-   * the file.
+   * Sets the first day whose sessions are retained. Requires an open transaction. After an error, do not use this
+   * object any more, because it may differ from the file.
    */
   retainFrom(day: number): void {
     this.#updateFromDay.run(day);
@@ -118,7 +118,7 @@ export class SessionPruner {
 }
 
 export interface RetentionRequest {
-  /** Current day number. */
+  /** Day number of the current day (UTC). */
   readonly today: number;
   /** Number of days before `today` for which sessions are retained. */
   readonly retentionDays: number;

@@ -91,8 +91,8 @@ interface PendingQuery {
  *
  * Accepts queries while the thread is running. A query is queued until its ledger position is durable and fewer than
  * `bounds.analyticsQueriesInFlightMax` queries are sent. A query that is cancelled while it is queued is never sent to
- * the thread. When the thread exits, all queries are rejected. They are not sent again, because callers have their own
- * deadlines.
+ * the thread. When the thread exits, all queries are rejected. Rejected queries are not sent again, because callers
+ * have their own deadlines.
  */
 class AggregatorThread implements ThreadAnalytics {
   readonly started: Promise<void>;

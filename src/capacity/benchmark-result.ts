@@ -74,7 +74,7 @@ type BenchmarkResult = Static<typeof ResultSchema>;
 
 /**
  * Removes the members that a plan does not use and the measurements of other servers from a benchmark result. Returns
- * JSON.
+ * the shortened result as JSON text.
  */
 export function trimBenchmarkResult(text: string): string {
   const result = resultValidator.Clean(parseBenchmarkResult(text)) as BenchmarkResult;
@@ -160,8 +160,8 @@ function readLoadCurve({ curves }: BenchmarkResult): LoadCurve {
 function readSessionMemory({ memory }: BenchmarkResult): SessionMemory {
   if (memory === null || memory.points.length === 0) throw missingMeasurementError('the memory use of live sessions');
   const { heapBytes, residentBytes, sessionsMax } = memory;
-  // The larger value is used, because the operating system frees pages late, which makes the growth of resident memory
-  // unreliable in a short run.
+  // The larger of resident and heap memory is used, because the operating system frees pages late, which makes the
+  // growth of resident memory unreliable in a short run.
   const resident = Math.max(residentBytes, heapBytes);
   if (resident <= 0) throw missingMeasurementError('a usable value of the memory use of live sessions');
   const points = memory.points.toSorted((one, other) => one.sessions - other.sessions);

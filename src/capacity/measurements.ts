@@ -1,6 +1,6 @@
 import type { RouteName } from './traffic-mix.ts';
 
-/** Measurements of one server, from which a plan is computed. */
+/** Measurements of one server, from which a capacity plan is computed. */
 export interface Measurements {
   readonly box: MeasuredBox;
   /** CPU time per request of each route in microseconds, under full load. */
@@ -44,7 +44,7 @@ export interface LoadPoint {
   readonly p99Ms: number;
   /** CPU time per request of all threads, in microseconds. */
   readonly cpuMicros: number;
-  /** Whether the client was saturated, so that the latency includes delays of the client. */
+  /** Whether the benchmark client was saturated, so that the measured latency includes delays of the client. */
   readonly clientSaturated: boolean;
 }
 

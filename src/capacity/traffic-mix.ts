@@ -198,7 +198,7 @@ export function calculateLoadPerKey(mix: TrafficMix): KeyLoad {
   };
 }
 
-/** No plan is possible, because a file is invalid or the server is too small. The error message is one line. */
+/** No plan is possible, because a file is invalid or the server is too small. The error message is a single line. */
 export class CapacityError extends Error {
   override readonly name = 'CapacityError';
 }

@@ -16,11 +16,11 @@ import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts'
  * revenue. Counts two days, so that the earlier count still exists after the wall clock was set back past midnight.
  */
 class OfferCapState {
-  /** Daily cap in clicks; null until the catalog with the cap is active. */
+  /** Maximum number of clicks per day that book revenue; null until the catalog with the cap is active. */
   dailyCap: number | null = null;
   /**
-   * Time at which a catalog without the offer was activated, or null. The cap still applies to links that were shown
-   * before the removal.
+   * Time at which the offer was removed from the active catalog, or null. The cap still applies to links that were
+   * shown before the removal.
    */
   removedMs: number | null = null;
   readonly randomId: RandomOfferId;
@@ -113,7 +113,7 @@ function isCountedClick(
 
 /** Effect of an offer's daily cap on a click. */
 interface CapDecision {
-  /** Whether the cap of the day is reached, so that the click has no value. */
+  /** Whether the offer has reached its cap of the day, so that the click books no revenue. */
   readonly atCap: boolean;
   /** Value of `withinDailyCap` in the click's record; undefined for an offer without a cap. */
   readonly withinDailyCap: boolean | null | undefined;
@@ -226,7 +226,7 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /**
-   * Activates the caps of a catalog from `nowMs` on. Call `loadHistory` before. The cap of a removed offer applies as
+   * Activates the caps of a catalog from `nowMs` on. Call `loadHistory` first. The cap of a removed offer applies as
    * long as the replaced catalog with the offer is retained (docs/contract.md#daily-caps).
    */
   activate(catalog: CompiledCatalog, nowMs: number): void {

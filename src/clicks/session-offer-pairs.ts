@@ -105,7 +105,7 @@ function minuteOf(sub: Uint8Array): number {
   return Math.floor(decodeSubId(sub).createdMs / minuteMs);
 }
 
-/** Offset, in a sub_id, of the random bytes that identify a session. */
+/** Offset of the random bytes of a sub_id that identify the session. */
 const randomOffset = 14;
 const initialSlots = 64;
 

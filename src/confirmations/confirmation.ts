@@ -17,7 +17,7 @@ export interface Confirmation {
   readonly amountMicros: number;
   readonly occurredMs: number;
   /**
-   * Click data from the click_id; null without a click_id. Needed to recreate a click that has no record
+   * Click data from the click_id; null without a click_id. The data is needed to recreate a click that has no record
    * (docs/contract.md#clicks-without-a-record).
    */
   readonly click: ClickEvidence | null;

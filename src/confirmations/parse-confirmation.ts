@@ -90,8 +90,8 @@ interface ReferencedClick {
 }
 
 /**
- * Finds the click of a row by its click_id, or by its sub_id and svc_offer_id. If the row has all of them, they must
- * match. A member with the value null counts as absent.
+ * Finds the click of a row by its click_id, or by its sub_id and svc_offer_id. If the row contains all three, they must
+ * identify the same click. A member with the value null counts as absent.
  */
 function parseClick(
   { subIds, clickIds }: ParseConfirmationDeps,

@@ -68,7 +68,10 @@ function sessionKey({ sub }: PayoutKey): string {
   return Buffer.from(sub).toString('latin1');
 }
 
-/** Formats a key of the map of clicks. The key is unambiguous, because offer ids and txids contain no spaces. */
+/**
+ * Returns the key of a click in the map `#clicks`. The key is unambiguous, because offer ids and txids contain no
+ * spaces.
+ */
 function clickKey(key: PayoutKey): string {
   return `${sessionKey(key)} ${key.offerId}`;
 }

@@ -51,7 +51,10 @@ export interface SummaryView extends MetricsView, IgnoredNames {
   readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
   readonly by_device: Readonly<Record<string, MetricsView>>;
   readonly widget_events: WidgetEventsView;
-  /** First day with retained sessions. Figures of a tag include earlier sessions; rows and figures of listed sub_ids do not. */
+  /**
+   * First day with retained sessions. Figures of a referrer tag include sessions created before this day; rows and
+   * figures of listed sub_ids do not.
+   */
   readonly sessions_kept_from: string | null;
   readonly as_of: string | null;
 }

@@ -17,7 +17,7 @@ type ApiOperationsDeps = CreateSessionDeps &
 export type ApiOperations = ReturnType<typeof createApiOperations>;
 
 /**
- * Creates the API operations. They require an authenticated caller within its rate limits. The HTTP routes and the
+ * Creates the API operations for authenticated callers that are within their rate limits. The HTTP routes and the
  * embedded API share these operations. If a request creates no session, its reservation in the daily session limit is
  * released (docs/contract.md#sessions-per-day).
  */

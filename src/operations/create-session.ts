@@ -28,7 +28,7 @@ export interface CreateSessionDeps {
   readonly sessionTtlMs: number;
 }
 
-/** The session object (docs/contract.md#session-members). */
+/** Session in API responses (docs/contract.md#session-members). */
 export interface SessionView extends IgnoredNames {
   readonly sub_id: string;
   readonly referrer_tag: string;
@@ -91,7 +91,7 @@ export async function createSession(
       digests = found.digests;
     }
     // The Idempotency-Key was removed from the store after `isIdempotentRepeat` found it, so this request has no
-    // reservation in the daily session limit. A retry gets a reservation.
+    // reservation in the daily session limit. A retry of the request gets a reservation.
     if (quota === null) return unavailable(bounds.retryAfterSeconds);
 
     tagReservation = deps.referrerTags.reserve(tenant, request.referrerTag);
@@ -113,8 +113,8 @@ export async function createSession(
 }
 
 /**
- * Whether an earlier request used this Idempotency-Key. If so, a further request with the key creates no session,
- * whatever its payload.
+ * Whether an earlier request used this Idempotency-Key. A further request with a used key creates no session, whatever
+ * its payload.
  */
 export function isIdempotentRepeat(
   { idempotencyKeys }: Pick<CreateSessionDeps, 'idempotencyKeys'>,
@@ -183,8 +183,8 @@ function isTextWithin(value: unknown, charactersMax: number): value is string {
 }
 
 /**
- * Checks the number of metadata entries, and the types and lengths of their names and values. Only names and strings
- * can be too long.
+ * Checks the number of metadata entries, and the types and lengths of their names and values. Only names and string
+ * values need a length check.
  */
 function isMetadata(value: unknown): value is SessionMetadata {
   if (!isJsonObject(value)) return false;

@@ -38,8 +38,8 @@ export interface ClickRequest {
   readonly v: string;
   readonly userAgent: string;
   /**
-   * True for all methods except GET, such as HEAD: these requests redirect, but are not recorded and cannot be
-   * confirmed.
+   * True for all methods except GET, such as HEAD: such a request redirects, but is not recorded as a click and cannot
+   * be confirmed.
    */
   readonly isHead: boolean;
 }

@@ -20,7 +20,7 @@ export interface MarketplaceRequest {
   readonly format?: string | undefined;
   readonly max_offers?: string | undefined;
   readonly sort?: string | undefined;
-  /** `true` or `false`. The value `true` requires a test key and `format=json`. */
+  /** Must be `true` or `false`. The value `true` requires a test key and `format=json`. */
   readonly explain?: string | undefined;
 }
 
@@ -118,8 +118,8 @@ export function getMarketplace(
 ): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
   const valid = validateMarketplaceRequest(deps, tenant, request, jsonFormats);
   if (!valid.ok) return valid;
-  // The members are listed, because a rest pattern would take 5 % of the main thread's time for requests with a cached
-  // ranking.
+  // The members are listed one by one, because a rest pattern would take 5 % of the main thread's time for requests
+  // with a cached ranking.
   const { subId, session, borrower, revision, readiness, sort, maxOffers, explain } = valid.value;
   return showOffers(deps, session, {
     subId,

@@ -21,8 +21,8 @@ export const knownRequestNames = {
 } as const;
 
 /**
- * Lists the names that are not in `known`, without repeats, in their original order. Applies the limits of the member
- * `ignored`.
+ * Lists the names that are not in `known`, without repeats, in their original order. Limits the number and the length
+ * of the listed names.
  */
 export function collectIgnoredNames(names: Iterable<string>, known: readonly string[]): readonly string[] {
   const ignored = new Set<string>();

@@ -28,8 +28,8 @@ import type { Readiness } from '../verticals/pocket-fields.ts';
 import { type OfferList, productOf } from '../verticals/products.ts';
 
 /**
- * The selected and priced offers of one response. HTTP routes render this result as JSON; the embedded API converts it
- * to objects.
+ * Selected and priced offers of one response. HTTP routes render this result as JSON; the embedded API converts it to
+ * objects.
  */
 export interface OffersResult extends OfferList {
   readonly sort: SortOrder;

@@ -58,8 +58,8 @@ export async function submitInputs(
       return notDurable(bounds.retryAfterSeconds, error.isAppended);
     }
   }
-  // The session's fields may have changed since `findSession`, because all changes take effect in the order of the
-  // journal.
+  // The changes are merged into the current fields, which may have changed since `findSession`. Changes take effect in
+  // the order of the journal.
   const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.fields;
   if (merged === null) return failedWith('SUB_ID_EXPIRED');
   const readiness = computeReadiness(tenant.vertical, merged);

@@ -31,13 +31,13 @@ export class CleanupStack {
   }
 }
 
-/** Times of a graceful stop. */
+/** Durations of the phases of a graceful stop. */
 export interface DrainSettings {
   /** Time in which the service still accepts connections, so that load balancers can notice the stop. */
   readonly delayMs: number;
   /**
-   * Maximum time after the delay for pending requests to complete. When this time is over, the connections of pending
-   * requests are closed.
+   * Maximum time after the delay for pending requests to complete. Connections whose requests are still pending after
+   * this time are closed.
    */
   readonly deadlineMs: number;
 }

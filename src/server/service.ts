@@ -75,7 +75,7 @@ export interface Service extends AsyncDisposable {
   reloadCertificate(): CertificateReload | null;
   /** Returns the reasons why the service does not accept requests; empty when the service is ready. */
   notReadyReasons(): readonly string[];
-  /** Returns true as soon as `close` is called. New operations are then rejected. */
+  /** Returns true as soon as `close` is called. After `close` is called, new operations are rejected. */
   isStopping(): boolean;
   /** Number of HTTP requests on both listeners that are received and not yet answered. */
   requestsInFlight(): number;
