@@ -106,8 +106,9 @@ export interface Marketplace extends AsyncDisposable {
     list(account?: string): readonly AllowedOrigin[];
   };
   /**
-   * Records a click on a `click_url`, for a program with its own HTTP server. For the result `redirect`, reply with status 302 and the
-   * location; for an unknown link, reply with 404; for `ask_again`, reply with 503. Caches must not store these replies.
+   * Records a click on a `click_url`, for a program with its own HTTP server. For the result `redirect`, reply with
+   * status 302 and the location; for an unknown link, reply with 404; for `ask_again`, reply with 503. Prevent caches
+   * from storing these replies.
    */
   followClick(url: string | URL, visit?: ClickVisit): Promise<FollowClickOutcome>;
   readonly confirmations: {

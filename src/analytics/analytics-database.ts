@@ -164,8 +164,8 @@ export function isDatabaseCorrupt(error: unknown): error is Error {
 }
 
 /**
- * Rows per INSERT. Inserting 8 rows per statement instead of one lets the aggregator apply 12 to 20 % more records per
- * second; more rows have little effect.
+ * Rows per INSERT statement. Inserting 8 rows per statement instead of one lets the aggregator apply 12 to 20 % more
+ * records per second; more rows have little effect.
  */
 const rowsPerStatement = 8;
 

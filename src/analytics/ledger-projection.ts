@@ -60,8 +60,8 @@ export class LedgerProjection {
   }
 
   /**
-   * Applies the value at a ledger position. A value that is not a valid record is only counted. Byte arrays of the
-   * value are not used after the call.
+   * Applies the value that the ledger contains at `position`. A value that is not a valid record is only counted. The
+   * caller may reuse the value's byte arrays after the call.
    *
    * @param segment first sequence number of the ledger segment that contains the record
    */

@@ -12,7 +12,7 @@ interface RetentionTaskOptions {
   readonly deleteLedgerBefore: (beforePosition: number) => Promise<number>;
   /** Called after a run that deleted sessions (those created before day number `retainedFromDay`) or ledger segments. */
   readonly onDeleted: (deleted: { readonly retainedFromDay: number; readonly segments: number }) => void;
-  /** Called when a run fails. The task retries the run. */
+  /** Called when a run fails; the task retries the run later. */
   readonly onError: (error: unknown) => void;
   /** Called after the first successful run that follows a failed run. */
   readonly onRecovered: () => void;

@@ -22,8 +22,8 @@ export class LenderAccumulator {
   }
 
   /**
-   * Returns the sums, sorted by clicks descending, then by name. Names are compared as UTF-8 bytes, as in SQLite, so that all queries use
-   * the same order.
+   * Returns the sums by lender, sorted by clicks descending, then by name. Names are compared as UTF-8 bytes, as in
+   * SQLite, so that all queries use the same order.
    */
   result(nameOf: (lender: number) => string): LenderMetrics[] {
     return [...this.#lenders]
@@ -80,7 +80,7 @@ type SessionColumns = [
 type ExperimentColumns = [account: number, vertical: number, test: number, tag: string];
 type ClickRow = [lender: number, attributedMicros: number, confirmedMicros: number];
 
-/** A stored session without its clicks. */
+/** Session in the analytics store, without its clicks. */
 export interface StoredSession {
   readonly sub: Uint8Array;
   readonly day: number;

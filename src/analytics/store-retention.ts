@@ -68,8 +68,8 @@ export class SessionPruner {
   readonly #deletePayouts: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
   /**
-   * All rows of sessions before this day number are deleted. Starts at 0, so that rows that an earlier process did not
-   * delete are found.
+   * Sessions created before this day number have no rows in the store. The value starts at 0, so that rows that an
+   * earlier process did not delete are found.
    */
   #prunedUntilDay = 0;
 

@@ -126,7 +126,7 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
   return 'accepted';
 }
 
-/** Returns the payout after an accepted confirmation. */
+/** Applies an accepted confirmation to a payout and returns the new payout. */
 export function applyToPayout(
   { status, amountMicros, occurredMs }: Omit<Confirmation, 'click'>,
   payout: Payout | null,

@@ -61,7 +61,7 @@ interface ParseConfirmationDeps {
   readonly clickIds: Pick<ClickIds, 'verify'>;
 }
 
-/** A row before validation. Members with other names are ignored. */
+/** A confirmation row before validation. Members with other names are ignored. */
 type UnparsedRow = { readonly [Member in ConfirmationMember]?: unknown };
 
 /**
