@@ -84,8 +84,8 @@ export type {
 /** A marketplace that runs inside this process. Close it with `close` or `await using`. */
 export interface Marketplace extends AsyncDisposable {
   /**
-   * Returns the API operations for one API key and one vertical. Default vertical: the first configured one. Throws a RangeError for
-   * an unknown vertical. Each operation checks the key.
+   * Returns the API operations for one API key and one vertical. Default vertical: the first configured one. Throws a
+   * RangeError for an unknown vertical. Each operation verifies the key; `partner` does not.
    */
   partner(apiKey: string, vertical?: string): PartnerApi;
   readonly keys: {
@@ -95,8 +95,8 @@ export interface Marketplace extends AsyncDisposable {
     revoke(id: string): RevokeResult;
   };
   /**
-   * Origins on which the widgets of an account may be embedded. An account exists once it has an API key. These methods throw a
-   * RangeError for an unknown account or an invalid origin.
+   * Origins on which the widgets of an account may be embedded. An account exists once it has an API key. `allow`,
+   * `remove` and `list` throw a RangeError for an unknown account or an invalid origin.
    */
   readonly origins: {
     /** Allows an origin in the form that browsers send, such as `https://www.example.com`. An account can have up to 64 origins. */
@@ -106,20 +106,28 @@ export interface Marketplace extends AsyncDisposable {
     list(account?: string): readonly AllowedOrigin[];
   };
   /**
-   * Records a click on a `click_url`, for a program with its own HTTP server. For the result `redirect`, reply with status 302 and the
-   * location; for an unknown link, reply with 404; for `ask_again`, reply with 503. Caches must not store these replies.
+   * Records a click on a `click_url`, for a program with its own HTTP server. For the result `redirect`, reply with
+   * status 302 and the location; for an unknown link, reply with 404; for `ask_again`, reply with 503. Prevent caches
+   * from storing these replies.
    */
   followClick(url: string | URL, visit?: ClickVisit): Promise<FollowClickOutcome>;
   readonly confirmations: {
     /**
-     * Submits up to 500 confirmations from lenders. Each row is validated separately, and is durable before it is reported as accepted.
-     * Repeated rows have no effect. An error means that no row was processed. After a 503, retry.
+     * Submits up to 500 confirmations from lenders. Each row is validated separately, and is durable before it is
+     * reported as accepted. Repeated rows have no effect. If the result is an error, no row was processed. After a 503,
+     * retry.
      */
     submit(rows: readonly ConfirmationRow[]): Promise<Result<ConfirmationsView>>;
   };
-  /** Reloads the catalogs that are files. If a file is invalid, its active catalog is unchanged. Returns one result per file, in order. */
+  /**
+   * Reloads all catalogs whose source is a file. If a file is invalid, its active catalog is unchanged. Returns one
+   * result per file, in order.
+   */
   reloadCatalogs(): Promise<readonly CatalogChange[]>;
-  /** Reloads certificate and key for new connections. If they are invalid, the active ones are unchanged. Returns null without TLS. */
+  /**
+   * Reloads certificate and key for new connections. If the new files are invalid, the active certificate and key are
+   * unchanged. Returns null without TLS.
+   */
   reloadCertificate(): CertificateReload | null;
   /** Returns the reasons why the marketplace does not accept requests; empty when the marketplace is ready. */
   notReadyReasons(): readonly string[];
@@ -187,7 +195,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       return resolveUrls({ publicEndpoint: { host, port: boundPort }, tls, urls }, boundPort).urls;
     },
     clock,
-    // The destination is explicit, because the default destination of pino adds a listener for the process exit.
+    // The destination is passed explicitly, because pino's default destination adds a listener for the process exit.
     logger: (options.logger ?? pino({ level: 'silent' }, { write: () => {} })).child(
       {},
       { serializers: errorSerializers },

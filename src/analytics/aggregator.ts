@@ -25,15 +25,19 @@ interface PendingQuery {
  *        |                     +------------- the ledger has grown --------------+
  *        +------------------------------- all records applied -------------------+
  *
- * While waiting, the aggregator collects many groups of records for one transaction. The wait also reduces messages: the front end sends
- * `wake` only when the aggregator sleeps. A query that needs later records ends the wait. While rows must be pruned, the aggregator does
- * not wait: it prunes some rows after each batch.
+ * While waiting, the aggregator collects many groups of records for one transaction. The waiting state also saves
+ * messages: the main thread sends `wake` only while the aggregator sleeps. A pending query ends the waiting state
+ * immediately. While the store has rows of deleted sessions, the aggregator does not wait: it prunes some of these rows
+ * after each batch.
  */
 export class Aggregator {
   readonly #port: MessagePort;
   readonly #progress: SharedProgress;
   readonly #follower: LedgerFollower;
-  /** Queries that need records which are not applied yet. The front end limits the number of queries. */
+  /**
+   * Queries that wait until the aggregator has applied the ledger up to their position. The main thread limits the
+   * number of pending queries.
+   */
   #pendingQueries: PendingQuery[] = [];
   #batchTimer: NodeJS.Timeout | null = null;
   #batchImmediate: NodeJS.Immediate | null = null;
@@ -81,7 +85,8 @@ export class Aggregator {
     if (isUrgent || this.#follower.hasRowsToPrune) {
       if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
       this.#batchTimer = null;
-      // The batch runs in the next turn, so that messages received during the last batch are handled first.
+      // `setImmediate` lets the aggregator handle the messages that arrived during the last batch before it runs the
+      // next batch.
       this.#batchImmediate = setImmediate(() => this.#runBatch());
     } else if (this.#batchTimer === null && (lagRecords > 0 || !this.#progress.trySleep())) {
       this.#batchTimer = setTimeout(() => this.#runBatch(), bounds.projectionLingerMs);
@@ -118,12 +123,15 @@ export class Aggregator {
   #execute(query: Query): QueryResults[QueryName] {
     if (query.name !== 'applyRetention') return this.#follower.execute(query);
     const outcome = this.#follower.applyRetention(query.parameter);
-    // Schedules the pruning of deleted sessions.
+    // Schedules a batch, which also prunes rows of the deleted sessions.
     this.#scheduleBatch();
     return outcome;
   }
 
-  /** Closes the port and the timers, after which the thread exits. No batch is running, because a batch is one synchronous call. */
+  /**
+   * Closes the store, the port and the timers. The thread then exits. A batch cannot be in progress, because a batch is
+   * one synchronous call.
+   */
   #close(): void {
     if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
     if (this.#batchImmediate !== null) clearImmediate(this.#batchImmediate);

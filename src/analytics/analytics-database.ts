@@ -6,30 +6,33 @@ import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import { totalsColumns } from './projection-state.ts';
 
 /**
- * Version of the tables and the counting rules. Increase it with every change. A store with another version is deleted and rebuilt from
- * the ledger and the archive, so there are no migrations.
+ * Version of the tables and the counting rules. Increment this number with every change of the tables or the rules. A
+ * store with another version is deleted and rebuilt from the ledger and the archive, so there are no migrations.
  */
 const schemaVersion = 4;
 
 /**
- * Tables of the analytics store. All data is derived from the ledger, and from the archived counters of deleted ledger records. Figures
- * are grouped by cohort: the UTC day of the session's creation (docs/contract.md#cohorts).
+ * Tables of the analytics store. All data is derived from the ledger, and from the archived counters of deleted ledger
+ * records. Figures are grouped by cohort: the UTC day of the session's creation (docs/contract.md#cohorts).
  *
- * - `experiment`: one referrer tag of one account, vertical and mode, so that figures of two tenants cannot mix (docs/contract.md#tenants).
- * - Money is in integer micro-dollars. The sum of squares of the confirmed revenue per session is in integer cents squared,
- *   because integer sums do not depend on their order: counters derived twice are identical.
- * - `session` is keyed by sub_id, which starts with the creation time, so inserts go to the end of the B-tree. The sub_id contains
- *   account, vertical, mode, shard and day. `position` is the ledger position of the creation, and the key in `click`, `payout`
- *   and `session_metadata`.
- * - `cohort_piece` lists the sub_ids of one experiment and day in ledger order, so that a page of rows reads only its own
- *   sessions. One row contains the concatenated sub_ids of some sessions of one batch; an index entry per session would make the
- *   aggregator a fifth slower. The day is first in the key, because rows written together have the same day.
- * - `payout`: what a lender owes for a click, by `txid` (docs/contract.md#confirmations). The reversal columns are null until the
- *   payout is reversed.
+ * - `experiment`: one referrer tag of one account, vertical and mode, so that figures of two tenants cannot mix
+ *   (docs/contract.md#tenants).
+ * - Money is in integer micro-dollars. The sum of squares of the confirmed revenue per session is in integer cents
+ *   squared, because integer sums do not depend on their order: counters derived twice are identical.
+ * - `session` is keyed by sub_id, which starts with the creation time, so inserts go to the end of the B-tree. The
+ *   sub_id contains account, vertical, mode, shard and day. `position` is the ledger position of the session's creation
+ *   record, and identifies the session in the tables `click`, `payout` and `session_metadata`.
+ * - `cohort_piece`: sub_ids of the sessions of one experiment and day in ledger order, so that a page of sessions is
+ *   read without scanning earlier sessions. One row contains the concatenated sub_ids of several sessions of a batch,
+ *   because one index entry per session would make the aggregator 20 % slower. The primary key starts with the day,
+ *   because most rows of a batch have the same day.
+ * - `payout`: amounts that a lender owes for a click, by `txid` (docs/contract.md#confirmations). The reversal columns
+ *   are null until the payout is reversed.
  * - `ledger_segment`: ledger segments with session creations, and the latest cohort day of these sessions.
- * - `shown`: offer numbers as LEB128 varints, in the order of first showing; null for none.
- * - `widget_events`: counts as LEB128 varints in the order of `widgetEventTypes`; null for none. The daily counts have their own
- *   table, because most sessions have no widget.
+ * - `shown`: numbers of the shown offers as LEB128 varints, in the order in which the offers were first shown; null
+ *   without offers.
+ * - `widget_events`: event counts as LEB128 varints, in the order of `widgetEventTypes`; null without events. Daily
+ *   widget counts have their own table, because most sessions have no widget.
  */
 const createTablesSql = `
   CREATE TABLE progress (
@@ -100,19 +103,21 @@ const createTablesSql = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** The store has the schema version of another release and must be rebuilt. */
+/** The store was written with another schema version and must be rebuilt. */
 export class StoreVersionMismatchError extends Error {
   override readonly name = 'StoreVersionMismatchError';
 }
 
-/** Opens the file for writing and creates the tables in a new one. Throws `StoreVersionMismatchError`. */
+/** Opens the store for writing, and creates the tables if the file is new. Throws `StoreVersionMismatchError`. */
 export function openAnalyticsDatabase(file: string): Database.Database {
   createPrivateFile(file);
   return closeOnError(new Database(file), (database) => {
     database.pragma('journal_mode = WAL');
-    // A power cut may lose the last commits but does not corrupt the file. The follower then applies the lost records again.
+    // A power cut may lose the last commits but does not corrupt the file. After a power cut, `LedgerFollower` applies
+    // the lost records again.
     database.pragma('synchronous = NORMAL');
-    // With rare checkpoints, a page that many batches changed is copied from the write-ahead log into the file only once.
+    // Checkpoints are rare, so that a page that many batches change is copied from the write-ahead log to the file only
+    // once.
     database.pragma(`wal_autocheckpoint = ${bounds.analyticsStoreCheckpointPages}`);
     database.pragma(`cache_size = -${bounds.analyticsStoreCacheKibibytes}`);
     const empty = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
@@ -147,7 +152,7 @@ function assertSchemaVersion(database: Database.Database): void {
   );
 }
 
-/** Deletes the files of a store that is not open. */
+/** Deletes the files of a store, which must be closed. */
 export function deleteAnalyticsDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }
@@ -158,12 +163,15 @@ export function isDatabaseCorrupt(error: unknown): error is Error {
   return error.code.startsWith('SQLITE_CORRUPT') || error.code.startsWith('SQLITE_NOTADB');
 }
 
-/** Rows per INSERT. With 8 rows, the aggregator applies 12 to 20 % more records than with one row; more rows have little effect. */
+/**
+ * Rows per INSERT statement. Inserting 8 rows per statement instead of one lets the aggregator apply 12 to 20 % more
+ * records per second; more rows have little effect.
+ */
 const rowsPerStatement = 8;
 
 export type SqlValue = number | bigint | string | Uint8Array | null;
 
-/** Writes rows of one table, several rows per statement, in the order of the calls of `add`. */
+/** Inserts rows into one table, several rows per statement, in the order of the `add` calls. */
 export class RowWriter {
   readonly #insertMany: Statement<[SqlValue[]]>;
   readonly #insertOne: Statement<[SqlValue[]]>;
@@ -180,13 +188,13 @@ export class RowWriter {
     this.#columnCount = columns.length;
   }
 
-  /** Writes the given rows and all rows that were added before. */
+  /** Adds the rows, then writes all rows that are still buffered. */
   writeAll(rows: Iterable<readonly SqlValue[]>): void {
     for (const row of rows) this.add(row);
     this.flush();
   }
 
-  /** Adds a row. The row is written together with later rows, or by `flush`. */
+  /** Buffers a row until one statement can write several rows, or until `flush` is called. */
   add(row: readonly SqlValue[]): void {
     this.#pendingValues.push(...row);
     if (this.#pendingValues.length < rowsPerStatement * this.#columnCount) return;
@@ -202,7 +210,7 @@ export class RowWriter {
   }
 }
 
-/** Returns assignments for an `ON CONFLICT` clause that adds new values to stored ones. */
+/** Returns the `SET` assignments of an `ON CONFLICT` clause that adds the new values to the stored values. */
 export function addExcluded(columns: readonly string[]): string {
   return columns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ');
 }

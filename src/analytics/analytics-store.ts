@@ -15,10 +15,11 @@ import { SqliteProjectionState } from './sqlite-projection-state.ts';
 import { RetainedSessions, type RetentionRequest, SessionPruner, StoreRetention } from './store-retention.ts';
 
 /**
- * Store of the analytics figures: a SQLite file that one thread uses. Counters, sessions and the ledger cursor are committed together. A
- * follower that continues from `cursor` after a crash therefore counts each record exactly once.
+ * Analytics store: an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed
+ * together. After a crash, `LedgerFollower` therefore continues from `cursor` and counts each record exactly once.
  *
- * If a batch throws, the file is unchanged but the caches of this object are invalid: close the object and create another.
+ * If `applyBatch` throws, close the store and open a new one, because the caches of this object are invalid although
+ * the file is unchanged.
  */
 export class AnalyticsStore {
   readonly #database: Database;
@@ -49,7 +50,7 @@ export class AnalyticsStore {
       this.#cohortReader = new CohortReader(this.#database, sessions);
       this.#rowsReader = new RowsReader(this.#database, sessions);
       this.#experimentsReader = new ExperimentsReader(this.#database);
-      // A transaction locks the file only once. Without a transaction, SQLite would lock the file for each statement.
+      // One transaction per query locks the file only once; otherwise SQLite would lock the file for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
       const totals = totalsColumns.map((column, index) => `${column} AS ${totalsNames[index]}`);
@@ -73,7 +74,9 @@ export class AnalyticsStore {
     return this.#cursor?.position ?? 0;
   }
 
-  /** Runs one transaction. `read` applies records and returns the ledger cursor after these records. */
+  /**
+   * Applies a batch of records in one transaction. `read` applies the records and returns the ledger cursor after them.
+   */
   applyBatch(read: (projection: LedgerProjection) => LogCursor): void {
     const projection = new LedgerProjection(this.#projectionState);
     this.#cursor = this.#database
@@ -92,17 +95,20 @@ export class AnalyticsStore {
     return this.#retainedSessions.fromDay;
   }
 
-  /** Archives and deletes old sessions, see `StoreRetention.apply`. */
+  /**
+   * Archives the counters of sessions older than the retention period, then deletes the sessions (see
+   * `StoreRetention.apply`).
+   */
   applyRetention(archive: CounterArchive, request: RetentionRequest): void {
     if (this.#cursor !== null) this.#retention.apply(archive, request, this.#cursor);
   }
 
-  /** Copies archived counters into the store, see `StoreRetention.restoreArchive`. */
+  /** Copies archived counters into the store if the archive contains newer days than the store. */
   restoreArchive(archive: CounterArchive): void {
     this.#retention.restoreArchive(archive, this.#projectionState);
   }
 
-  /** First ledger position that the store needs, see `StoreRetention.firstNeededPosition`. */
+  /** Returns the first ledger position that the store, or a rebuild of the store, still needs. */
   firstNeededPosition(archive: CounterArchive): number {
     return this.#cursor === null ? 0 : this.#retention.firstNeededPosition(archive, this.#cursor);
   }
@@ -112,7 +118,7 @@ export class AnalyticsStore {
     return this.#pruner.hasRowsToPrune;
   }
 
-  /** Deletes some rows of deleted sessions. Takes a few milliseconds. */
+  /** Deletes some rows of deleted sessions in a few milliseconds. */
   pruneRows(): void {
     this.#pruner.pruneRows();
   }

@@ -2,15 +2,18 @@ import type { CancelSignal } from '../domain/async.ts';
 import type { Mode } from '../domain/mode.ts';
 
 /**
- * Port of the analytics figures, by cohort (docs/contract.md#cohorts). A result includes every record that was appended before the query,
- * so a caller sees the effect of its own requests.
+ * Query interface of the analytics (docs/contract.md#cohorts). A query result includes every ledger record that was
+ * appended before the query, so a caller sees the effect of its own requests.
  *
- * Queries reject with `AnalyticsUnavailableError` if the aggregator is not running, too many queries are waiting, the query times out,
- * or its signal ends before it is executed.
+ * Queries reject with `AnalyticsUnavailableError` if the aggregator is not running, too many queries are waiting, the
+ * query times out, or `signal` ends before the query runs.
  */
 export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
-  /** Returns one entry per day of the window, in ascending order. For one page of days, pass the window of that page. */
+  /**
+   * Returns one entry per day of the window, in ascending order. To list one page of days, pass a query whose window is
+   * that page.
+   */
   listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyResult>;
   /** Returns a page of sessions in ledger order. */
   listRows(query: RowsQuery, signal?: CancelSignal | null): Promise<RowsPage>;
@@ -24,13 +27,19 @@ export class AnalyticsUnavailableError extends Error {
   override readonly name = 'AnalyticsUnavailableError';
 }
 
-/** Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null. With both, a session must match both. */
+/**
+ * Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null. If both filters are set, a
+ * session must match both.
+ */
 export interface CohortFilter {
   readonly account: number;
   readonly vertical: number;
   readonly mode: Mode;
   readonly referrerTag: string | null;
-  /** Verified sub_ids of the tenant without repeats, 32 bytes each, one or more per array; null for no filter. */
+  /**
+   * Verified sub_ids of the tenant without repeats; null for no filter. Each array contains one or more sub_ids of 32
+   * bytes.
+   */
   readonly subs: readonly Uint8Array[] | null;
 }
 
@@ -41,9 +50,11 @@ export interface CohortQuery extends CohortFilter {
 }
 
 export interface SummaryQuery extends CohortQuery {
-  /** Current day number. Sessions older than 45 days are matured. */
+  /** Day number of the current day (UTC). Sessions older than 45 days are matured. */
   readonly today: number;
-  /** First cohort day of the matured figures, at or before `fromDay`. Default: `fromDay`. The last day is `toDay`. */
+  /**
+   * First cohort day of the `matured` figures, which end at `toDay`. Must not be after `fromDay`; default: `fromDay`.
+   */
   readonly maturedFromDay?: number;
 }
 
@@ -73,8 +84,8 @@ export interface LenderMetrics {
 
 interface RetentionCoverage {
   /**
-   * First day (day number) whose sessions are retained; 0 if all sessions are retained. Rows and the figures of listed sub_ids exclude
-   * earlier sessions. The figures of a referrer tag include every day.
+   * First day (day number) whose sessions are retained; 0 if all sessions are retained. Rows and figures of listed
+   * sub_ids exclude sessions created before this day. Figures of a referrer tag include all days.
    */
   readonly retainedFromDay: number;
 }
@@ -85,7 +96,7 @@ export interface DailyResult extends RetentionCoverage {
 }
 
 export interface DayMetrics extends CohortMetrics {
-  /** Cohort day (day number). */
+  /** Day on which the sessions were created, as a day number (UTC). */
   readonly day: number;
   /** Whether the sessions of the day are older than 45 days. */
   readonly matured: boolean;
@@ -124,7 +135,7 @@ export interface SummaryResult extends CohortMetrics, RetentionCoverage {
   readonly matured: {
     readonly sessions: number;
     readonly confirmedMicros: number;
-    /** Sum, over the matured sessions, of the squared confirmed revenue in USD. Used for the confidence interval. */
+    /** Sum over the matured sessions of the squared confirmed revenue in USD; needed for the confidence interval. */
     readonly confirmedUsdSquared: number;
   };
   /** Number of sub_ids in `subs` that belong to this tenant (and tag, if given) but were created outside the window. */

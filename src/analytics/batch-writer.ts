@@ -7,8 +7,9 @@ import type { LedgerProjection } from './ledger-projection.ts';
 import { totalsColumns, totalsNames } from './projection-state.ts';
 
 /**
- * Index of the ledger segments that contain session creations, with the latest cohort day of each segment. The creation is the first
- * record of a session. Records of sessions created on a given day or later are therefore not in earlier segments than their creations.
+ * Stores, for each ledger segment with session creations, the latest cohort day of these sessions. All records of a
+ * session follow its creation record. Segments before the first segment with a session created on or after a day
+ * therefore contain no records of such sessions.
  */
 export class LedgerSegmentIndex {
   readonly #writer: RowWriter;
@@ -32,7 +33,7 @@ export class LedgerSegmentIndex {
     this.#writer.writeAll(lastCohortDayBySegment);
   }
 
-  /** Returns the first sequence number of the oldest segment with a session created on this day or later, or null. */
+  /** Returns the oldest segment (by its first sequence number) with a session created on this day or later, or null. */
   firstSegmentSince(day: number): number | null {
     return this.#selectFirstSince.get(day) ?? null;
   }
@@ -42,7 +43,7 @@ export class LedgerSegmentIndex {
   }
 }
 
-/** Writes the changes of a batch in the caller's transaction, each row once. */
+/** Writes all changes of a projected batch to the store. Requires an open transaction. */
 export class BatchWriter {
   readonly #sessionWriter: RowWriter;
   readonly #cohortPieceWriter: RowWriter;

@@ -16,7 +16,7 @@ import { isInWindow, LenderAccumulator, type SessionReader } from './session-rea
 type DayWindow = Pick<CohortQuery, 'fromDay' | 'toDay'>;
 type MetricsSum = { -readonly [Key in keyof CohortMetrics]: number } & { readonly widgetEvents: number[] };
 
-/** Figures of days or of device classes, by day number or device class number. */
+/** Sums of metrics by day number or by device class number. */
 class MetricsByGroup extends Map<number, MetricsSum> {
   add(group: number, metrics: CohortMetrics, widgetEvents: WidgetCounts): void {
     let sum = this.get(group);
@@ -59,14 +59,14 @@ class CounterReader {
   }
 }
 
-/** Sums over matured sessions. A sum is null if there were no rows. */
+/** Sums over the matured sessions; null if no row matches. */
 interface MaturedSums {
   readonly sessions: number | null;
   readonly confirmedMicros: number | null;
   readonly centsSquared: number | null;
 }
 
-/** Members of a summary that are computed differently for a tag and for listed sub_ids. */
+/** Parts of a summary, computed from counters for a tag and from sessions for listed sub_ids. */
 interface SummaryParts {
   readonly devices: MetricsByGroup;
   readonly matured: MaturedSums;
@@ -104,7 +104,7 @@ export class CohortReader {
 
   getSummary(query: SummaryQuery): SummaryResult {
     const { fromDay, toDay, today, maturedFromDay = fromDay } = query;
-    // The window is empty if its first day is after its last day.
+    // The window is empty if `toDay` is before `fromDay`.
     const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(toDay, lastMaturedCohortDay(today)) };
     const { devices, matured, topLenders, subsOutsideDates } =
       query.subs === null

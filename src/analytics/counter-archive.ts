@@ -10,8 +10,8 @@ import { LogDamagedError } from '../event-log/segment-reader.ts';
  *
  *     header; per experiment: its name, its day counters, its lender counters; footer
  *
- * A record is a msgpack array whose first element is the kind of the record. The ledger uses other kinds. New members are added only at
- * the end.
+ * A record is a msgpack array whose first element is the kind of the record. The kinds differ from the kinds of ledger
+ * records. New members are added only at the end of a record.
  */
 export type ArchiveRecord = ArchiveHeader | ArchivedExperiment | ArchivedDay | ArchivedLender | ArchiveFooter;
 
@@ -23,11 +23,11 @@ type ArchiveHeader = readonly [
   /** Archived cohort days: from `fromDay` (inclusive) to `untilDay` (exclusive), as day numbers. */
   fromDay: number,
   untilDay: number,
-  /** Ledger position before which all records belong to sessions created before `untilDay`. */
+  /** All ledger records before this position belong to sessions created before `untilDay`. */
   ledgerFromPosition: number,
 ];
 
-/** The experiment of the counters that follow. */
+/** Experiment of the day and lender counters that follow this record. */
 export type ArchivedExperiment = readonly [
   kind: 12,
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
@@ -43,10 +43,13 @@ export type ArchivedDay = readonly [
     clicks: number,
     attributedMicros: number,
     confirmedMicros: number,
-    /** Sum of squares as decimal digits, because it may exceed the exact integers of a double. */
+    /** Sum of squares as a decimal string, because it may exceed `Number.MAX_SAFE_INTEGER`. */
     confirmedCentsSquared: string,
   ],
-  /** Widget events as in `WidgetCounts`, with the event types of the release that wrote the record; absent for none. */
+  /**
+   * Number of widget events by type (see `WidgetCounts`), for the types of the release that wrote the record; absent if
+   * there are no events.
+   */
   widgetEvents?: readonly number[],
 ];
 
@@ -55,10 +58,10 @@ export type ArchivedLender = readonly [
   counter: readonly [day: number, lenderName: string, clicks: number, confirmedMicros: number],
 ];
 
-/** Shows that the segment is complete. */
+/** Last record of an archive segment. A segment without footer is incomplete. */
 type ArchiveFooter = readonly [kind: 15];
 
-/** Whether a decoded value is a valid record. */
+/** Whether a decoded value is a valid archive record. */
 function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
   const members: readonly unknown[] = Array.isArray(value[1]) ? value[1] : [];
   switch (value[0]) {
@@ -90,16 +93,16 @@ function isInt64(digits: string): boolean {
   return /^\d{1,19}$/.test(digits) && BigInt(digits) < 2n ** 63n;
 }
 
-/** Counters of some days. The name of each experiment precedes its counters. */
+/** Counters of a range of days. An experiment record precedes the counters of the experiment. */
 export type ArchivedCounters = Iterable<ArchivedExperiment | ArchivedDay | ArchivedLender>;
 
 /**
- * Archive of the daily counters of days whose sessions and ledger records have been deleted. The archive and the retained ledger together
- * contain all figures.
+ * Archive of the daily counters of days whose sessions and ledger records have been deleted. The archive and the
+ * retained ledger together contain all figures.
  *
- * `append` writes the days after the last archived day as one segment. The segment never changes, and it is durable before the original
- * data is deleted. The archive is a log in the format of the ledger: checksums reveal changes and losses, and `marketplace log verify`
- * can verify it. Only one thread may use the archive.
+ * Each call of `append` writes the next days, after the last archived day, as one segment. A segment is never changed,
+ * and is durable before the archived data is deleted from the store. The archive is a log in the format of the ledger:
+ * checksums reveal changes and losses, and `marketplace log verify` can verify it. Only one thread may use the archive.
  */
 export class CounterArchive {
   readonly #folder: string;
@@ -113,7 +116,8 @@ export class CounterArchive {
     this.#folder = folder;
     if (!existsSync(folder)) return;
     const firsts = segmentFirstSequences(nodeLogFiles.listNames(folder));
-    // The last log segment is the empty end segment, unless a crash prevented it or an older release wrote the archive.
+    // The last file is the empty end segment, unless a crash prevented its creation or an older release wrote the
+    // archive.
     const last = firsts.at(-2) ?? firsts.at(-1);
     if (last === undefined) return;
     for (const record of this.#readFrom(last)) {
@@ -127,12 +131,15 @@ export class CounterArchive {
     return this.#retainedFromDay;
   }
 
-  /** Ledger position at which a rebuild of the days that are not archived must start. */
+  /** Ledger position from which a rebuild must read to restore all days that are not archived. */
   get ledgerFromPosition(): number {
     return this.#ledgerFromPosition;
   }
 
-  /** Yields all records in order. Throws `LogDamagedError`, possibly after the last valid record. */
+  /**
+   * Yields all records in order. Throws `LogDamagedError` if the archive is damaged, possibly after yielding all valid
+   * records.
+   */
   *readAll(): Generator<ArchiveRecord, void> {
     if (this.#position === 0) return;
     let nextDay = 0;
@@ -150,9 +157,9 @@ export class CounterArchive {
   }
 
   /**
-   * Archives the days from `retainedFromDay` up to `untilDay` (exclusive), which must be later. The segment is durable when the method
-   * returns. Throws `ArchiveWriteError` and errors of `counters`. After an error the days are not archived, although the next start may
-   * find the segment.
+   * Archives the days from `retainedFromDay` (inclusive) to `untilDay` (exclusive), which must be greater. When
+   * `append` returns, the segment is durable. Throws `ArchiveWriteError`, or an error that the iteration of `counters`
+   * throws. If `append` throws, the days count as not archived, although the next start may find a complete segment.
    */
   append({ wallMs, untilDay, ledgerFromPosition }: ArchiveRange, counters: ArchivedCounters): void {
     const fromDay = this.#retainedFromDay;
@@ -172,17 +179,23 @@ export class CounterArchive {
     this.#ledgerFromPosition = ledgerFromPosition;
   }
 
-  /** Writes the empty segment that ends a closed log (see log-format.ts). The commands that verify or copy logs expect it. */
+  /**
+   * Writes the empty segment that marks the end of a closed log (see log-format.ts). The commands that verify or copy a
+   * log require this end segment.
+   */
   #writeEndSegment(): void {
     try {
       writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
     } catch (error) {
-      // A system error is ignored: the footer already shows that the archive segment is complete.
+      // System errors are ignored, because the footer already marks the archive segment as complete.
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
     }
   }
 
-  /** Yields the records from a segment on. At the end, sets the position and the CRC with which the next segment must continue. */
+  /**
+   * Yields the records of a segment and of all later segments. After the last record, stores the position and the CRC
+   * with which the next segment must continue.
+   */
   *#readFrom(segment: number): Generator<ArchiveRecord, void> {
     const scanner = new LogScanner(nodeLogFiles, this.#folder, { segment, decode: true });
     const damaged = (reason: string): LogDamagedError => {
@@ -209,12 +222,12 @@ export class CounterArchive {
   }
 }
 
-/** Checks the order of the records in an archive segment and the days of its counters. */
+/** Validates the order of the records in an archive segment, and that counters are within the archived days. */
 class ArchiveRecordOrder {
   #fromDay = 0;
   #untilDay = 0;
   #hasExperiment = false;
-  /** Whether a header without its footer was read. */
+  /** Whether the footer of the current archive segment has not been read yet. */
   isOpen = false;
 
   accepts(record: ArchiveRecord): boolean {
@@ -238,7 +251,10 @@ class ArchiveRecordOrder {
   }
 }
 
-/** The operating system refused the write, for example because the disk is full. A retry replaces the file of the failed write. */
+/**
+ * A system call failed while the archive was written, for example because the disk is full. A retry replaces the file
+ * of the failed write.
+ */
 export class ArchiveWriteError extends Error {
   override readonly name = 'ArchiveWriteError';
 }

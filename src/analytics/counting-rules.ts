@@ -4,8 +4,9 @@ import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { WidgetCounts } from './analytics.ts';
 
 /**
- * Returns the last cohort day whose sessions are matured (docs/contract.md#matured-figures). All sessions of a cohort mature together, on
- * the 46th day after the cohort day. On that day, even the last session of the cohort is older than 45 days.
+ * Returns the last cohort day whose sessions are matured (docs/contract.md#matured-figures). All sessions of a cohort
+ * mature together, on the 46th day after the cohort day. On the 46th day, even the last session of the cohort is older
+ * than 45 days.
  */
 export function lastMaturedCohortDay(today: number): number {
   return today - bounds.maturedDays - 1;
@@ -21,7 +22,7 @@ export function centsSquared(confirmedMicros: number): number {
 
 export const zeroWidgetCounts: WidgetCounts = widgetEventTypes.map(() => 0);
 
-/** Adds counts to a sum. Event types that a shorter list omits count as 0. */
+/** Adds `counts` to `sum` by event type. A type that is missing in `counts` adds 0. */
 export function addWidgetCounts(sum: number[], counts: WidgetCounts): void {
   for (const type of sum.keys()) sum[type]! += counts[type] ?? 0;
 }

@@ -14,13 +14,19 @@ import type { LedgerProjection } from './ledger-projection.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 type ExperimentRow = [number: number, ...experiment: ArchivedExperiment[1]];
-/** Row of one day: the archived members, then the widget counts, which are null if there were no widget events. */
+/**
+ * Row of one day: the counters of an archive record, then the widget counts, which are null for a day without widget
+ * events.
+ */
 type DayRow = [...counter: ArchivedDay[1], ...widgetEvents: (number | null)[]];
 type LenderRow = ArchivedLender[1];
 
 const dayCounters = ['sessions', 'views', 'clicks', 'attributed_micros', 'confirmed_micros', 'confirmed_cents_squared'];
 
-/** Daily counters of the store. Adds the increments of a batch, exports days to the archive, and restores archived days. */
+/**
+ * Reads and writes the daily counters in the analytics store. Adds the increments of a batch, exports days to the
+ * archive, and restores archived days.
+ */
 export class DailyCounters {
   readonly #dayWriter: RowWriter;
   readonly #widgetWriter: RowWriter;
@@ -131,14 +137,17 @@ export class DailyCounters {
   }
 }
 
-/** Converts a row for the archive. Omits the widget counts of a day without widget events. */
+/** Converts a database row to an archive record. Omits the widget counts of a day without widget events. */
 function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, ...more]: DayRow): ArchivedDay {
   const [confirmedMicros, squared, ...events] = more;
   const counter: ArchivedDay[1] = [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, squared];
   return events[0] === null ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, events as number[]];
 }
 
-/** Adapts archived widget counts to the event types of this release. Another release may have fewer or more types. */
+/**
+ * Converts archived widget counts to the event types of this release. The release that wrote the archive may have had
+ * fewer or more event types.
+ */
 function normalizeWidgetCounts(widgetEvents: WidgetCounts): number[] {
   return widgetEventTypes.map((_, type) => widgetEvents[type] ?? 0);
 }

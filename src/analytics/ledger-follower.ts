@@ -12,22 +12,25 @@ import { ArchiveWriteError, CounterArchive } from './counter-archive.ts';
 import type { ProjectionTotals } from './projection-state.ts';
 import type { RetentionRequest } from './store-retention.ts';
 
-/** Outcome of applying the retention. If `archived` is false, the operating system refused the write; `reason` says why. */
+/**
+ * Result of `applyRetention`. `archived` is false if the archive could not be written; `reason` is the error message.
+ */
 export type RetentionOutcome =
   | {
       readonly archived: true;
       /** First day (day number) whose sessions are retained. */
       readonly retainedFromDay: number;
-      /** Whether this call deleted sessions. */
+      /** Whether this call removed sessions that were retained before. */
       readonly isNew: boolean;
-      /** Ledger position before which no record is needed any more. */
+      /** Ledger records before this position are no longer needed. */
       readonly ledgerFromPosition: number;
     }
   | { readonly archived: false; readonly reason: string };
 
 /**
- * Applies the ledger's files to the analytics store in batches, starting after the store's cursor. Each record is applied exactly once. A
- * store that does not match the ledger or cannot be read is rebuilt from the archive and the whole ledger.
+ * Reads the ledger files from the store's cursor on, and applies the records to the analytics store in batches. Each
+ * record is applied exactly once. A store that does not match the ledger or cannot be read is rebuilt from the archive
+ * and the whole ledger.
  *
  * Any error except a failed archive write closes the follower. A new follower continues after the last committed batch.
  */
@@ -40,7 +43,7 @@ export class LedgerFollower {
   /**
    * Opens the store, or starts to rebuild it. Throws `LogDamagedError` or an SQLite error.
    *
-   * @param onRebuild called with the reason for a rebuild, and with a description of records that the rebuild cannot restore
+   * @param onRebuild called with a message when a rebuild starts, and when a rebuild cannot restore some records
    */
   constructor({ ledgerFolder, archiveFolder, analyticsStoreFile }: DataFiles, onRebuild: (reason: string) => void) {
     this.#analyticsStoreFile = analyticsStoreFile;
@@ -81,7 +84,7 @@ export class LedgerFollower {
     return this.#store.projectedPosition;
   }
 
-  /** Applies the next batch, up to a position that is durable and greater than `projectedPosition`. */
+  /** Applies the next batch of records. `upToPosition` must be durable and greater than `projectedPosition`. */
   applyBatch(upToPosition: number): void {
     this.#closeOnError(() =>
       this.#store.applyBatch((projection) => {
@@ -94,8 +97,9 @@ export class LedgerFollower {
   }
 
   /**
-   * Archives the daily counters of sessions that are older than the retention, and removes these sessions from all results. Call it only
-   * after every acknowledged record has been applied, because later records of removed sessions are ignored.
+   * Archives the daily counters of sessions that are older than the retention period, and removes these sessions from
+   * all results. Call this method only after every acknowledged record has been applied, because further records of
+   * removed sessions are ignored.
    */
   applyRetention(request: RetentionRequest): RetentionOutcome {
     return this.#closeOnError(() => {
@@ -137,7 +141,10 @@ export class LedgerFollower {
     this.#store.close();
   }
 
-  /** Runs an action and closes the follower if it throws. A damaged store is deleted, so that the next follower rebuilds it. */
+  /**
+   * Runs `action`. If `action` throws, closes the follower. A damaged store is deleted, so that the next follower
+   * rebuilds it.
+   */
   #closeOnError<Result>(action: () => Result): Result {
     try {
       return action();
@@ -148,14 +155,20 @@ export class LedgerFollower {
     }
   }
 
-  /** Deletes the store. First reads the whole archive: if the archive is damaged, the store has the only copy of the counters. */
+  /**
+   * Deletes the store. First reads the whole archive, because with a damaged archive only the store still has the
+   * counters.
+   */
   #deleteStore(): void {
     for (const _ of this.#archive.readAll());
     deleteAnalyticsDatabase(this.#analyticsStoreFile);
   }
 }
 
-/** Describes the records that a rebuild would miss, or returns null. `ledgerFromPosition` must be the start of a ledger segment. */
+/**
+ * Returns a description of the ledger records that a rebuild cannot read, or null if no records are missing.
+ * `ledgerFromPosition` must be the start of a ledger segment.
+ */
 function describeMissingRecords(ledgerFolder: string, ledgerFromPosition: number): string | null {
   const firsts = segmentFirstSequences(nodeLogFiles.listNames(ledgerFolder));
   const [first] = firsts;
@@ -166,22 +179,22 @@ function describeMissingRecords(ledgerFolder: string, ledgerFromPosition: number
 }
 
 interface RebuildOptions {
-  /** Paths of the analytics data. If there is a store to replace, it must not be open. */
+  /** Paths of the analytics data. The analytics store must be closed. */
   readonly files: DataFiles;
   /** Position of the last record of the ledger. */
   readonly upToPosition: number;
   /** Called after each batch with the number of records in it. */
   readonly onProgress?: (records: number) => void;
-  /** Called with a description of records that the rebuilt figures will not include. */
+  /** Called with a description of missing ledger records, which the rebuilt analytics will not include. */
   readonly onMissingRecords: (description: string) => void;
   /** Cancels the rebuild, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Rebuilds the analytics store from the ledger and the archive in a new file, then replaces the old file. An interruption leaves the old
- * store, the new store, or no store. Without a store, the service rebuilds it at the next start. Yields to the event loop between
- * batches.
+ * Rebuilds the analytics store from the ledger and the archive in a new file, then replaces the old file. An
+ * interruption leaves the old store, the new store, or no store. If no store exists, the service rebuilds the store at
+ * its next start. Yields to the event loop between batches.
  */
 export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<ProjectionTotals> {
   const { files, upToPosition, onProgress, onMissingRecords, signal } = options;

@@ -44,11 +44,14 @@ export class LedgerProjection {
   readonly lastCohortDayBySegment = new Map<number, number>();
   readonly newClicks: CountedClick[] = [];
   readonly revenue: RevenueProjection;
-  /** Clicks of this batch by session and offer, up to `#indexedClicks`. Filled only when a confirmation needs to find a click. */
+  /**
+   * Index of the first `#indexedClicks` elements of `newClicks` by session and offer. The index is extended only when a
+   * confirmation searches for a click.
+   */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
   readonly totals: ProjectionTotals = { ...zeroTotals };
-  /** Wall time of the last record with a time, in Unix milliseconds. */
+  /** Wall time of the last valid record, in Unix milliseconds. */
   lastWallMs: number | null = null;
 
   constructor(state: SqliteProjectionState) {
@@ -57,7 +60,8 @@ export class LedgerProjection {
   }
 
   /**
-   * Applies the record at a position. `value` may be any decoded value. The projection does not retain its bytes.
+   * Applies the value that the ledger contains at `position`. A value that is not a valid record is only counted. The
+   * caller may reuse the value's byte arrays after the call.
    *
    * @param segment first sequence number of the ledger segment that contains the record
    */
@@ -136,13 +140,16 @@ export class LedgerProjection {
       if (!session.shownOffers.includes(offer)) session.shownOffers.push(offer);
     }
     this.changedSessions.set(session.key, session);
-    // When a widget shows more offers during a view, these offers can be clicked, but no further view is counted.
+    // A widget that shows more offers during a view makes these offers clickable, but no further view is counted.
     if (isRefresh === true) return;
     session.views++;
     this.#dayDelta(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device).views++;
   }
 
-  /** Counts widget events. Repeats need not be detected, because the front end drops repeated events before it appends the record. */
+  /**
+   * Counts widget events. The ledger contains no repeated events, because the main thread drops such events before it
+   * appends a record.
+   */
   #applyWidgetEvents(session: ProjectedSession, [, wallMs, sub, , , types]: WidgetEventsReported): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);
@@ -172,7 +179,10 @@ export class LedgerProjection {
     this.#countClick(session, sub, offer, { lenderName, clickedMs: wallMs, valueMicros });
   }
 
-  /** Applies a confirmation or a reversal (docs/contract.md#confirmation-rules). A confirmation may restore a click without a record. */
+  /**
+   * Applies a confirmation or a reversal (docs/contract.md#confirmation-rules). A confirmation can recreate a click
+   * that has no ledger record.
+   */
   #applyConfirmation(session: ProjectedSession, record: RevenueConfirmed | RevenueReversed): void {
     const confirmation = toConfirmation(record);
     const { sub, offerId, txid } = confirmation;
@@ -195,7 +205,7 @@ export class LedgerProjection {
 
     session.lastEventMs = Math.max(session.lastEventMs, record[1]);
     this.changedSessions.set(session.key, session);
-    // If there is no counted click, `checkConfirmation` accepts only a confirmation with data of a click.
+    // Without a counted click, `checkConfirmation` accepts only a confirmation that contains click data.
     const lender =
       click?.lender ?? this.#countClick(session, sub, offer, { lenderName: record[4], ...confirmation.click! });
     const { confirmedMicros, confirmedCentsSquared } = this.revenue.applyConfirmation(
@@ -210,7 +220,7 @@ export class LedgerProjection {
     this.#lenderDelta(session.experiment, day, lender).confirmedMicros += confirmedMicros;
   }
 
-  /** Counts a click and returns the number of the lender. */
+  /** Counts a click. Returns the lender's number in the store. */
   #countClick(
     session: ProjectedSession,
     sub: Uint8Array,
@@ -249,7 +259,7 @@ export class LedgerProjection {
   }
 
   #dayDelta(experiment: number, day: number, device: number): DayCounterDelta {
-    // The key is an exact integer: days are below 2^22 and devices below 2^3, which leaves 2^28 experiments.
+    // The key is below 2^53, because days are below 2^22, devices below 2^3 and experiments below 2^28.
     const key = (experiment * 2 ** 22 + day) * 8 + device;
     let delta = this.dayDeltas.get(key);
     if (delta === undefined) {

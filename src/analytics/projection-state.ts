@@ -1,7 +1,10 @@
 import type { Payout } from '../confirmations/confirmation.ts';
 import { dayMs } from '../domain/calendar.ts';
 
-/** The 32 bytes of a sub_id as a latin1 string: a map key whose order is that of the bytes, and therefore of the creation times. */
+/**
+ * The 32 bytes of a sub_id as a latin1 string. Keys sort by creation time, because a sub_id starts with its creation
+ * time.
+ */
 export type SubIdKey = string;
 
 /** Returns the smallest key of a session that was created on this day or later. */
@@ -11,19 +14,19 @@ export function firstKeyOfDay(day: number): SubIdKey {
   return time.toString('latin1');
 }
 
-/** Members of a session that the counting rules need. */
+/** State of a session that the projection needs. */
 export interface ProjectedSession {
   readonly key: SubIdKey;
-  /** Ledger position of the creation record. Identifies the session in the store. */
+  /** Ledger position of the creation record, which identifies the session in the store. */
   readonly position: number;
   readonly experiment: number;
   readonly device: number;
   views: number;
-  /** Numbers of the offers that were shown to the session so far. */
+  /** Numbers of the offers that were shown to the session. */
   readonly shownOffers: number[];
-  /** Numbers of the offers with a counted click. */
+  /** Numbers of the offers on which the session has a counted click. */
   readonly clickedOffers: number[];
-  /** Widget events of the session as `WidgetCounts`; null if there are none. */
+  /** Number of the session's widget events by type (see `WidgetCounts`); null if the session has none. */
   widgetEvents: number[] | null;
   /** Wall time of the session's latest counted record, in Unix milliseconds. */
   lastEventMs: number;
@@ -39,9 +42,9 @@ export interface DayCounterDelta {
   clicks: number;
   attributedMicros: number;
   confirmedMicros: number;
-  /** Sum of squares as a bigint, because it may exceed the exact integers of a double. */
+  /** Sum of squares as a bigint, because it may exceed `Number.MAX_SAFE_INTEGER`. */
   confirmedCentsSquared: bigint;
-  /** Widget events as `WidgetCounts`; null if there are none. */
+  /** Number of widget events by type (see `WidgetCounts`); null if there are none. */
   widgetEvents: number[] | null;
 }
 
@@ -90,9 +93,9 @@ export interface ProjectionTotals {
   sealedSession: number;
   /** Number of values that are not valid ledger records, or whose kind is unknown to this release. */
   malformed: number;
-  /** Number of views, clicks, confirmations and widget reports of sessions that have no creation record. */
+  /** Number of views, clicks, confirmations and widget event records whose session has no creation record. */
   unknownSession: number;
-  /** Number of repeated creation records of a session. Only the first creation counts. */
+  /** Number of repeated creation records of a session. Only the first creation record of a session counts. */
   repeatedSession: number;
   /** Number of clicks on an offer that was not shown to the session before. */
   unshownClicks: number;
@@ -119,6 +122,6 @@ export const zeroTotals: Readonly<ProjectionTotals> = {
   unsoundConfirmations: 0,
 };
 
-/** Names of the totals, and the columns of the table `progress` that contain them, in the same order. */
+/** Names of the projection totals, and the columns of the table `progress` that store the totals, in the same order. */
 export const totalsNames = Object.keys(zeroTotals) as (keyof ProjectionTotals)[];
 export const totalsColumns = totalsNames.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));

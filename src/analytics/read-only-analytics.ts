@@ -39,7 +39,7 @@ export class ReadOnlyAnalytics implements Analytics {
     return this.#inTransaction((sessions) => new RowsReader(this.#database, sessions).listRows(query));
   }
 
-  /** Counts referrer tags, see `ExperimentsReader.countTags`. */
+  /** Returns the number of referrer tags per account, vertical and mode. */
   countTags(): TagCount[] {
     return this.#inTransaction(() => new ExperimentsReader(this.#database).countTags());
   }
@@ -49,7 +49,10 @@ export class ReadOnlyAnalytics implements Analytics {
     this.#database.close();
   }
 
-  /** Runs a query on one snapshot. The transaction includes reading the retained days, because the writer may delete sessions. */
+  /**
+   * Runs a query in one read transaction, so that all statements see the same snapshot. `RetainedSessions` is read in
+   * the same transaction, because the writing process may delete sessions.
+   */
   #inTransaction<Result>(read: (sessions: SessionReader) => Result): Result {
     return this.#database.transaction(() => {
       this.#lastPosition = this.#selectPosition.get() ?? 0;

@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { ThreadAnalytics } from './thread-analytics.ts';
 
 interface RetentionTaskOptions {
-  /** Minimum age of sessions to delete, in days before today. */
+  /** Sessions created more than this number of days before today are deleted. */
   readonly retentionDays: number;
   readonly clock: Clock;
   readonly analytics: Pick<ThreadAnalytics, 'applyRetention'>;
@@ -12,16 +12,16 @@ interface RetentionTaskOptions {
   readonly deleteLedgerBefore: (beforePosition: number) => Promise<number>;
   /** Called after a run that deleted sessions (those created before day number `retainedFromDay`) or ledger segments. */
   readonly onDeleted: (deleted: { readonly retainedFromDay: number; readonly segments: number }) => void;
-  /** Called when a run fails. The task retries the run. */
+  /** Called when a run fails; the task retries the run later. */
   readonly onError: (error: unknown) => void;
-  /** Called after the first success that follows a failure. */
+  /** Called after the first successful run that follows a failed run. */
   readonly onRecovered: () => void;
 }
 
 /**
- * Deletes data older than the retention, at the start of the service and then every hour. A run archives the daily counters, removes the
- * sessions from analytics, and deletes the ledger segments that contain only removed sessions. A run may be interrupted after each step;
- * the next run completes the remaining steps.
+ * Deletes data older than the retention period, when the service starts and then every hour. A run archives the daily
+ * counters, removes the sessions from analytics, and deletes the ledger segments that contain only removed sessions. A
+ * run may be interrupted after each step; the next run completes the remaining steps.
  */
 export class RetentionTask {
   readonly #options: RetentionTaskOptions;
@@ -36,7 +36,10 @@ export class RetentionTask {
     this.#running = this.#run();
   }
 
-  /** Waits for a deletion of ledger segments in progress, but not for the aggregator thread. Repeated calls have no effect. */
+  /**
+   * Stops the task. Waits for a running deletion of ledger segments, but not for the aggregator thread. Repeated calls
+   * have no effect.
+   */
   async close(): Promise<void> {
     this.#closed = true;
     this.#closing.resolve(null);

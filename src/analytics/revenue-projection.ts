@@ -4,13 +4,13 @@ import { centsSquared } from './counting-rules.ts';
 import type { ChangedPayout, ClickRevenueDelta } from './projection-state.ts';
 import type { SqliteRevenueState } from './sqlite-projection-state.ts';
 
-/** Increments of the counters of the session's cohort. A reversal has negative increments. */
+/** Changes of the daily counters of the session's cohort; negative for a reversal. */
 interface RevenueDelta {
   readonly confirmedMicros: number;
   readonly confirmedCentsSquared: number;
 }
 
-/** Changes of the confirmed revenue in one batch. */
+/** Collects the changes of payouts and confirmed revenue in one batch. */
 export class RevenueProjection {
   readonly #state: SqliteRevenueState;
   readonly changedPayouts = new Map<string, ChangedPayout>();

@@ -3,12 +3,12 @@ import { subIdByteLength } from '../ids/sub-id.ts';
 import type { RowsPage, RowsQuery, SessionRow } from './analytics.ts';
 import { isInWindow, LenderAccumulator, type SessionReader, type StoredSession } from './session-reader.ts';
 
-/** A cohort day, and the position of its first session on this page or a later page. */
+/** A cohort day, and the position of its first session that may be on this page or a later page. */
 type DayHead = [day: number, firstPosition: number];
 
 /**
- * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. The cost of a page does not depend on its position: the
- * sessions of a tag are read from the cohort lists of the tag's days, beginning at the start of the page.
+ * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. All pages take about the same time,
+ * because `cohort_piece` is read from the first session of the page on.
  */
 export class RowsReader {
   readonly #sessions: SessionReader;
@@ -18,7 +18,7 @@ export class RowsReader {
 
   constructor(database: Database, sessions: SessionReader) {
     this.#sessions = sessions;
-    // The query searches the index once per day, because `days` has one row per day.
+    // The subquery searches the primary key of `cohort_piece` once per row of `days`.
     this.#selectDayHeads = database
       .prepare<[{ experiment: number; fromDay: number; toDay: number; after: number }], DayHead>(
         `WITH days AS (
@@ -62,9 +62,9 @@ export class RowsReader {
   }
 
   /**
-   * Finds the first `limit + 1` sessions of the window. The extra session shows that there is a next page. Ledger order is nearly the order
-   * of days, so one or two days are read. Days overlap if the clock was set back. Then each day that may contain one of the first sessions
-   * is read.
+   * Finds the first `limit + 1` sessions of the window. If all of these sessions exist, there is a next page. Usually
+   * one or two days are read, because ledger order is nearly the order of days. If the clock was set back, sessions of
+   * different days alternate in the ledger, and more days are read.
    */
   #findByTag(query: RowsQuery): StoredSession[] {
     const { toDay, afterPosition: after, limit } = query;
@@ -98,7 +98,7 @@ export class RowsReader {
     const lenders = new LenderAccumulator();
     const { attributedMicros, confirmedMicros } = this.#sessions.sumRevenue(session, lenders);
     return {
-      // The sub_id is copied, because transferring a view would transfer the whole list to the other thread.
+      // The sub_id is copied, because `postMessage` would clone the whole buffer of a view.
       sub: Uint8Array.from(sub),
       referrerTag: this.#sessions.referrerTagOf(experiment),
       device,

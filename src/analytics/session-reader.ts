@@ -22,8 +22,8 @@ export class LenderAccumulator {
   }
 
   /**
-   * Returns the sums, sorted by clicks descending, then by name. Names are compared as UTF-8 bytes, as in SQLite, so that all queries use
-   * the same order.
+   * Returns the sums by lender, sorted by clicks descending, then by name. Names are compared as UTF-8 bytes, as in
+   * SQLite, so that all queries use the same order.
    */
   result(nameOf: (lender: number) => string): LenderMetrics[] {
     return [...this.#lenders]
@@ -32,7 +32,7 @@ export class LenderAccumulator {
   }
 }
 
-/** A referrer tag that has sessions. A later experiment has a greater number. */
+/** An experiment: a referrer tag that has sessions. Later experiments have greater numbers. */
 export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
 
 /** Number of referrer tags of an account for one vertical and mode. */
@@ -80,7 +80,7 @@ type SessionColumns = [
 type ExperimentColumns = [account: number, vertical: number, test: number, tag: string];
 type ClickRow = [lender: number, attributedMicros: number, confirmedMicros: number];
 
-/** A stored session without its clicks. */
+/** Session in the analytics store, without its clicks. */
 export interface StoredSession {
   readonly sub: Uint8Array;
   readonly day: number;
@@ -114,7 +114,7 @@ export class SessionReader {
     this.#selectExperiment = database
       .prepare<[number], ExperimentColumns>('SELECT account, vertical, test, tag FROM experiment WHERE number = ?')
       .raw();
-    // Measured: two queries that return arrays take a quarter of the time of one join that returns objects.
+    // In a benchmark, two queries that return arrays took a quarter of the time of one join that returns objects.
     this.#selectSession = database
       .prepare<[Uint8Array], SessionColumns>(
         'SELECT experiment, position, device, views, clicks, last_event_ms, widget_events FROM session WHERE sub = ?',
@@ -126,7 +126,10 @@ export class SessionReader {
     this.#selectLenderName = database.prepare<[number], string>('SELECT name FROM lender WHERE number = ?').pluck();
   }
 
-  /** Returns the number of the experiment of the query's tag; undefined without a tag and for a tag without sessions. */
+  /**
+   * Returns the experiment number of the query's referrer tag; undefined if the query has no tag or the tag has no
+   * sessions.
+   */
   findExperiment({ account, vertical, mode, referrerTag }: CohortQuery): number | undefined {
     if (referrerTag === null) return undefined;
     return this.#selectExperimentNumber.get(account, vertical, mode === 'test' ? 1 : 0, referrerTag);
@@ -141,7 +144,7 @@ export class SessionReader {
     return tag;
   }
 
-  /** Finds a session. Returns undefined if it does not exist or is no longer retained. */
+  /** Finds a session. Returns undefined if the session does not exist or is no longer retained. */
   findSession(sub: Uint8Array): StoredSession | undefined {
     const day = dayOf(decodeSubId(sub).createdMs);
     if (day < this.#retainedSessions.fromDay) return undefined;
@@ -152,7 +155,7 @@ export class SessionReader {
     return { sub, day, experiment, position, device, views, clicks, lastEventMs, widgetEvents };
   }
 
-  /** Yields the listed sessions that belong to the query's tenant and tag, whatever their day. */
+  /** Yields the listed sessions that belong to the query's tenant and tag, without filtering by day. */
   *findListed(query: CohortQuery, subs: readonly Uint8Array[]): Generator<StoredSession, void> {
     const matches = new Map<number, boolean>();
     for (const sub of splitSubs(subs)) {

@@ -1,8 +1,9 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * State in the memory that the front end and the aggregator thread share: the durable position of the ledger, the projected position, and
- * whether the aggregator is awake. While awake, the aggregator reads the durable position without a `wake` message.
+ * State in memory that the main thread and the aggregator thread share: the durable position of the ledger, the
+ * projected position, and whether the aggregator is awake. While awake, the aggregator reads the durable position
+ * without a `wake` message.
  */
 export class SharedProgress {
   readonly buffer: SharedArrayBuffer;
@@ -29,19 +30,22 @@ export class SharedProgress {
     Atomics.store(this.#cells, projectedCell, BigInt(position));
   }
 
-  /** Marks the aggregator awake. If it was asleep, returns true to exactly one caller, which must then send a `wake` message. */
+  /**
+   * Marks the aggregator awake. If the aggregator was asleep, returns true to exactly one caller, which must then send
+   * a `wake` message.
+   */
   claimWakeUp(): boolean {
     return Atomics.exchange(this.#cells, awakeCell, 1n) === 0n;
   }
 
   /**
-   * Marks the aggregator asleep. Returns false if there are records to project. No wake-up is lost if the writer stores the durable
-   * position before it calls `claimWakeUp`.
+   * Marks the aggregator asleep and returns true, or returns false if there are records to project. To lose no wake-up,
+   * the main thread must store the durable position before it calls `claimWakeUp`.
    */
   trySleep(): boolean {
     Atomics.store(this.#cells, awakeCell, 0n);
     if (this.durablePosition <= this.projectedPosition) return true;
-    // The writer may have claimed the wake-up between the two operations. Its message then has no effect.
+    // If the main thread claimed the wake-up between the two operations, its `wake` message has no effect.
     Atomics.store(this.#cells, awakeCell, 1n);
     return false;
   }
@@ -53,14 +57,15 @@ const awakeCell = 2;
 const cellCount = 3;
 
 /**
- * Measures for how long the oldest record that is not projected has been durable, from samples of the durable position. The number of
- * samples is limited: while the aggregator is late, the sample interval doubles, and so does the error of the result.
+ * Measures the time since the oldest record that is not projected yet became durable, from samples of the durable
+ * position. At the maximum number of samples, the sample interval doubles, which also doubles the error of the measured
+ * lag.
  */
 export class AnalyticsLag {
   #samples: { readonly position: number; readonly atMs: number }[] = [];
   #sampleIntervalMs: number = bounds.analyticsLagSampleIntervalMs;
 
-  /** Positions and times must not decrease between calls. */
+  /** Records a sample of the durable position. Positions and times must not decrease between calls. */
   recordPosition(durablePosition: number, projectedPosition: number, nowMs: number): void {
     const last = this.#samples.at(-1);
     if (last !== undefined && nowMs - last.atMs < this.#sampleIntervalMs) return;

@@ -16,7 +16,7 @@ interface StoredClick {
 type ShownOffersRow = [position: number, shown: Uint8Array | null];
 type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number | null, reversedMs: number | null];
 
-/** Reads clicks and payouts from the store. Has no caches, because confirmations are rare. */
+/** Reads clicks and payouts from the store without a cache, because confirmations are rare. */
 export class SqliteRevenueState {
   readonly #retainedSessions: RetainedSessions;
   readonly #selectSession: Statement<[Uint8Array], ShownOffersRow>;
@@ -49,7 +49,10 @@ export class SqliteRevenueState {
       .raw();
   }
 
-  /** Returns a counted click, or null if there is none. Sessions and offers are identified by the numbers that the store assigns. */
+  /**
+   * Returns a counted click, or null if there is none. `session` is the ledger position of the session's creation, and
+   * `offer` the number that the store assigned.
+   */
   findClick(session: number, offer: number): StoredClick | null {
     const row = this.#selectClick.get(session, offer);
     return row === undefined ? null : { lender: row[0], clickedMs: row[1] };
@@ -127,7 +130,7 @@ class NumberTable {
   /**
    * Returns the number of the row with these values, or null.
    *
-   * @param key identifies `values` in the cache
+   * @param key cache key of `values`
    */
   find(key: string, values: readonly SqlValue[] = [key]): number | null {
     const cached = this.#cache.get(key);
@@ -148,7 +151,10 @@ class NumberTable {
   }
 }
 
-/** State before a batch that `LedgerProjection` needs, in the store's file. Has caches of fixed size, so that memory use does not grow with the ledger. */
+/**
+ * Reads from the store the state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not
+ * grow with the ledger.
+ */
 export class SqliteProjectionState {
   readonly #retainedSessions: RetainedSessions;
   readonly revenue: SqliteRevenueState;
@@ -159,7 +165,10 @@ export class SqliteProjectionState {
   readonly #findSession: Statement<[Buffer], ProjectedSessionRow>;
   readonly #findClicks: Statement<[number], number>;
   readonly #metadataWriter: RowWriter;
-  /** Greatest key in the store. A greater key, which most new sessions have, needs no lookup. */
+  /**
+   * Greatest session key in the store. A greater key, which most new sessions have, cannot be in the store, so it needs
+   * no lookup.
+   */
   #newestKey: SubIdKey;
 
   constructor(database: Database, retainedSessions: RetainedSessions) {
@@ -206,17 +215,23 @@ export class SqliteProjectionState {
     };
   }
 
-  /** Returns the number of an experiment: one tag of one account, vertical and mode (docs/contract.md#tenants). Creates a missing one. */
+  /**
+   * Returns the number of an experiment: one tag of one account, vertical and mode (docs/contract.md#tenants). Creates
+   * the experiment if it does not exist.
+   */
   assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
     return this.#experiments.assign(`${account} ${vertical} ${test} ${tag}`, [account, vertical, test ? 1 : 0, tag]);
   }
 
-  /** Writes the metadata of a session immediately, because a batch of the largest metadata would not fit in memory. */
+  /**
+   * Buffers the metadata of a few sessions and writes the rows before the batch ends, because the metadata of a whole
+   * batch might not fit in memory.
+   */
   addMetadata(session: number, json: string): void {
     this.#metadataWriter.add([session, json]);
   }
 
-  /** Writes the metadata rows that are still in the buffer of `addMetadata`. */
+  /** Writes the metadata that `addMetadata` has buffered. */
   flushMetadata(): void {
     this.#metadataWriter.flush();
   }

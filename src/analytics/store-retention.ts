@@ -10,8 +10,8 @@ import { firstKeyOfDay, type SubIdKey } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
- * First day whose sessions are retained. The counters of earlier sessions are archived. Projection and queries ignore these sessions once
- * the day is set, even if `SessionPruner` has not deleted their rows yet.
+ * First day whose sessions are retained. The counters of earlier sessions are archived. The projection and queries
+ * ignore the sessions of earlier days, even if `SessionPruner` has not deleted their rows yet.
  */
 export class RetainedSessions {
   readonly #updateFromDay: Statement<[number]>;
@@ -29,7 +29,7 @@ export class RetainedSessions {
     return this.#fromDay;
   }
 
-  /** Smallest key of a retained session, see `SqliteProjectionState.retainedFromKey`. */
+  /** Smallest key of a retained session; empty if every session is retained. */
   get fromKey(): SubIdKey {
     return this.#fromKey;
   }
@@ -38,7 +38,10 @@ export class RetainedSessions {
     return dayOf(decodeSubId(sub).createdMs) >= this.#fromDay;
   }
 
-  /** Sets the day. Requires a transaction. After an error, this object differs from the file and must not be used any more. */
+  /**
+   * Sets the first day whose sessions are retained. Requires an open transaction. After an error, do not use this
+   * object any more, because it may differ from the file.
+   */
   retainFrom(day: number): void {
     this.#updateFromDay.run(day);
     this.#fromDay = day;
@@ -46,7 +49,10 @@ export class RetainedSessions {
   }
 }
 
-/** Returns the smallest key of a retained session. The empty string is smaller than every key. */
+/**
+ * Returns the smallest key of a retained session, or the empty string, which sorts before every key, if all sessions
+ * are retained.
+ */
 function firstRetainedKey(day: number): SubIdKey {
   return day === 0 ? '' : firstKeyOfDay(day);
 }
@@ -61,7 +67,10 @@ export class SessionPruner {
   readonly #deleteClicks: Statement<[number]>;
   readonly #deletePayouts: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
-  /** Day (day number) before which all rows are deleted; 0 at start, so that rows left by an earlier process are found. */
+  /**
+   * Sessions created before this day number have no rows in the store. The value starts at 0, so that rows that an
+   * earlier process did not delete are found.
+   */
   #prunedUntilDay = 0;
 
   constructor(database: Database, retainedSessions: RetainedSessions) {
@@ -109,11 +118,11 @@ export class SessionPruner {
 }
 
 export interface RetentionRequest {
-  /** Current day number. */
+  /** Day number of the current day (UTC). */
   readonly today: number;
   /** Number of days before `today` for which sessions are retained. */
   readonly retentionDays: number;
-  /** Wall time of the request in Unix milliseconds, for the archive. */
+  /** Wall time of the request in Unix milliseconds, which is recorded in the archive. */
   readonly wallMs: number;
 }
 
@@ -145,11 +154,11 @@ export class StoreRetention {
   }
 
   /**
-   * Archives the counters of the days older than the retention, as projected so far, and stops retaining their sessions. Throws as
-   * `CounterArchive.append` does; the store is then unchanged.
+   * Archives the projected counters of days older than the retention period, then stops retaining the sessions of these
+   * days. Throws the errors of `CounterArchive.append`, which leave the store unchanged.
    */
   apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
-    // If archive segments were lost, the store still has their counters. Those counters are archived again.
+    // If archive segments were lost, the store still has their counters, which are then archived again.
     const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.fromDay);
     if (untilDay <= archive.retainedFromDay) return;
     const { wallMs } = request;
@@ -172,16 +181,17 @@ export class StoreRetention {
   }
 
   /**
-   * Returns the first ledger position that the store, or a rebuild of the store, still needs. The result depends on the current ledger,
-   * which may have been replaced by a new ledger since the last archive segment was written.
+   * Returns the first ledger position that the store, or a rebuild of the store, still needs. The result also depends
+   * on the current ledger, because a new ledger may have been created since the last archive segment was written.
    */
   firstNeededPosition(archive: CounterArchive, cursor: LogCursor): number {
     return Math.min(archive.ledgerFromPosition, this.#firstSegmentSince(archive.retainedFromDay, cursor));
   }
 
   /**
-   * Returns the first day to retain; 0 if no session is old enough. The second newest cohort day also limits the result. Otherwise one
-   * start with a clock that is months ahead would delete all sessions.
+   * Returns the first day to retain; 0 if no session is old enough. The retention period ends at `today` or on the day
+   * after the second newest cohort day, whichever is earlier. Without this limit, one start with a clock that is months
+   * ahead would delete all sessions.
    */
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;

@@ -29,10 +29,10 @@ import { AnalyticsLag, SharedProgress } from './shared-progress.ts';
 import type { RetentionRequest } from './store-retention.ts';
 
 export interface ThreadAnalyticsOptions {
-  /** Paths of the analytics data. The folder of the store's file must exist. */
+  /** Paths of the analytics data. The folder of the analytics store must exist. */
   readonly files: DataFiles;
   readonly log: Pick<Ledger, 'appendedPosition' | 'durablePosition' | 'healthy'>;
-  /** Called when the thread has exited. The thread will be restarted. */
+  /** Called when the thread has exited unexpectedly and will be restarted. */
   readonly onCrash?: (error: Error) => void;
   /** Called when the restarted thread accepts queries. */
   readonly onRecovered?: () => void;
@@ -48,18 +48,28 @@ export interface ThreadAnalytics extends Analytics, PayoutStateReader {
   onLedgerDurable(position: number): void;
   /** Time in milliseconds since the oldest record that is not projected became durable; 0 if all records are projected. */
   readonly lagMs: number;
-  /** Returns the totals of the projection without waiting for records that are not projected yet. Rejects as `getSummary` does. */
+  /**
+   * Returns the totals of the records projected so far, without waiting for further records. Rejects with
+   * `AnalyticsUnavailableError`.
+   */
   getTotals(): Promise<ProjectionTotals>;
-  /** Returns a page of experiments, see `ExperimentsReader.listAfter`. Rejects as `getSummary` does. */
+  /**
+   * Returns up to `bounds.experimentsPerPage` experiments with numbers greater than `afterNumber`. Rejects with
+   * `AnalyticsUnavailableError`.
+   */
   listExperiments(afterNumber: number): Promise<readonly ExperimentRow[]>;
   /**
-   * Deletes sessions older than the retention, once all records appended so far are projected (see `LedgerFollower.applyRetention`).
-   * Rejects as `getSummary` does. After a rejection the thread may still delete the sessions, and the call may be repeated.
+   * Deletes sessions older than the retention period, once all records appended so far are projected (see
+   * `LedgerFollower.applyRetention`). Rejects with `AnalyticsUnavailableError`. After a rejection the sessions may
+   * still be deleted, and the call can be repeated.
    */
   applyRetention(request: RetentionRequest): Promise<RetentionOutcome>;
 }
 
-/** Starts the thread. Resolves once it accepts queries. Rejects if the store cannot be opened, after which the thread has exited. */
+/**
+ * Starts the aggregator thread. Resolves once the thread accepts queries. Rejects if the store cannot be opened; the
+ * thread has then exited.
+ */
 export async function startThreadAnalytics(options: ThreadAnalyticsOptions): Promise<ThreadAnalytics> {
   const analytics = new AggregatorThread(options);
   await analytics.started;
@@ -70,7 +80,7 @@ interface PendingQuery {
   readonly position: number;
   readonly query: Query;
   readonly signal: CancelSignal | null;
-  /** Resolves the query. The result must have the type that belongs to `query.name`. */
+  /** Resolves the query with a result of type `QueryResults[query.name]`. */
   readonly resolve: (result: QueryResults[QueryName]) => void;
   readonly reject: (error: Error) => void;
   readonly deadline: NodeJS.Timeout;
@@ -79,9 +89,10 @@ interface PendingQuery {
 /**
  *     starting --ready--> running --exit--> restarting --delay--> starting        any state --close--> closed
  *
- * Accepts queries while the thread is running. A query waits in this object until its position is durable and the thread has few queries
- * in progress. A query that is cancelled while it waits is never sent. When the thread exits, all queries are rejected and not repeated,
- * because callers have their own deadlines.
+ * Accepts queries while the thread is running. A query is queued until its ledger position is durable and fewer than
+ * `bounds.analyticsQueriesInFlightMax` queries are sent. A query that is cancelled while it is queued is never sent to
+ * the thread. When the thread exits, all queries are rejected. Rejected queries are not sent again, because callers
+ * have their own deadlines.
  */
 class AggregatorThread implements ThreadAnalytics {
   readonly started: Promise<void>;
@@ -95,7 +106,10 @@ class AggregatorThread implements ThreadAnalytics {
   #restartDelayMs: number = bounds.aggregatorRestartDelayMinMs;
   #lastId = 0;
   readonly #queuedQueries = new Map<number, PendingQuery>();
-  /** Queries sent to the thread. A query remains here after a timeout until the thread has executed it, which limits the thread's queue. */
+  /**
+   * Queries that the thread has not answered yet. A timed-out query remains in the map until the thread has executed
+   * it, which limits the thread's queue.
+   */
   readonly #sentQueries = new Map<number, PendingQuery>();
   #closing: Promise<void> | null = null;
 
@@ -146,7 +160,7 @@ class AggregatorThread implements ThreadAnalytics {
     keys: readonly PayoutKey[],
     signal: CancelSignal | null = null,
   ): Promise<readonly PayoutStateWithLender[]> {
-    // The keys are copied, because the caller's objects may have more members, which the thread does not need.
+    // Copies only the members that the thread needs, because the caller's objects may have more.
     const parameter = keys.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
     return this.#query({ name: 'findPayoutStates', parameter }, { signal });
   }
@@ -182,9 +196,10 @@ class AggregatorThread implements ThreadAnalytics {
       return Promise.reject(new AnalyticsUnavailableError('analytics query queue is full'));
     }
     const { log } = this.#options;
-    // Records may have become durable before the listener of the log was set.
+    // The ledger may have made records durable before its durability callback was registered.
     if (log.durablePosition > this.#progress.durablePosition) this.onLedgerDurable(log.durablePosition);
-    // If the log cannot write, appended records may never become durable. Acknowledged records are durable, so the query waits for them.
+    // If the ledger is unhealthy, appended records may never become durable, so the query waits only for durable
+    // records, which include all acknowledged records.
     const position = currentOnly ? 0 : log.healthy ? log.appendedPosition : log.durablePosition;
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<QueryResults[Name]>();
@@ -233,7 +248,7 @@ class AggregatorThread implements ThreadAnalytics {
     this.#worker.postMessage(message);
   }
 
-  /** @param failed called instead of a restart if the thread exits before it is ready */
+  /** @param failed called if the thread exits before it is ready; the thread is then not restarted */
   #startWorker(ready?: () => void, failed?: (error: Error) => void): void {
     const { files, onCrash, onRecovered, onRebuild, onRebuilt } = this.#options;
     const workerData: AggregatorWorkerData = { files, progress: this.#progress.buffer };

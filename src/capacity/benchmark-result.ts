@@ -11,7 +11,7 @@ import {
   type TrafficMix,
 } from './traffic-mix.ts';
 
-/** Supported format number of result files. Must equal the number in bench/result/bench-result.ts. */
+/** Supported format number of benchmark result files. Must equal the format number in bench/result/bench-result.ts. */
 const supportedFormat = 2;
 const benchCommand = 'make bench';
 const measuredServerKind = 'service';
@@ -19,7 +19,7 @@ const measuredServerKind = 'service';
 const nonNegativeNumber = Type.Number({ minimum: 0 });
 const microsOrNull = Type.Union([nonNegativeNumber, Type.Null()]);
 
-/** Schema of the members that a plan uses. A benchmark result has more members. */
+/** Schema of the members of a benchmark result that a plan uses. Other members are ignored. */
 const ResultSchema = Type.Object({
   format: Type.Literal(supportedFormat),
   startedAt: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{1,20}Z$' }),
@@ -72,7 +72,10 @@ const ResultSchema = Type.Object({
 const resultValidator = Compile(ResultSchema);
 type BenchmarkResult = Static<typeof ResultSchema>;
 
-/** Removes from a result all members that a plan does not use and all figures of other servers. Returns JSON. */
+/**
+ * Removes the members that a plan does not use and the measurements of other servers from a benchmark result. Returns
+ * the shortened result as JSON text.
+ */
 export function trimBenchmarkResult(text: string): string {
   const result = resultValidator.Clean(parseBenchmarkResult(text)) as BenchmarkResult;
   const routes = result.routes.map((route) => ({
@@ -82,7 +85,10 @@ export function trimBenchmarkResult(text: string): string {
   return JSON.stringify({ ...result, routes });
 }
 
-/** Reads the measurements that a plan for this mix uses. Throws `CapacityError`, which names the command that creates a result. */
+/**
+ * Reads the measurements that a plan for this traffic mix uses. Throws a `CapacityError` that names the command that
+ * creates a benchmark result.
+ */
 export function readMeasurements(text: string, mix: TrafficMix): Measurements {
   const value = parseBenchmarkResult(text);
   const usedRoutes = routeNames.filter((name) => mix.perSession[name] > 0);
@@ -121,7 +127,9 @@ function parseBenchmarkResult(text: string): BenchmarkResult {
   return value;
 }
 
-/** Returns the median cost over all rounds of all clients. The cost of a request does not depend on the client. */
+/**
+ * Returns the median cost over all rounds of all clients, because the cost of a request does not depend on the client.
+ */
 function readRouteCost({ routes }: BenchmarkResult, name: RouteName): RouteCost {
   const rounds = routes
     .filter((route) => route.name === name)
@@ -152,7 +160,8 @@ function readLoadCurve({ curves }: BenchmarkResult): LoadCurve {
 function readSessionMemory({ memory }: BenchmarkResult): SessionMemory {
   if (memory === null || memory.points.length === 0) throw missingMeasurementError('the memory use of live sessions');
   const { heapBytes, residentBytes, sessionsMax } = memory;
-  // The operating system frees pages late, so in a short run the slope of resident memory is unreliable.
+  // The larger of resident and heap memory is used, because the operating system frees pages late, which makes the
+  // growth of resident memory unreliable in a short run.
   const resident = Math.max(residentBytes, heapBytes);
   if (resident <= 0) throw missingMeasurementError('a usable value of the memory use of live sessions');
   const points = memory.points.toSorted((one, other) => one.sessions - other.sessions);
@@ -170,7 +179,10 @@ function readDiskBytesPerSession({ history }: BenchmarkResult): number | null {
   return values.length === 0 ? null : values.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Returns the median of the positive values. A zero means that the load was too short for the system's clock. */
+/**
+ * Returns the median of the positive values. Ignores zeros, which mean that the load was too short for the resolution
+ * of the CPU clock.
+ */
 function medianOrNull(values: readonly (number | null)[]): number | null {
   const sorted = values.filter((value): value is number => value !== null && value > 0).sort((a, b) => a - b);
   return sorted.length === 0 ? null : (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;

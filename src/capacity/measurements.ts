@@ -1,6 +1,6 @@
 import type { RouteName } from './traffic-mix.ts';
 
-/** Measurements of one server, from which a plan is computed. */
+/** Measurements of one server, from which a capacity plan is computed. */
 export interface Measurements {
   readonly box: MeasuredBox;
   /** CPU time per request of each route in microseconds, under full load. */
@@ -31,7 +31,7 @@ export interface RouteCost {
   readonly allThreadsMicros: number;
 }
 
-/** Latency as a function of the offered rate, for one kind of load that is sent on a schedule. */
+/** Latency at increasing request rates, measured with one kind of load that is sent on a fixed schedule. */
 export interface LoadCurve {
   readonly title: string;
   /** Measured points, ordered by rate; at least one. */
@@ -44,7 +44,7 @@ export interface LoadPoint {
   readonly p99Ms: number;
   /** CPU time per request of all threads, in microseconds. */
   readonly cpuMicros: number;
-  /** Whether the client was saturated, so that the latency includes delays of the client. */
+  /** Whether the benchmark client was saturated, so that the measured latency includes delays of the client. */
   readonly clientSaturated: boolean;
 }
 
@@ -52,25 +52,29 @@ export interface SessionMemory {
   readonly residentBytesPerSession: number;
   /** Resident memory of a server without sessions. */
   readonly baseResidentMiB: number;
-  /** Largest measured number of live sessions, and the maximum that the service allows. */
+  /** Largest measured number of live sessions; `sessionsMax` is the maximum that the service allows. */
   readonly sessionsMeasured: number;
   readonly sessionsMax: number;
 }
 
-/** Minimum share of the offered rate. Below this share, requests were refused, failed, or still waited at the end of the load. */
+/**
+ * Minimum ratio of the achieved rate to the offered rate. A lower ratio means that requests were refused, failed, or
+ * were still waiting at the end of the load.
+ */
 export const achievedShareMin = 0.98;
 
-/** Highest rate at which p99 stays within a target. */
+/** Highest request rate at which the p99 latency is within a target. */
 export interface SustainedRate {
-  /** Requests per second of the curve's load; 0 if even the first point misses the target. */
+  /** Request rate of the curve's load; 0 if even the first point misses the target. */
   readonly perSecond: number;
-  /** Whether every point of the curve is within the target, so that higher rates may be possible. */
+  /** Whether p99 is within the target at every point of the curve, so that higher rates may be possible. */
   readonly isEndOfCurve: boolean;
 }
 
 /**
- * Finds the rate at which p99 first exceeds the target, with linear interpolation between the points. The real curve is convex, so the
- * result is more likely too low than too high. The curve ends before the first point at which the server did not keep up.
+ * Finds the rate at which the p99 latency first exceeds the target, by linear interpolation between the points. A
+ * latency curve is convex, so the interpolated rate is more likely too low than too high. Ignores the points from the
+ * first one at which the server did not reach the offered rate.
  */
 export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): SustainedRate {
   let last: LoadPoint | undefined;
@@ -86,14 +90,18 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
 }
 
 /**
- * Returns the lowest CPU time per request on the curve, in microseconds of all threads. This is the cost under full load, which the cost
- * of the routes also refers to. Refused requests may make the value lower, which makes the plan more conservative.
+ * Returns the lowest CPU time per request on the curve, summed over all threads, in microseconds. The lowest cost is
+ * the cost under full load, at which the route costs were measured too. Refused requests can lower this cost, which
+ * makes the plan more conservative.
  */
 export function costAtFullLoad({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));
 }
 
-/** Interpolates a metric at a rate. For a rate beyond an end of the curve, returns the metric at that end. */
+/**
+ * Interpolates a metric of the latency curve at a request rate. For a rate outside the curve, returns the metric at the
+ * nearest end.
+ */
 export function interpolateAt(points: LoadCurve['points'], perSecond: number, metric: 'p99Ms' | 'cpuMicros'): number {
   const next = points.findIndex(({ offeredPerSecond }) => offeredPerSecond >= perSecond);
   if (next < 0) return points.at(-1)![metric];
@@ -101,7 +109,10 @@ export function interpolateAt(points: LoadCurve['points'], perSecond: number, me
   return interpolate(points[next - 1]!, points[next]!, 'offeredPerSecond', metric, perSecond);
 }
 
-/** Whether the client was saturated at the first point above this rate or at a lower point. The server may then sustain more. */
+/**
+ * Whether the benchmark client was saturated at a point up to the first point above this rate. If the client was
+ * saturated, the server may sustain a higher rate.
+ */
 export function wasClientSaturated({ points }: LoadCurve, perSecond: number): boolean {
   const next = points.findIndex(({ offeredPerSecond }) => offeredPerSecond > perSecond);
   return points.slice(0, next < 0 ? points.length : next + 1).some(({ clientSaturated }) => clientSaturated);

@@ -18,13 +18,13 @@ import {
   type TrafficMix,
 } from './traffic-mix.ts';
 
-/** Maximum load average, in cores, of an idle machine before the run. */
+/** Maximum load average of a machine that counts as idle before the benchmark run, in cores. */
 const idleLoadAverageMax = 0.5;
 
 export interface PlanRequest {
   readonly keys: number;
   readonly sloP99Ms: number;
-  /** Share of every capacity that the plan reserves, from 0 to less than 1. */
+  /** Share of each resource that the plan leaves unused, from 0 (inclusive) to 1 (exclusive). */
   readonly headroom: number;
 }
 
@@ -34,11 +34,11 @@ export type ResourceName = 'socket-thread' | 'all-cores' | 'latency' | 'session-
 export interface Resource {
   readonly name: ResourceName;
   readonly unit: 'requests/s' | 'live sessions';
-  /** Full capacity of the server, including the reserve. */
+  /** Capacity of one server, including the headroom. */
   readonly capacity: number;
-  /** Capacity that one API key uses. */
+  /** Capacity that one API key uses, in `unit`. */
   readonly perKey: number;
-  /** Number of API keys that the capacity without the reserve can serve; may be a fraction. */
+  /** Number of API keys that the capacity without the headroom can serve; may be fractional. */
   readonly keys: number;
 }
 
@@ -46,7 +46,7 @@ export interface CapacityPlan {
   readonly request: PlanRequest;
   readonly box: MeasuredBox;
   readonly key: KeyLoad;
-  /** Resources of a server, in a fixed order. */
+  /** Resources of one server, in a fixed order. */
   readonly resources: readonly Resource[];
   /** Resource that can serve the fewest API keys. */
   readonly bottleneck: ResourceName;
@@ -55,7 +55,7 @@ export interface CapacityPlan {
   /** Load of the server with the most API keys. */
   readonly load: BoxLoad;
   readonly predicted: Prediction;
-  /** Assumptions that the measurements do not cover, one sentence each. */
+  /** Warnings about the accuracy of the plan, one sentence each. */
   readonly caveats: readonly string[];
 }
 
@@ -69,10 +69,10 @@ interface BoxLoad {
 
 interface Prediction {
   readonly p99Ms: number;
-  /** CPU time of the socket thread, in CPU seconds per second. */
+  /** Predicted CPU use of the socket thread, in cores. */
   readonly socketThreadCores: number;
   readonly allThreadsCores: number;
-  /** Resident memory of a server without sessions, and additional memory per live session. */
+  /** Resident memory of a server without sessions; each live session adds `memoryBytesPerSession`. */
   readonly baseMemoryMiB: number;
   readonly memoryBytesPerSession: number;
   readonly memoryMiB: number;
@@ -80,7 +80,10 @@ interface Prediction {
   readonly diskBytesPerDay: number | null;
 }
 
-/** Computes how many servers the requested API keys need, and the bottleneck. Throws `CapacityError` if no number is sufficient. */
+/**
+ * Computes how many servers the requested API keys need, and the bottleneck. Throws `CapacityError` if one server
+ * cannot serve a single key, or cannot meet the latency target at any rate.
+ */
 export function planCapacity(measurements: Measurements, mix: TrafficMix, request: PlanRequest): CapacityPlan {
   const key = calculateLoadPerKey(mix);
   const cost = computeMixCost(measurements, key);
@@ -107,7 +110,10 @@ export function planCapacity(measurements: Measurements, mix: TrafficMix, reques
   };
 }
 
-/** CPU time of an average request of a mix under full load in microseconds, and its ratio to a request of the latency curve. */
+/**
+ * Average CPU time per request of a traffic mix under full load, in microseconds. `curveRequests` is the ratio to the
+ * CPU time of a request of the latency curve.
+ */
 interface MixCost {
   readonly socketThreadMicros: number;
   readonly allThreadsMicros: number;
@@ -174,7 +180,8 @@ function computeBoxLoad(key: KeyLoad, keys: number): BoxLoad {
 
 function predictBox({ curve, memory, diskBytesPerSession }: Measurements, cost: MixCost, load: BoxLoad): Prediction {
   const curveRate = load.requestsPerSecond * cost.curveRequests;
-  // Below full load a server handles smaller batches, so each request costs more. The factor is that of the latency curve.
+  // Below full load a server handles smaller batches, so each request costs more CPU time. The cost factor is taken
+  // from the latency curve.
   const costFactor = interpolateAt(curve.points, curveRate, 'cpuMicros') / costAtFullLoad(curve);
   const cores = (micros: number) => (load.requestsPerSecond * micros * costFactor) / 1e6;
   return {
@@ -253,23 +260,26 @@ export interface CheckRequest {
 export interface CheckMeasurements {
   readonly seconds: number;
   readonly offeredPerSecond: number;
-  /** Number of expected responses per second. */
+  /** Responses per second with an expected status. */
   readonly achievedPerSecond: number;
   /** Number of responses with status 429 or 503. */
   readonly refused: number;
-  /** Number of other unexpected responses and of errors. */
+  /** Number of failed requests and of unexpected responses other than 429 and 503. */
   readonly failed: number;
   /** 99th percentile of the latency in milliseconds, measured from the scheduled time of each request. */
   readonly p99Ms: number;
   readonly socketThreadCores: number | null;
   readonly allThreadsCores: number | null;
-  /** Resident memory at the end of the load, and after garbage collection. The plan predicts the second value. */
+  /**
+   * Resident memory at the end of the load. `memoryMiB` is measured after a garbage collection, and is the value that
+   * the plan predicts.
+   */
   readonly residentMiB: number | null;
   readonly memoryMiB: number | null;
   /** Number of live sessions at the end of the load. */
   readonly liveSessions: number;
   readonly keys: number;
-  /** Whether the client was saturated, so that the latency includes delays of the client. */
+  /** Whether the benchmark client was saturated, so that the measured latency includes delays of the client. */
   readonly clientSaturated: boolean;
 }
 
@@ -289,7 +299,9 @@ export interface CheckResult {
   readonly carried: boolean;
 }
 
-/** Compares a plan with measurements. The memory prediction uses the measured number of live sessions. */
+/**
+ * Compares the predictions of a plan with measurements. Memory is predicted for the measured number of live sessions.
+ */
 export function compareWithPlan(
   { request, load, predicted }: CapacityPlan,
   measurements: CheckMeasurements,

@@ -16,12 +16,12 @@ export const routeNames = [
 ] as const;
 export type RouteName = (typeof routeNames)[number];
 
-/** Returns a number for each route. */
+/** Calls `numberOf` for each route and returns the numbers by route name. */
 export function mapRoutes(numberOf: (name: RouteName) => number): Record<RouteName, number> {
   return Object.fromEntries(routeNames.map((name) => [name, numberOf(name)])) as Record<RouteName, number>;
 }
 
-/** All routes except `session`. A mix states the number of their requests per 100 sessions. */
+/** Routes whose requests per 100 sessions a traffic mix specifies: all except `session`. */
 type RouteAfterSession = Exclude<RouteName, 'session'>;
 const routesAfterSession = routeNames.filter((name): name is RouteAfterSession => name !== 'session');
 
@@ -62,13 +62,16 @@ const TrafficMixSchema = Type.Object(
 const trafficMixValidator = Compile(TrafficMixSchema);
 export type TrafficMixFile = Static<typeof TrafficMixSchema>;
 
-/** Traffic of the callers per API key (docs/capacity.md describes the file). */
+/** Traffic per API key (docs/capacity.md describes the file). */
 export interface TrafficMix {
   /** Number of requests to each route per session. */
   readonly perSession: Readonly<Record<RouteName, number>>;
   /** Share of the API keys that send requests at their limits; the others are idle. */
   readonly busyShare: number;
-  /** Ratio of a key's busiest minute to the average of the day; null for the maximum that the limits per minute allow. */
+  /**
+   * Ratio of a key's request rate in its busiest minute to its daily average; null if only the limits per minute bound
+   * the rate.
+   */
   readonly minutePeakFactor: number | null;
   /** Ratio of live sessions in the busiest hours to the average of the day. */
   readonly livePeakFactor: number;
@@ -80,7 +83,10 @@ export interface TrafficMix {
   };
 }
 
-/** Default traffic mix: requests per session as in the session benchmarks. Must equal bench/mixes/default.json. */
+/**
+ * Default traffic mix: requests per session as in the session benchmarks. The default mix must equal
+ * bench/mixes/default.json.
+ */
 export const defaultTrafficMixFile: TrafficMixFile = {
   format: 1,
   per_100_sessions: { inputs: 130, 'marketplace-unknown': 100, 'marketplace-known': 15, click: 22, analytics: 2 },
@@ -115,7 +121,10 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   };
 }
 
-/** Reports a misspelt member with the correct name. The schema would only report that the member is unknown. */
+/**
+ * Throws `CapacityError` for an unknown member, and suggests the nearest valid name, which the schema validator would
+ * not do.
+ */
 function assertKnownMembers(value: unknown): void {
   if (!isJsonObject(value)) return;
   assertMemberNames(value, Object.keys(TrafficMixSchema.properties), 'the mix');
@@ -147,7 +156,10 @@ const secondsOfDay = 24 * secondsOfHour;
 export interface KeyLoad {
   /** Limit that the API key reaches first. */
   readonly boundBy: 'requests a minute' | 'analytics queries a minute' | 'sessions a day';
-  /** Requests per second in the busiest minute, by route and in total. Clicks have no API key, so no limit counts them. */
+  /**
+   * Requests per second in the busiest minute, by route and in total. Clicks carry no API key, so they do not count
+   * towards a limit.
+   */
   readonly ratesPerSecond: Readonly<Record<RouteName, number>>;
   readonly requestsPerSecond: number;
   readonly sessionsPerDay: number;
@@ -161,7 +173,7 @@ export function calculateLoadPerKey(mix: TrafficMix): KeyLoad {
   const total = routeNames.reduce((sum, name) => sum + perSession[name], 0);
   const limited = total - perSession.click;
   const dailyAverage = limits.sessionsPerDay / secondsOfDay;
-  // The sessions per second that each limit allows.
+  // Sessions per second that each limit allows.
   const ceilings = [
     ['requests a minute', limits.requestsPerMinute / secondsOfMinute / limited],
     ['analytics queries a minute', limits.analyticsPerMinute / secondsOfMinute / perSession.analytics],
@@ -169,7 +181,8 @@ export function calculateLoadPerKey(mix: TrafficMix): KeyLoad {
   ] as const;
   const [boundBy, sessionsPerSecond] = ceilings.reduce((least, one) => (one[1] < least[1] ? one : least));
   const perDay = Math.min(limits.sessionsPerDay, sessionsPerSecond * secondsOfDay);
-  // The number is limited by the sessions of a day and by the sessions that can be created during the lifetime of one session.
+  // Live sessions cannot exceed the sessions of one day, or the sessions that can be created during one session
+  // lifetime.
   const live = Math.min(
     ((perDay * mix.sessionHours) / 24) * mix.livePeakFactor,
     perDay,
@@ -185,7 +198,7 @@ export function calculateLoadPerKey(mix: TrafficMix): KeyLoad {
   };
 }
 
-/** No plan is possible, because a file is invalid or the server is too small. The error message is one line. */
+/** No plan is possible, because a file is invalid or the server is too small. The error message is a single line. */
 export class CapacityError extends Error {
   override readonly name = 'CapacityError';
 }

@@ -5,19 +5,22 @@ import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 
-/** Offsets in a sub_id of groups of three bytes: random bytes (10 bytes from offset 14) and bytes of the MAC (from offset 24). */
+/**
+ * Offsets of the three bytes of a sub_id that select a cell in each row: random bytes (offsets 14 to 23) and bytes of
+ * the MAC (from offset 24).
+ */
 const rowOffsets = [14, 17, 20, 24];
 
 /**
- * Counts the recorded clicks of each session up to a maximum, in a fixed amount of memory. Uses a count-min sketch with conservative
- * update: each session has one cell in each of four rows, chosen by random bytes of its sub_id, and its count is the smallest of the
- * four cells. Sessions share cells, so a count may be too high, but never too low.
+ * Counts the recorded clicks of each session up to a maximum, in a fixed amount of memory. Uses a count-min sketch with
+ * conservative update: each session has one cell in each of four rows, chosen by random bytes of its sub_id, and its
+ * count is the smallest of the four cells. Sessions share cells, so a count may be too high, but never too low.
  *
- * In a simulation with 2^20 cells per row, a maximum of 64 and 130 million recorded clicks in a day, no click of an honest session was
- * refused.
+ * In a simulation with 2^20 cells per row, a maximum of 64 and 130 million recorded clicks in a day, no click of a
+ * session below its maximum was refused.
  *
- * Sessions created on the same UTC day share one sketch. Clicks are recorded for 24 hours after the creation of their session, so two
- * sketches are enough. A sketch is reused two days later.
+ * Sessions created on the same UTC day share one sketch. Clicks are recorded for 24 hours after the creation of their
+ * session, so two sketches are enough. Each sketch is replaced after two days.
  */
 class SessionClickSketch {
   readonly #max: number;
@@ -55,7 +58,8 @@ class SessionClickSketch {
   #sketchOf(sub: Uint8Array): Uint8Array {
     const day = dayOf(decodeSubId(sub).createdMs);
     const index = day & 1;
-    // A day before the sketch's day uses the same sketch, so that counts do not restart when the clock is set back.
+    // A day before the sketch's day uses the same sketch, so that the counts do not restart after the clock was set
+    // back.
     if (day > this.#days[index]!) {
       this.#days[index] = day;
       this.#sketches[index] = new Uint8Array(rowOffsets.length * (this.#mask + 1));
@@ -65,15 +69,19 @@ class SessionClickSketch {
 }
 
 /**
- * Limits the clicks that are recorded (docs/contract.md#recorded-clicks), so that one link cannot fill the ledger: at most
- * `clicksRecordedPerSessionMax` per session, and at most `clicksRecordedPerLinkMax` per session and offer. Further clicks still
- * redirect, but are not recorded.
+ * Limits the clicks that are recorded (docs/contract.md#recorded-clicks), so that one link cannot fill the ledger: at
+ * most `clicksRecordedPerSessionMax` per session, and at most `clicksRecordedPerLinkMax` per session and offer. Clicks
+ * above a limit still redirect, but are not recorded.
  *
- * The limit per session also applies after a restart. Because of the limit per offer, repeated clicks on one offer cannot use up the
- * session's limit. If there are more than `clickCountersMax` links, the counts of the least recently clicked links are dropped.
+ * The limit per session also applies after a restart. Because of the limit per offer, repeated clicks on one offer
+ * cannot use up the session's limit. If there are more than `clickCountersMax` links, the counts of the least recently
+ * clicked links are dropped.
  */
 export class ClickRecordLimiter implements LedgerSubscriber {
-  /** Infinite, because this class needs no records of its own: it counts the clicks among the records that other subscribers need. */
+  /**
+   * Infinite, because the limiter requires no records of its own: it counts the clicks that are replayed for other
+   * subscribers.
+   */
   readonly replaySinceMs = Number.POSITIVE_INFINITY;
   readonly #perLinkMax: number;
   readonly #clicksPerLink: LRUCache<string, number>;
@@ -99,7 +107,10 @@ export class ClickRecordLimiter implements LedgerSubscriber {
     return true;
   }
 
-  /** Counts a click that was recorded before a restart. At run time, `tryConsume` counts the click before it is recorded. */
+  /**
+   * Counts a click that was recorded before a restart. While the service runs, clicks are counted before they are
+   * recorded.
+   */
   apply(record: LedgerRecord): void {
     if (record[0] === ledgerRecordKind.offerClicked) this.#clicksPerSession.tryAdd(record[2]);
   }

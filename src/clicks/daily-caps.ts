@@ -12,13 +12,16 @@ import { classifyClick } from './click-rules.ts';
 import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts';
 
 /**
- * State of an offer with a daily cap (docs/contract.md#daily-caps): the cap and the number of booked clicks. It has counters for two
- * days, so that the earlier count still exists when the wall clock is set back past midnight.
+ * State of an offer with a daily cap (docs/contract.md#daily-caps): the cap and the number of clicks that booked
+ * revenue. Counts two days, so that the earlier count still exists after the wall clock was set back past midnight.
  */
 class OfferCapState {
-  /** Daily cap in clicks; null until the catalog with the cap is active. */
+  /** Maximum number of clicks per day that book revenue; null until the catalog with the cap is active. */
   dailyCap: number | null = null;
-  /** Time at which a catalog without the offer was activated, or null. The cap still applies to links shown before that time. */
+  /**
+   * Time at which the offer was removed from the active catalog, or null. The cap still applies to links that were
+   * shown before the removal.
+   */
   removedMs: number | null = null;
   readonly randomId: RandomOfferId;
   readonly #days = [-1, -1];
@@ -59,7 +62,7 @@ function applyRecord(
         const offer = offers.get(id);
         if (offer !== undefined) pairs.markShown(sub, offer.randomId);
       }
-      // Sessions that are too old for counted clicks are removed.
+      // Evicts the pairs of sessions that are too old for counted clicks.
       pairs.evictBefore(wallMs - bounds.clickAttributionMs - bounds.clockSetBackMsMax);
       return false;
     }
@@ -70,7 +73,8 @@ function applyRecord(
     case ledgerRecordKind.revenueConfirmed: {
       const offer = offers.get(record[3]);
       if (offer === undefined || record[8] === null) return false;
-      // A confirmation may restore a click. The restored click does not count against the cap, and later clicks are repeats.
+      // A confirmation can recreate a click without a record. The recreated click does not count towards the cap, and
+      // later clicks on the offer are repeats.
       if (pairs.state(record[2], offer.randomId) === 'shown') pairs.markClicked(record[2], offer.randomId);
       return false;
     }
@@ -83,7 +87,8 @@ function applyClick(
   offer: OfferCapState,
   pairs: SessionOfferPairs,
 ): boolean {
-  // The decision in the record is final. A click from a time at which the offer had no cap has no decision.
+  // The cap decision in the click's record is final. The record has no decision if the offer had no cap at the time of
+  // the click.
   if (withinDailyCap === null || pairs.state(sub, offer.randomId) === 'clicked') return false;
   if (withinDailyCap === undefined && !isCountedClick(sub, clickedMs, offer, pairs)) return false;
   pairs.markClicked(sub, offer.randomId);
@@ -108,24 +113,27 @@ function isCountedClick(
 
 /** Effect of an offer's daily cap on a click. */
 interface CapDecision {
-  /** Whether the cap of the day is reached, so that the click has no value. */
+  /** Whether the offer has reached its cap of the day, so that the click books no revenue. */
   readonly atCap: boolean;
   /** Value of `withinDailyCap` in the click's record; undefined for an offer without a cap. */
   readonly withinDailyCap: boolean | null | undefined;
 }
 
 /**
- * Visits, in order, the records from `sinceMs` on that the ledger had accepted at the time of the call. May also visit later records.
+ * Visits in order the records since `sinceMs` that the ledger had accepted before the call. Records that are accepted
+ * later may be visited too.
  */
 export type ReadLedgerSince = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
- * Enforces daily caps (docs/contract.md#daily-caps): counts the booked clicks of each capped offer per UTC day, and lists the offers
- * that reached their cap. All accounts share the cap of an offer. The sandbox has a separate count.
+ * Enforces daily caps (docs/contract.md#daily-caps): counts the clicks that book revenue of each capped offer per UTC
+ * day, and lists the offers that reached their cap. All accounts share the cap of an offer. Sandbox clicks are counted
+ * separately.
  *
- * The state is derived from the ledger by the rules of docs/contract.md#counting-clicks, so it is the same after a restart. A click is
- * checked, recorded with the decision and applied in one turn of the event loop, so that two clicks cannot both use the last click of
- * a cap. The analytics projection uses the recorded decision and does not know the cap.
+ * The state is derived from the ledger by the rules of docs/contract.md#counting-clicks, so it is the same after a
+ * restart. A click is checked, recorded with the decision and applied in one turn of the event loop, so that two clicks
+ * cannot both use the last click of a cap. The analytics projection uses the recorded decision and does not evaluate
+ * caps.
  *
  * If an offer gets a cap while the service runs, `loadHistory` reads the last day from the ledger.
  */
@@ -149,7 +157,7 @@ export class DailyCaps implements LedgerSubscriber {
     return this.isIdle ? Number.POSITIVE_INFINITY : this.#completeSinceMs;
   }
 
-  /** Whether no offer has a cap. Records then need not be applied. */
+  /** Whether no offer has a cap, so that ledger records need not be applied. */
   get isIdle(): boolean {
     return this.#cappedOfferCount === 0 && this.#bufferedRecords === null;
   }
@@ -192,7 +200,7 @@ export class DailyCaps implements LedgerSubscriber {
     if (state !== undefined && applyRecord(record, state.offers, this.#pairs)) state.unavailableDay = null;
   }
 
-  /** Reads the recorded clicks of offers that have no cap yet and get one from a catalog that is about to be activated. */
+  /** Reads the recorded clicks of offers that have no cap yet and will get one when this catalog is activated. */
   async loadHistory(catalog: CompiledCatalog, nowMs: number, readHistory: ReadLedgerSince): Promise<void> {
     const state = this.#stateOf(catalog);
     const offers = new Map<string, OfferCapState>();
@@ -200,7 +208,7 @@ export class DailyCaps implements LedgerSubscriber {
     if (offers.size === 0) return;
     const sinceMs = replayStartMs(nowMs);
     const isOfCatalog = (record: LedgerRecord): boolean => stateKeyOfSub(record[2]) === stateKeyOfCatalog(catalog);
-    // These records are older than those that are applied meanwhile, so they need their own pairs.
+    // The history is older than the records applied meanwhile, so it is collected in a separate set of pairs.
     const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
     const bufferedRecords: LedgerRecord[] = [];
     this.#bufferedRecords = bufferedRecords;
@@ -218,8 +226,8 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /**
-   * Activates the caps of a catalog from `nowMs` on. Call `loadHistory` before. The cap of a removed offer applies as long as its
-   * replaced catalog is retained (docs/contract.md#daily-caps).
+   * Activates the caps of a catalog from `nowMs` on. Call `loadHistory` first. The cap of a removed offer applies as
+   * long as the replaced catalog with the offer is retained (docs/contract.md#daily-caps).
    */
   activate(catalog: CompiledCatalog, nowMs: number): void {
     const state = this.#stateOf(catalog);
@@ -231,7 +239,7 @@ export class DailyCaps implements LedgerSubscriber {
       offers.set(id, offer);
     }
     for (const [id, offer] of state.offers) {
-      // Offers whose cap was removed are dropped, and also offers loaded for a catalog that was never activated.
+      // Skips offers whose cap was removed, and offers that were loaded for a catalog that was never activated.
       if (catalog.offerIndex(id) >= 0 || offer.dailyCap === null) continue;
       offer.removedMs ??= nowMs;
       offers.set(id, offer);
@@ -286,7 +294,10 @@ interface CatalogCapState {
 
 const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
 
-/** Returns the start of the replay: an offer clicked today was shown today or yesterday. One extra hour allows for a clock set back. */
+/**
+ * Returns the time from which the ledger must be replayed: an offer clicked today was shown today or yesterday. One
+ * additional hour allows for a wall clock that was set back.
+ */
 function replayStartMs(nowMs: number): number {
   return dayStartMs(dayOf(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }

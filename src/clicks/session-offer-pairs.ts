@@ -50,7 +50,10 @@ export class SessionOfferPairs {
     this.#addPair(sub, offerId, true);
   }
 
-  /** Adds the pairs of another set. Each step adds the pairs of one minute and takes a few milliseconds at most. */
+  /**
+   * Adds the pairs of another set. Each step of the generator adds the pairs of one minute, which takes a few
+   * milliseconds at most.
+   */
   *merge(others: SessionOfferPairs): Generator<void> {
     this.#completeSinceMs = Math.max(this.#completeSinceMs, others.#completeSinceMs);
     for (const [minute, table] of others.#tablesByMinute) {
@@ -60,7 +63,7 @@ export class SessionOfferPairs {
     }
   }
 
-  /** Evicts the pairs of all minutes of session creation that end before this time. */
+  /** Evicts the pairs of sessions whose creation minute ends before this time. */
   evictBefore(createdMs: number): void {
     if (createdMs <= this.#completeSinceMs) return;
     const minuteBefore = Math.floor(this.#completeSinceMs / minuteMs);
@@ -102,13 +105,13 @@ function minuteOf(sub: Uint8Array): number {
   return Math.floor(decodeSubId(sub).createdMs / minuteMs);
 }
 
-/** Offset, in a sub_id, of the random bytes that identify a session. */
+/** Offset of the random bytes of a sub_id that identify the session. */
 const randomOffset = 14;
 const initialSlots = 64;
 
 /**
- * Hash table with open addressing. An entry is two words; the lowest bit of the second word is the click bit. Two zero words are an
- * empty slot.
+ * Hash table with open addressing. An entry consists of two 32-bit words; the lowest bit of the second word marks a
+ * counted click. An empty slot contains two zero words.
  */
 class PairTable {
   size = 0;
@@ -120,7 +123,7 @@ class PairTable {
     return (this.#words[index + 1]! & 1) === 1 ? 'clicked' : 'shown';
   }
 
-  /** Adds a pair. Returns the number of added pairs: 1, or 0 if the table already has the pair. */
+  /** Adds a pair. Returns 1, or 0 if the table already contains the pair. */
   add(high: number, low: number, clicked: boolean): number {
     const at = this.#find(high, low);
     const isNew = this.#isEmpty(at);
@@ -138,7 +141,8 @@ class PairTable {
   merge(other: PairTable): number {
     const words = other.#words;
     let added = 0;
-    // The table grows first: inserting in the order of a larger table would fill the start of a smaller table and slow it down.
+    // Growing first keeps insertion fast: in the slot order of a larger table, the entries would all go to the start of
+    // a smaller table.
     while ((this.size + other.size) * 3 > this.#words.length) this.#grow();
     for (let at = 0; at < words.length; at += 2) {
       const [high, low] = [words[at]!, words[at + 1]!];

@@ -3,17 +3,23 @@ import { isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import { microsPerUsd } from '../domain/money.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 
-/** A lender's confirmation that it owes a payout for a click, or its reversal (docs/contract.md#confirmation-rows). */
+/**
+ * A lender's confirmation that it owes a payout for a click, or the reversal of a payout
+ * (docs/contract.md#confirmation-rows).
+ */
 export interface Confirmation {
   readonly status: ConfirmationStatus;
-  /** The 32 bytes of the sub_id, in a separate array. */
+  /** The 32 bytes of the sub_id, in an array that shares no memory with other data. */
   readonly sub: Uint8Array;
   readonly offerId: string;
   /** Identifier that the lender assigned to the payout. A reversal has the txid of the reversed payout. */
   readonly txid: string;
   readonly amountMicros: number;
   readonly occurredMs: number;
-  /** Click data from the click_id, or null without one. Restores a click without a record (docs/contract.md#clicks-without-a-record). */
+  /**
+   * Click data from the click_id; null without a click_id. The data is needed to recreate a click that has no record
+   * (docs/contract.md#clicks-without-a-record).
+   */
   readonly click: ClickEvidence | null;
 }
 
@@ -73,9 +79,9 @@ export interface Payout {
   readonly reversed: Booking | null;
 }
 
-/** State, derived from the ledger, of the session, offer and txid of one confirmation. */
+/** State of one confirmation's session, click and payout, derived from the ledger. */
 export interface PayoutState {
-  /** Whether the session exists and a response of the session contained the offer. */
+  /** Whether the session exists and the offer was shown to it. */
   readonly offerShown: boolean;
   /** Time of the counted click in Unix milliseconds; null if there is no counted click. */
   readonly clickedMs: number | null;
@@ -87,9 +93,9 @@ export interface PayoutState {
 type ConfirmationDecision = 'accepted' | 'repeated' | RejectionReason;
 
 /**
- * Applies docs/contract.md#confirmation-rules. Each row is checked twice, with the same result: before it is appended to the ledger,
- * and when the ledger is projected. Therefore even a ledger that breaks the rules cannot make a payout negative or greater than its
- * funded amount.
+ * Checks a confirmation against the rules of docs/contract.md#confirmation-rules. Each confirmation is checked twice,
+ * with the same result: before it is appended to the ledger, and when the ledger is projected. Because of the second
+ * check, even a ledger that violates the rules cannot make a payout negative or greater than its funded amount.
  */
 export function checkConfirmation(confirmation: Confirmation, state: PayoutState, nowMs: number): ConfirmationDecision {
   const { sub, status, amountMicros, occurredMs } = confirmation;
@@ -101,7 +107,7 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
 
   const clickedMs = state.clickedMs ?? confirmation.click?.clickedMs ?? null;
   if (clickedMs === null || !state.offerShown) {
-    // The session may have been deleted already, so that only its creation time is known.
+    // If the session was deleted, only its creation time is known.
     const lastMs = createdMs + bounds.clickAttributionMs + bounds.confirmationWindowMs;
     return nowMs > lastMs ? 'too_late' : 'click_unknown';
   }
@@ -120,7 +126,7 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
   return 'accepted';
 }
 
-/** Returns the payout after an accepted confirmation. */
+/** Applies an accepted confirmation to a payout and returns the new payout. */
 export function applyToPayout(
   { status, amountMicros, occurredMs }: Omit<Confirmation, 'click'>,
   payout: Payout | null,

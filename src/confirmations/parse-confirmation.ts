@@ -14,10 +14,11 @@ import {
 } from './confirmation.ts';
 
 /**
- * Finds rows with a repeated member. `JSON.parse` hides repeated members, because it uses the last value.
+ * Finds confirmation rows in which a JSON member is repeated. `JSON.parse` hides repeated members, because it uses the
+ * last value.
  *
  * @param text valid JSON: one row or an array of rows
- * @returns the first repeated member of each such row, by row index
+ * @returns the first repeated member of each row with repeated members, by row index
  */
 export function findDuplicateMembers(text: string): ReadonlyMap<number, ConfirmationMember> {
   const duplicates = new Map<number, ConfirmationMember>();
@@ -29,7 +30,7 @@ export function findDuplicateMembers(text: string): ReadonlyMap<number, Confirma
   let names: Set<string> | null = null;
   let isNameNext = false;
   for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
-    // The first character identifies the kind of token.
+    // The first character identifies the kind of a JSON token.
     const token = text[scanner.getTokenOffset()]!;
     if (token === '{' || token === '[') {
       if (depth === 0 && token === '[') rowDepth = 2;
@@ -60,10 +61,13 @@ interface ParseConfirmationDeps {
   readonly clickIds: Pick<ClickIds, 'verify'>;
 }
 
-/** A row before validation. Members with other names are ignored. */
+/** A confirmation row before validation. Members with other names are ignored. */
 type UnparsedRow = { readonly [Member in ConfirmationMember]?: unknown };
 
-/** Validates the form of one row (docs/contract.md#confirmation-rows). Does not check the row against the ledger. */
+/**
+ * Validates the format of one confirmation row (docs/contract.md#confirmation-rows). Does not check the row against the
+ * ledger.
+ */
 export function parseConfirmation(ids: ParseConfirmationDeps, row: unknown): Confirmation | RejectionReason {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return 'not_an_object';
   const { txid, status, amount, occurred_at: occurredAt } = row as UnparsedRow;
@@ -85,7 +89,10 @@ interface ReferencedClick {
   readonly click: ClickEvidence | null;
 }
 
-/** Reads the click of a row from its click_id, from session and offer, or from both if they agree. A member that is null is absent. */
+/**
+ * Finds the click of a row by its click_id, or by its sub_id and svc_offer_id. If the row contains all three, they must
+ * identify the same click. A member with the value null counts as absent.
+ */
 function parseClick(
   { subIds, clickIds }: ParseConfirmationDeps,
   { click_id: clickId, sub_id: subId, svc_offer_id: offerId }: UnparsedRow,
@@ -113,5 +120,8 @@ function isOfferId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= bounds.offerIdCharactersMax && /^[a-z0-9_-]+$/.test(value);
 }
 
-/** Maximum length of a click_id; greater than that of any click_id of this service. Longer texts are not decoded. */
+/**
+ * Maximum length of a click_id; greater than the length of any click_id that the service issues. Longer values are
+ * rejected without decoding.
+ */
 const clickIdCharactersMax = 256;

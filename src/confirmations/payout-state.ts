@@ -14,18 +14,19 @@ export interface PayoutStateWithLender extends PayoutState {
   readonly lenderName: string | null;
 }
 
-/** Port to the state of clicks and payouts in the ledger. */
+/** Reads the state of clicks and payouts, which is derived from the ledger. */
 export interface PayoutStateReader {
   /**
-   * Returns one state per key, in the order of the keys. The states include every record that a healthy log accepted before the call.
-   * Rejects with `AnalyticsUnavailableError`.
+   * Returns one state per key, in the order of the keys. The states include every record that the ledger accepted
+   * before the call, unless the ledger is unhealthy. Rejects with `AnalyticsUnavailableError` if analytics are
+   * unavailable.
    */
   findPayoutStates(keys: readonly PayoutKey[], signal?: CancelSignal | null): Promise<readonly PayoutStateWithLender[]>;
 }
 
 type PendingClick = Pick<PayoutStateWithLender, 'offerShown' | 'clickedMs' | 'lenderName'>;
 
-/** Payout states of the rows of one batch. They include the effect of rows of the same batch that were already accepted. */
+/** Payout states of the rows of one batch, including the effect of accepted rows of the same batch. */
 export class PendingPayoutStates {
   readonly #revenueBySession = new Map<string, number>();
   readonly #clicks = new Map<string, PendingClick>();
@@ -53,7 +54,7 @@ export class PendingPayoutStates {
   applyAccepted(confirmation: Confirmation, lenderName: string): void {
     const { clickedMs, offerShown, sessionRevenueMicros, payout } = this.get(confirmation);
     this.#revenueBySession.set(sessionKey(confirmation), sessionRevenueMicros + revenueDeltaMicros(confirmation));
-    // Later rows of the batch must find a click that this row restored.
+    // Later rows of the batch can refer to a click that this row recreated.
     this.#clicks.set(clickKey(confirmation), {
       offerShown,
       clickedMs: clickedMs ?? confirmation.click?.clickedMs ?? null,
@@ -67,7 +68,10 @@ function sessionKey({ sub }: PayoutKey): string {
   return Buffer.from(sub).toString('latin1');
 }
 
-/** Formats a key of the map of clicks. The key is unambiguous, because offer ids and txids contain no spaces. */
+/**
+ * Returns the key of a click in the map `#clicks`. The key is unambiguous, because offer ids and txids contain no
+ * spaces.
+ */
 function clickKey(key: PayoutKey): string {
   return `${sessionKey(key)} ${key.offerId}`;
 }

@@ -26,7 +26,7 @@ export interface MarketplaceOptions {
   readonly dataDir: string;
   /** File of the signing and encryption secrets. Default: `secrets.json` in the data folder. */
   readonly secretFile?: string;
-  /** HTTP listeners. Default: `false`, which starts none. The default port 0 selects a free port. */
+  /** HTTP listeners. Default: `false`, which starts no listener. The default port 0 selects a free port. */
   readonly listen?:
     | false
     | {
@@ -37,7 +37,10 @@ export interface MarketplaceOptions {
         /** Host names that the operations listener accepts in addition to `operationsHost`, `localhost` and IP addresses. */
         readonly operationsAllowedHosts?: readonly string[];
         readonly engine?: EngineChoice;
-        /** HTTPS settings of the public listener, with paths of PEM files. The key must have no passphrase. Default: plain HTTP. */
+        /**
+         * HTTPS settings of the public listener, with paths of PEM files. The key file must have no passphrase.
+         * Default: plain HTTP.
+         */
         readonly tls?: {
           readonly certificateFile: string;
           readonly keyFile: string;
@@ -46,21 +49,27 @@ export interface MarketplaceOptions {
         };
       };
   /**
-   * Base URLs in replies. Default: the address of the listener. Without a listener, set at least `click` to the URL at which your
-   * program receives clicks and calls `followClick`.
+   * Base URLs in replies. Default: the address of the public listener. Without a listener, set at least `click` to the
+   * URL at which your program receives clicks and calls `followClick`.
    */
   readonly urls?: Partial<PublicUrls>;
   /** Catalog sources: one live and one test catalog for each vertical. Default: personal loans with fictional lenders. */
   readonly catalogs?: readonly CatalogSource[];
   /** Number of matching threads for catalogs of more than 100 offers. With the default 0, the calling thread matches offers. */
   readonly matcherThreads?: number;
-  /** Durability of acknowledged records. `fsync` (default) survives a power failure; `write` survives only the end of the process. */
+  /**
+   * Durability of acknowledged records. `fsync` (default) survives a power failure; `write` survives a crash of the
+   * process only.
+   */
   readonly durability?: Durability;
   /** Number of days, at least 140, after which sessions and ledger records are deleted. Default: never. Daily totals are never deleted. */
   readonly retentionDays?: number;
-  /** Maximum number of live sessions. Default: 100,000. When it is reached, a new session is rejected with 503. */
+  /** Maximum number of live sessions. Default: 100,000. Above the maximum, a new session is rejected with 503. */
   readonly maxSessions?: number;
-  /** Maximum number of referrer tags per account, vertical and mode. Default: 100,000. When it is reached, a new tag gets 403. */
+  /**
+   * Maximum number of referrer tags per account, vertical and mode. Default: 100,000. Above the maximum, a session with
+   * a new tag is rejected with 403.
+   */
   readonly maxReferrerTags?: number;
   /** Session lifetime in milliseconds. Default and maximum: four hours. */
   readonly sessionTtlMs?: number;
@@ -98,8 +107,8 @@ export interface ClickVisit {
 export type FollowClickOutcome = ClickResult | { readonly kind: 'ask_again'; readonly retryAfterSeconds: number };
 
 /**
- * A confirmation of a click. `click_id`, or `sub_id` and `svc_offer_id`, or all three members identify the click
- * (docs/contract.md#confirmation-rows).
+ * A confirmation of a click. The click is identified by `click_id`, by `sub_id` and `svc_offer_id`, or by all three
+ * members (docs/contract.md#confirmation-rows).
  */
 export interface ConfirmationRow {
   readonly click_id?: string;

@@ -86,14 +86,14 @@ interface PartnerApiDeps {
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
   readonly urls: Pick<PublicUrls, 'click'>;
-  /** Whether the service is closing or closed. If so, no operation may start. */
+  /** Whether the service is closing or closed, so that no operation may start. */
   isStopping(): boolean;
 }
 
 /**
- * The API for the program that embeds the service: the operations as async functions for one API key and one vertical. Checks and limits
- * are the same as over HTTP. An argument of the wrong type results in an INVALID_REQUEST error with its `param`, and not in an exception,
- * because JavaScript programs without type checks call it too.
+ * API of a service that runs inside another program: async functions for one API key and one vertical. Validation and
+ * rate limits are the same as over HTTP. An argument of the wrong type results in an INVALID_REQUEST error with its
+ * `param` instead of an exception, because callers may be JavaScript programs without type checks.
  */
 export class PartnerApi {
   readonly #deps: PartnerApiDeps;
@@ -107,9 +107,9 @@ export class PartnerApi {
   }
 
   /**
-   * POST /session (docs/contract.md#idempotency). With an idempotency key, a retry returns the first response and creates no second
-   * session. An empty key counts as absent. Throws a RangeError for an unknown option, because with a misspelt `idempotencyKey` a retry
-   * would create a second session.
+   * POST /session (docs/contract.md#idempotency). With an idempotency key, a retry returns the first response and
+   * creates no second session. An empty idempotency key counts as absent. Throws a RangeError for an unknown option,
+   * because with a misspelt `idempotencyKey` a retry would create a second session.
    */
   async createSession(
     body: SessionBody & { readonly metadata?: SessionMetadata },
@@ -150,8 +150,9 @@ export class PartnerApi {
   }
 
   /**
-   * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code). Returns the HTML that shows the offers of this
-   * session on a page. The widget loads its offers from the public listener at `urls.widget`. That request counts the view.
+   * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code). Returns the HTML that shows the
+   * offers of this session on a page. The widget later requests its offers from the public listener at `urls.widget`,
+   * which records the view.
    */
   getWidget(query: WidgetQuery): Promise<Result<WidgetEmbedView>> {
     return this.#run('get_marketplace', query, (admission) => {
@@ -172,7 +173,7 @@ export class PartnerApi {
     });
   }
 
-  /** Admits the caller and runs an operation. `argument` is the object whose unknown members the result lists for a test key. */
+  /** Admits the caller and runs an operation. For a test key, the result lists the unknown members of `argument`. */
   async #run<View extends object>(
     operation: Operation,
     argument: object,
@@ -212,7 +213,10 @@ function ignoredMembers({ caller }: Admission, operation: Operation, argument: o
   return caller.mode === 'live' ? [] : collectIgnoredNames(Object.keys(argument), knownRequestNames[operation]);
 }
 
-/** Copies the known members of a session request. Other members of a JavaScript object may have no JSON text. */
+/**
+ * Copies the known members of a session request. Unknown members are dropped, because their values may not be
+ * representable in JSON.
+ */
 function pickKnownSessionMembers(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   return Object.fromEntries(

@@ -8,8 +8,8 @@ export const logNames = ['ledger', 'journal'] as const;
 export type LogName = (typeof logNames)[number];
 
 /**
- * Kinds of log incidents. Only the journal reports `maintenance-failed` (an epoch could not be started or deleted) and
- * `maintenance-recovered` (the maintenance succeeded again).
+ * Kinds of log incidents. Only the journal reports `maintenance-failed` (a journal file could not be created or
+ * deleted) and `maintenance-recovered` (file maintenance succeeded again).
  */
 export const logIncidentKinds = [
   'torn-tail-removed',
@@ -33,7 +33,7 @@ export interface CatalogStatus {
   readonly reloadFailed: boolean;
 }
 
-/** Values that are read from other parts of the service at each scrape. */
+/** Values that `registerGauges` reads from other parts of the service at each scrape. */
 export interface GaugeSources {
   readonly build: { readonly version: string; readonly engine: string };
   readonly dataDir: string;
@@ -61,7 +61,7 @@ export interface GaugeSources {
   readonly analyticsSkippedRecords: () => Promise<Readonly<Record<string, number>>>;
 }
 
-/** Registers the metrics that are read at each scrape. Call this function once for each registry. */
+/** Registers the metrics whose values are read at each scrape. Call this function once for each registry. */
 export function registerGauges(registry: MetricRegistry, sources: GaugeSources): void {
   const { build, ledgerDurablePosition, analyticsAppliedPosition, logHealthy } = sources;
   registry.labeledGaugeFrom(
@@ -182,7 +182,7 @@ function registerSkippedRecords(registry: MetricRegistry, read: GaugeSources['an
     try {
       counts = await read();
     } catch {
-      // The error is ignored, because the next scrape queries again.
+      // The query error is ignored, because the next scrape queries again.
     } finally {
       query = null;
     }

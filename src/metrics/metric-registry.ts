@@ -15,13 +15,13 @@ export async function withinScrapeTimeout<Value>(value: Promise<Value>): Promise
   }
 }
 
-/** The label that distinguishes the series of a histogram. Its values have the same order as the series. */
+/** Label that distinguishes the series of a histogram. The label values are in the order of the series. */
 interface SeriesLabel {
   readonly label: string;
   readonly values: readonly string[];
 }
 
-/** Returns the samples of a histogram for the Prometheus text. */
+/** Returns the samples of a histogram in the format of prom-client. */
 function histogramSamples(name: string, histogram: BucketHistogram, series: SeriesLabel | null) {
   return (series?.values ?? [null]).flatMap((value, index) => {
     const labels = value === null ? {} : { [series!.label]: value };
@@ -57,7 +57,7 @@ export class MetricRegistry {
     return this.#registry.metrics();
   }
 
-  /** Creates a counter for rare events, because each increment is slow. */
+  /** Creates a prom-client counter. Each increment is slow, so use these counters only for rare events. */
   counter(name: string, help: string, labelNames: readonly string[] = []): Counter {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
@@ -104,7 +104,7 @@ export class MetricRegistry {
   histogramFrom(name: string, help: string, histogram: BucketHistogram, series: SeriesLabel | null = null): void {
     const labelNames = series === null ? [] : [series.label];
     const published = new Histogram({ name, help, labelNames, registers: [this.#registry] });
-    // The registry calls this method for the Prometheus text.
+    // prom-client calls `getForPromString` to render the metric.
     Object.assign(published, {
       getForPromString: async () => {
         const values = histogramSamples(name, histogram, series);
@@ -126,7 +126,7 @@ async function replaceSamples(
   const value = read();
   const samples = value instanceof Promise ? await withinScrapeTimeout(value) : value;
   metric.reset();
-  // `reset` adds a sample with value 0 to a metric without labels, so the metric without samples is removed.
+  // `reset` adds a sample with value 0 to a metric without labels; `remove` deletes this sample.
   if (samples === null) metric.remove();
   else for (const sample of samples) add(sample);
 }

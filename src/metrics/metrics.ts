@@ -14,8 +14,8 @@ const lowestStatus = 100;
 const statusCount = 500;
 
 /**
- * Counts replies by route and status, and measures their durations by route. Every request is counted, so counting only increments
- * values in preallocated arrays.
+ * Counts replies by route and status, and measures their durations by route. Recording is fast, because it only
+ * increments values in preallocated arrays.
  */
 export class RequestCounter {
   readonly routes: readonly string[];
@@ -133,7 +133,7 @@ export class Metrics {
     this.#logIncidents.inc({ log, kind });
   }
 
-  /** Returns the `onStored` callback of a log, which counts the written groups of records. */
+  /** Returns the `onGroupStored` callback of a log, which measures each group of records that is written together. */
   logGroupObserver(log: LogName): (records: number, bytes: number, elapsedUs: number) => void {
     const series = logNames.indexOf(log);
     return (records, bytes, elapsedUs) => {

@@ -8,8 +8,9 @@ import { BucketHistogram, loopDelayBuckets } from './histogram.ts';
 import type { MetricRegistry } from './metric-registry.ts';
 
 /**
- * Measures the delay of timers in a cumulative histogram. `monitorEventLoopDelay` of Node.js is unsuitable, because its percentiles cover
- * only the time since its last reset. If two Prometheus servers scraped it, each reset would change the values of the other server.
+ * Measures the delay of timers in a cumulative histogram. `monitorEventLoopDelay` of Node.js is unsuitable, because its
+ * percentiles cover only the time since its last reset. With two Prometheus servers, each scrape would reset the values
+ * for the other server.
  */
 export class EventLoopMonitor {
   readonly delays = new BucketHistogram(loopDelayBuckets);
@@ -35,8 +36,8 @@ export class EventLoopMonitor {
 }
 
 /**
- * Registers the usual process metrics. `collectDefaultMetrics` of prom-client is unsuitable, because it starts observers that cannot be
- * stopped, and resets the event loop delay at every scrape.
+ * Registers the standard `process_*` and `nodejs_*` metrics. `collectDefaultMetrics` of prom-client is unsuitable,
+ * because it starts observers that cannot be stopped, and resets the event loop delay at every scrape.
  */
 export function registerProcessMetrics(registry: MetricRegistry): void {
   registry.counterFrom('process_cpu_seconds_total', 'CPU time of all threads in user and system mode.', [], () => {

@@ -32,7 +32,7 @@ interface LenderView {
 /** Number of widget events by type (docs/contract.md#widget-events). An `offer_click` event is not a counted click. */
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
-/** The summary record (docs/contract.md#summary). */
+/** Summary of the sessions of a period (docs/contract.md#summary). */
 export interface SummaryView extends MetricsView, IgnoredNames {
   readonly referrer_tag: string | null;
   readonly top_lenders: readonly LenderView[];
@@ -40,7 +40,10 @@ export interface SummaryView extends MetricsView, IgnoredNames {
   readonly date_from: string;
   readonly date_to: string;
   readonly ids_outside_dates: number;
-  /** First and last day of the matured sessions in the next three members; null if no day of the window is matured. */
+  /**
+   * First and last creation day of the sessions that `sessions_matured` counts; null if no day of the window is
+   * matured.
+   */
   readonly matured_from: string | null;
   readonly matured_to: string | null;
   readonly sessions_matured: number;
@@ -48,7 +51,10 @@ export interface SummaryView extends MetricsView, IgnoredNames {
   readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
   readonly by_device: Readonly<Record<string, MetricsView>>;
   readonly widget_events: WidgetEventsView;
-  /** First day with retained sessions. Figures of a tag include earlier sessions; rows and figures of listed sub_ids do not. */
+  /**
+   * First day with retained sessions. Figures of a referrer tag include sessions created before this day; rows and
+   * figures of listed sub_ids do not.
+   */
   readonly sessions_kept_from: string | null;
   readonly as_of: string | null;
 }
@@ -219,8 +225,8 @@ function ratio(part: number, whole: number): number {
 }
 
 /**
- * Returns the 95 % confidence interval of the mean confirmed revenue per matured session (docs/contract.md#matured-figures). Returns
- * null for few sessions.
+ * Returns the 95 % confidence interval of the mean confirmed revenue per matured session
+ * (docs/contract.md#matured-figures). Returns null for fewer than `bounds.confidenceSessionsMin` sessions.
  */
 function confidenceInterval({
   sessions,

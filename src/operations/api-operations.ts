@@ -17,12 +17,16 @@ type ApiOperationsDeps = CreateSessionDeps &
 export type ApiOperations = ReturnType<typeof createApiOperations>;
 
 /**
- * Creates the operations of the API for an authenticated caller that is within its rate limits. HTTP routes and the embedded API share
- * them. If a request creates no session, its reservation in the daily session limit is released (docs/contract.md#sessions-per-day).
+ * Creates the API operations for authenticated callers that are within their rate limits. The HTTP routes and the
+ * embedded API share these operations. If a request creates no session, its reservation in the daily session limit is
+ * released (docs/contract.md#sessions-per-day).
  */
 export function createApiOperations(deps: ApiOperationsDeps) {
   return {
-    /** Returns the check for repeated requests that `Authenticator.admit` needs; undefined without an Idempotency-Key. */
+    /**
+     * Returns the callback with which `Authenticator.admit` detects a repeated request; undefined without an
+     * Idempotency-Key.
+     */
     repeatCheckFor: (idempotencyKey: string | null): ((caller: Caller) => boolean) | undefined =>
       idempotencyKey === null ? undefined : (caller) => isIdempotentRepeat(deps, caller, idempotencyKey),
 
@@ -43,7 +47,10 @@ export function createApiOperations(deps: ApiOperationsDeps) {
     queryAnalytics: ({ caller }: Admission, request: AnalyticsRequest, signal: CancelSignal | null) =>
       queryAnalytics(deps, caller, request, signal),
 
-    /** Refuses an admitted request before any operation runs, and releases its reservation. */
+    /**
+     * Returns an error for an admitted request without running an operation, and releases its reservation in the daily
+     * session limit.
+     */
     rejectAdmitted: ({ quotaReservation }: Admission, error: ApiError): Failure => {
       quotaReservation?.release();
       return failed(error);

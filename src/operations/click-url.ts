@@ -11,7 +11,7 @@ export function clickUrlPrefix(clickBaseUrl: string): string {
   return `${clickBaseUrl}${clickPath}?sub=`;
 }
 
-/** Parses a `click_url` for a program that redirects clicks itself. */
+/** Parses a `click_url` for a program that handles click requests itself. */
 export function parseClickUrl(url: string | URL, userAgent: string, method: string): ClickRequest {
   const text = String(url);
   const question = text.indexOf('?');

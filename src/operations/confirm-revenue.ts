@@ -43,13 +43,15 @@ export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & 
 };
 
 /**
- * Validates and records one confirmation or an array of confirmations (docs/contract.md#confirmations). Each row has its own outcome.
- * Accepted rows are durable before the response. A repeated row has no effect and its outcome is `repeated`.
+ * Validates and records one confirmation or an array of confirmations (docs/contract.md#confirmations). Each row has
+ * its own outcome. Accepted rows are durable before the response. A repeated row has no effect and its outcome is
+ * `repeated`.
  *
- * Batches run one after the other, so each batch sees the rows that earlier batches recorded. Therefore the analytics accept the same
- * rows, and no two batches confirm one payout twice. A batch that is cancelled before it runs has no effect.
+ * Batches run one after the other, so each batch sees the rows that earlier batches recorded. Serial processing ensures
+ * that the analytics later accept the same rows, and that two batches cannot both confirm one payout. A batch that is
+ * cancelled before it runs has no effect.
  *
- * @param text JSON text from which `body` was parsed, if any. Rows with a repeated member are rejected.
+ * @param text JSON text from which `body` was parsed; needed to reject rows in which a JSON member is repeated
  */
 export async function confirmRevenue(
   deps: ConfirmRevenueDeps,
@@ -112,16 +114,16 @@ async function processBatch(
       continue;
     }
     const appended = ledger.append(toLedgerRecord(row, lenderName, nowMs));
-    // Processing stops here, because later rows may depend on this row: a reversal needs the payout that it reverses.
+    // Later rows are not processed, because they may depend on this row: a reversal needs the payout that it reverses.
     if (appended === null) break;
     lastRecord = appended;
     payoutStates.applyAccepted(row, lenderName);
     results.push({ outcome: 'accepted' });
   }
   while (results.length < rows.length) results.push(unknownRow);
-  // Records become durable in order, so all records are durable when the last one is.
+  // Records become durable in order, so all records are durable once the last record is durable.
   if (lastRecord === null || (await awaitDurable(ledger, lastRecord)).ok) return results;
-  // The outcome `repeated` is unknown too, because the first occurrence of the row may be in this batch.
+  // Repeated rows become `unknown` too, because the first occurrence of the row may be in this batch.
   return results.map((result) => (result.outcome === 'rejected' ? result : unknownRow));
 }
 

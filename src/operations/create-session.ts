@@ -28,7 +28,7 @@ export interface CreateSessionDeps {
   readonly sessionTtlMs: number;
 }
 
-/** The session object (docs/contract.md#session-members). */
+/** Session in API responses (docs/contract.md#session-members). */
 export interface SessionView extends IgnoredNames {
   readonly sub_id: string;
   readonly referrer_tag: string;
@@ -60,10 +60,11 @@ export interface CreatedSession {
 }
 
 /**
- * POST /session. A request that repeats an Idempotency-Key (docs/contract.md#idempotency) creates no session and returns the
- * session of the first request, unless the first request was refused.
+ * POST /session. A request that repeats an Idempotency-Key (docs/contract.md#idempotency) creates no session and
+ * returns the session of the first request, unless the first request was refused.
  *
- * @param quota reservation of one session in the daily quota of the key. It is released before the response if no session was created. Null if `isIdempotentRepeat` returned true
+ * @param quota reservation of one session in the daily session limit of the key, released before the response if no
+ * session was created; null if `isIdempotentRepeat` returned true
  */
 export async function createSession(
   deps: CreateSessionDeps,
@@ -89,7 +90,8 @@ export async function createSession(
       if (!deps.idempotencyKeys.makeRoom()) return unavailable(bounds.retryAfterSeconds);
       digests = found.digests;
     }
-    // The key of the first request was removed after `isIdempotentRepeat` found it. The retry is checked against the quota again.
+    // The Idempotency-Key was removed from the store after `isIdempotentRepeat` found it, so this request has no
+    // reservation in the daily session limit. A retry of the request gets a reservation.
     if (quota === null) return unavailable(bounds.retryAfterSeconds);
 
     tagReservation = deps.referrerTags.reserve(tenant, request.referrerTag);
@@ -110,7 +112,10 @@ export async function createSession(
   }
 }
 
-/** Whether an earlier request used this Idempotency-Key. Then another request with the key creates no session, whatever its payload. */
+/**
+ * Whether an earlier request used this Idempotency-Key. A further request with a used key creates no session, whatever
+ * its payload.
+ */
 export function isIdempotentRepeat(
   { idempotencyKeys }: Pick<CreateSessionDeps, 'idempotencyKeys'>,
   tenant: Tenant,
@@ -129,8 +134,8 @@ function tenantScopedKey({ account, vertical, mode }: Tenant, idempotencyKey: st
 }
 
 /**
- * Returns the session of the first request once its record is durable, even if the first response was 503. The referrer tag comes
- * from the repeated request, whose payload equals that of the first request.
+ * Returns the session of the first request once its record is durable, even if the first response was 503. The referrer
+ * tag is taken from the repeated request, whose payload equals that of the first request.
  */
 async function replaySession(
   { ledger, sessionTtlMs }: CreateSessionDeps,
@@ -177,7 +182,10 @@ function isTextWithin(value: unknown, charactersMax: number): value is string {
   return typeof value === 'string' && !exceedsCodePoints(value, charactersMax);
 }
 
-/** Checks types and sizes of names and values. Values that are not strings have a short JSON text. */
+/**
+ * Checks the number of metadata entries, and the types and lengths of their names and values. Only names and string
+ * values need a length check.
+ */
 function isMetadata(value: unknown): value is SessionMetadata {
   if (!isJsonObject(value)) return false;
   const entries = Object.entries(value);

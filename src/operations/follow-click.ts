@@ -37,13 +37,16 @@ export interface ClickRequest {
   readonly offer: string;
   readonly v: string;
   readonly userAgent: string;
-  /** True for HEAD and other requests that are not a person's click: they redirect, but are not recorded and cannot be confirmed. */
+  /**
+   * True for all methods except GET, such as HEAD: such a request redirects, but is not recorded as a click and cannot
+   * be confirmed.
+   */
   readonly isHead: boolean;
 }
 
 export type ClickResult =
   | { readonly kind: 'redirect'; readonly location: string; readonly clickId: string }
-  /** Result for a click URL that is not genuine, or whose catalog has been deleted. */
+  /** The click URL is invalid, or its catalog version has been deleted. */
   | { readonly kind: 'unknown' };
 
 /**
@@ -93,8 +96,9 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
 }
 
 /**
- * Verifies a click URL and returns its contents, or null if the URL is not genuine. Most clicks need no cryptography, because the
- * session store contains only genuine sessions, and the click token of the last ranking of each session.
+ * Verifies a click URL and returns its contents, or null if the service did not issue the URL. Usually no cryptography
+ * is needed, because the session store contains only verified sessions, and the click token of each session's last
+ * ranking.
  */
 function verifyClickLink(
   deps: FollowClickDeps,
@@ -112,11 +116,14 @@ function verifyClickLink(
   return payload === null ? null : { subBytes, payload };
 }
 
-/** Returns whether the click became durable in time. If not, its record stays in the queue of the ledger if there is space. */
+/**
+ * Returns whether the click became durable in time. Otherwise the click's record stays in the queue of the ledger, if
+ * the queue has space.
+ */
 async function recordClick({ ledger, clickTimeout }: FollowClickDeps, click: OfferClicked): Promise<boolean> {
   const appended = ledger.append(click);
   if (appended === null) {
-    // An unavailable ledger still queues records that are appended without waiting.
+    // While the ledger is unavailable, it still queues records that are appended without waiting.
     if (!ledger.healthy) ledger.appendWithoutWaiting(click);
     return false;
   }

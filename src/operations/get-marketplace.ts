@@ -14,13 +14,13 @@ import type { Tenant } from '../verticals/tenant.ts';
 import type { IgnoredNames } from './ignored-names.ts';
 import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
 
-/** Query parameters as sent, undefined when absent (docs/contract.md#marketplace-parameters). */
+/** Query parameters as received; absent parameters are undefined (docs/contract.md#marketplace-parameters). */
 export interface MarketplaceRequest {
   readonly sub_id?: string | undefined;
   readonly format?: string | undefined;
   readonly max_offers?: string | undefined;
   readonly sort?: string | undefined;
-  /** `true` or `false`. The value `true` requires a test key and `format=json`. */
+  /** Must be `true` or `false`. The value `true` requires a test key and `format=json`. */
   readonly explain?: string | undefined;
 }
 
@@ -43,7 +43,10 @@ function parseExplain({ format, explain }: MarketplaceRequest, mode: Mode): Outc
   return explain === 'true' && mode === 'test' && format === 'json' ? succeeded(true) : invalidRequest('explain');
 }
 
-/** Parses an integer from 1 to 20 in decimal digits. Returns null for any other text, and the default if the parameter is absent. */
+/**
+ * Parses `max_offers`, an integer from 1 to 20 in decimal digits. Returns the default for an absent parameter, and null
+ * for an invalid one.
+ */
 function parseMaxOffers(text: string | undefined): number | null {
   if (text === undefined) return bounds.offersShownDefault;
   if (!/^[1-9][0-9]?$/.test(text)) return null;
@@ -64,7 +67,10 @@ interface ValidMarketplaceRequest<Format extends ResponseFormat> extends OfferSe
   readonly explain: boolean;
 }
 
-/** Validates GET /marketplace for the given formats (docs/contract.md#marketplace-parameters). */
+/**
+ * Validates a GET /marketplace request, whose `format` must be one of `formats`
+ * (docs/contract.md#marketplace-parameters).
+ */
 export function validateMarketplaceRequest<Format extends ResponseFormat>(
   deps: FindSessionDeps,
   tenant: Tenant,
@@ -97,7 +103,8 @@ const jsonFormats = ['json'] as const;
 export interface GetMarketplaceDeps extends FindSessionDeps, ShowOffersDeps {}
 
 /**
- * GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Returns a value or a promise, as `showOffers` does.
+ * GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Returns synchronously if `showOffers`
+ * does.
  *
  * @param countsAsView false for a HEAD request, which records no view
  * @param signal null if the caller cannot cancel the request
@@ -111,7 +118,8 @@ export function getMarketplace(
 ): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
   const valid = validateMarketplaceRequest(deps, tenant, request, jsonFormats);
   if (!valid.ok) return valid;
-  // Destructuring with a rest pattern would take 5 % of this thread's time for requests with a cached ranking.
+  // The members are listed one by one, because a rest pattern would take 5 % of the main thread's time for requests
+  // with a cached ranking.
   const { subId, session, borrower, revision, readiness, sort, maxOffers, explain } = valid.value;
   return showOffers(deps, session, {
     subId,
@@ -127,7 +135,7 @@ export function getMarketplace(
   });
 }
 
-/** The JSON response with offers, called envelope (docs/contract.md#envelope). */
+/** JSON response with offers (docs/contract.md#envelope). */
 export interface MarketplaceView extends IgnoredNames {
   readonly sub_id: string;
   readonly match_quality: 'high' | 'partial' | 'none';
@@ -142,7 +150,8 @@ export interface MarketplaceView extends IgnoredNames {
 }
 
 /**
- * Builds the response with offers as an object. `renderMarketplaceJson` of the HTTP routes renders the same members as JSON text.
+ * Builds the JSON response with offers as an object. `renderMarketplaceJson` of the HTTP routes renders the same
+ * members as JSON text.
  *
  * @param clickUrlPrefix start of each click URL, up to the sub_id
  */

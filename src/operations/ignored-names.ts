@@ -1,12 +1,18 @@
 import { bounds } from '../bounds.ts';
 
-/** Additional member of responses to test keys. It lists unknown names, so that developers notice misspelt ones. */
+/**
+ * Additional member of responses to test keys. The member lists unknown names of the request, so that developers notice
+ * misspelt names.
+ */
 export interface IgnoredNames {
-  /** Unknown members and query parameters of the request: at most 64, each cut to 64 characters. Absent if there are none. */
+  /**
+   * Unknown members and query parameters of the request: at most 64, each cut to 64 characters; absent if there are
+   * none.
+   */
   readonly ignored?: readonly string[];
 }
 
-/** Members and query parameters that each operation knows. */
+/** Names of the members and query parameters that each operation accepts. */
 export const knownRequestNames = {
   create_session: ['referrer_tag', 'user_agent', 'metadata'],
   submit_inputs: ['sub_id', 'fields'],
@@ -14,7 +20,10 @@ export const knownRequestNames = {
   query_analytics: ['referrer_tag', 'sub_id_list', 'date_from', 'date_to', 'granularity', 'limit', 'cursor'],
 } as const;
 
-/** Lists the names that are not in `known`, without repeats, in their original order, and within the limits of {@link IgnoredNames}. */
+/**
+ * Lists the names that are not in `known`, without repeats, in their original order. Limits the number and the length
+ * of the listed names.
+ */
 export function collectIgnoredNames(names: Iterable<string>, known: readonly string[]): readonly string[] {
   const ignored = new Set<string>();
   for (const name of names) {

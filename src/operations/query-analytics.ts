@@ -30,7 +30,7 @@ export interface QueryAnalyticsDeps {
   readonly pageCursors: PageCursors;
 }
 
-/** Query parameters as sent, undefined when absent (docs/contract.md#filters-and-dates). */
+/** Query parameters as received; absent parameters are undefined (docs/contract.md#filters-and-dates). */
 export interface AnalyticsRequest {
   readonly referrer_tag?: string | undefined;
   readonly sub_id_list?: string | undefined;
@@ -73,7 +73,7 @@ export async function queryAnalytics(
   };
 
   if (granularity === 'summary') {
-    // A summary has no pages. These parameters are rejected, because the caller expects only a part of the figures.
+    // The parameters of a page are rejected, because a summary has no pages.
     if (request.limit !== undefined) return invalidRequest('limit');
     if (request.cursor !== undefined) return invalidRequest('cursor');
     const window = resolveDayRange(dates, today);
@@ -112,7 +112,10 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
   return toPageView(granularity, filter.referrerTag, { ...position, retainedFromDay }, items, cursor);
 }
 
-/** Reads the summary of the sessions created in a range of days. Without requested dates, its matured figures cover more days. */
+/**
+ * Reads the summary of the sessions created in a range of days. If the request contains no dates, the matured figures
+ * cover more days than the summary.
+ */
 export async function readSummary(
   analytics: Pick<Analytics, 'getSummary'>,
   filter: CohortFilter,
@@ -132,7 +135,7 @@ export interface PageRequest {
   readonly signal: CancelSignal | null;
 }
 
-/** One page, and the `after` position of the next page; null on the last page. */
+/** One page of items. `nextAfter` is the `after` position of the next page, or null on the last page. */
 export interface AnalyticsPage<Item> {
   readonly items: readonly Item[];
   readonly retainedFromDay: number;
@@ -210,7 +213,10 @@ function parseLimit(text: string | undefined): number | null {
   return limit <= bounds.analyticsPageItemsMax ? limit : null;
 }
 
-/** Returns the genuine sub_ids of this tenant as bytes, without repeats. All other texts are ignored. */
+/**
+ * Returns the valid sub_ids of this tenant as bytes, without repeats. Invalid sub_ids and sub_ids of other tenants are
+ * ignored.
+ */
 function selectOwnSubIds(subIds: SubIds, tenant: Tenant, listed: readonly string[]): Uint8Array[] {
   const own: Uint8Array[] = [];
   for (const text of new Set(listed)) {

@@ -17,8 +17,9 @@ export interface RecordWidgetEventsDeps {
 }
 
 /**
- * Records widget events (docs/contract.md#widget-events), which are durable before the response. Events with a repeated event ID are
- * skipped, even after a restart; the response then waits until the first record is durable. Only click redirects count as revenue.
+ * Records widget events (docs/contract.md#widget-events), which are durable before the response. Events with a repeated
+ * event ID are skipped, even after a restart; the response then waits until the record of the first occurrence is
+ * durable. Widget events book no revenue; only click redirects do.
  */
 export async function recordWidgetEvents(
   deps: RecordWidgetEventsDeps,
@@ -32,7 +33,7 @@ export async function recordWidgetEvents(
   // Event IDs are claimed before the first await, so that only one of two simultaneous requests records an event.
   const events = beacon.value.events.filter(({ digest }) => usage.claimEvent(digest));
   const { ledger } = deps;
-  // Records become durable in order, so all earlier records are durable when the last one is.
+  // Records become durable in order, so all earlier events are durable once the last report is durable.
   if (events.length === 0) return usage.lastReport === null ? succeeded(null) : awaitDurable(ledger, usage.lastReport);
   const types = events.map(({ type }) => type);
   const report = ledger.append([

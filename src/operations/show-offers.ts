@@ -27,7 +27,10 @@ import { type FieldVector, fieldIndex } from '../verticals/field-vector.ts';
 import type { Readiness } from '../verticals/pocket-fields.ts';
 import { type OfferList, productOf } from '../verticals/products.ts';
 
-/** The selected and priced offers of one response. HTTP routes render it as JSON; the embedded API converts it to objects. */
+/**
+ * Selected and priced offers of one response. HTTP routes render this result as JSON; the embedded API converts it to
+ * objects.
+ */
 export interface OffersResult extends OfferList {
   readonly sort: SortOrder;
   readonly matchQuality: 'high' | 'partial' | 'none';
@@ -48,11 +51,11 @@ export interface ShowOffersDeps {
   readonly ledger: Ledger;
   /** Queue that runs one explanation at a time, so that requests with `explain` slow down only each other. */
   readonly explanations: SerialQueue;
-  /** Called for a view that the log could not accept. Clicks on this view will not be counted. Raises an alert. */
+  /** Called if the ledger could not accept a view. Clicks on the offers of this view will not be counted. */
   readonly onViewLost: () => void;
 }
 
-/** A validated request for offers, with the borrower's fields at the time of its arrival. */
+/** A validated request for offers, with the borrower's fields when the request arrived. */
 interface ShowOffersRequest {
   readonly subId: string;
   readonly borrower: Readonly<FieldVector>;
@@ -64,7 +67,10 @@ interface ShowOffersRequest {
   readonly explain: boolean;
   /** Whether the response counts as a view, which is recorded in the ledger (docs/contract.md#views). */
   readonly countsAsView: boolean;
-  /** Widget load of the request; each load counts one view. Null outside widgets, where each response counts as a view. */
+  /**
+   * Widget load of the request, which counts at most one view; null for API requests, where each response counts as a
+   * view.
+   */
   readonly load: WidgetLoad | null;
   /** Signal that cancels the request; null if the caller cannot cancel. */
   readonly signal: CancelSignal | null;
@@ -79,8 +85,9 @@ export interface WidgetLoad {
 /**
  * Selects and prices the offers of a session (docs/contract.md#envelope), and records the view.
  *
- * Returns a value if the session has a usable cached ranking, and a promise otherwise. A route that replies synchronously needs no
- * abort handler and no deadline. A request that is cancelled while it waits is neither ranked nor explained, and records no view.
+ * Returns synchronously if the session has a usable cached ranking; otherwise usually returns a promise. A route that
+ * replies synchronously needs no abort handler and no deadline for the request. A request that is cancelled while it
+ * waits is neither ranked nor explained, and records no view.
  */
 export function showOffers(
   deps: ShowOffersDeps,
@@ -102,7 +109,7 @@ export function showOffers(
   return rankAndAnswer(deps, request, session, context);
 }
 
-/** The inputs of a ranking other than the borrower's fields. */
+/** Inputs of a ranking, except the borrower's fields. */
 interface RankingContext {
   readonly nowMs: number;
   readonly catalog: CompiledCatalog;
@@ -117,7 +124,10 @@ function currentContext({ clock, catalogs, caps }: ShowOffersDeps, { tenant }: S
   return { nowMs, catalog, today, unavailableOffers: caps.unavailableOffers(catalog, nowMs) };
 }
 
-/** Returns the best available offers in order, or null if the ranking has fewer available offers than the response must show. */
+/**
+ * Returns the best available offers in order, or null if the ranking has fewer available offers than the response must
+ * contain.
+ */
 function selectOffers(
   { ranking, unavailableOffers: { bits } }: CachedRanking,
   { sort, maxOffers }: ShowOffersRequest,
@@ -147,7 +157,7 @@ function withUpdatedTotal(
   return total === null ? null : { ...ranked, unavailableOffers, ranking: { ...ranking, total } };
 }
 
-/** Prices the selected offers before the view is recorded, so that a failure of pricing records no view. */
+/** Prices the selected offers, then records the view, so that no view is recorded if pricing fails. */
 function createResult(
   deps: ShowOffersDeps,
   request: ShowOffersRequest,
@@ -173,7 +183,7 @@ function createResult(
   });
 }
 
-/** Explains the offers before they are ranked, so that a request whose explanation fails records no view. */
+/** Computes the explanation before the ranking, so that no view is recorded if the explanation fails. */
 function rankAndAnswer(
   deps: ShowOffersDeps,
   request: ShowOffersRequest,
@@ -214,9 +224,9 @@ function requestRanking(
 }
 
 /**
- * Caches the ranking unless the session's fields changed meanwhile, and returns the offers that are available now. If offers became
- * available or unavailable during the ranking, the offers are ranked again when the ranking is no longer usable, and always for a
- * request with an explanation.
+ * Caches the ranking if the session's fields have not changed meanwhile, and returns the offers that are available now.
+ * If the available offers changed while the ranking was computed, ranks again if the catalog changed, the ranking
+ * cannot be updated, or the request has an explanation.
  */
 function cacheAndAnswer(
   deps: ShowOffersDeps,

@@ -12,7 +12,10 @@ import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding
 import { type MarketplaceRequest, type MarketplaceView, parseOfferSelection } from './get-marketplace.ts';
 import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
 
-/** Counts a widget request, whatever its outcome, towards the limit of its session and not of a key (docs/contract.md#widget-limits). */
+/**
+ * Counts every widget request, even a failed one, towards the rate limit of its session
+ * (docs/contract.md#widget-limits).
+ */
 export function checkWidgetRateLimit({ clock }: { readonly clock: Clock }, session: Session): Outcome<null> {
   const retryAfterSeconds = session.widgetUsage.admitRequest(clock.monotonicMs());
   return retryAfterSeconds === 0 ? succeeded(null) : failed({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
@@ -40,7 +43,10 @@ export interface WidgetLink {
   readonly session: Outcome<Session>;
 }
 
-/** Verifies a widget link (docs/contract.md#widget-tokens). Returns null for an invalid link. No API key is needed or charged. */
+/**
+ * Verifies a widget link (docs/contract.md#widget-tokens). Returns null for an invalid link. The request needs no API
+ * key, and does not count towards the rate limits of a key.
+ */
 export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, { sub, token }: WidgetCredentials): WidgetLink | null {
   const resolved = resolveSubId(deps, sub);
   if (resolved === null) return null;
@@ -75,8 +81,8 @@ export interface WidgetOffers {
 }
 
 /**
- * Selects the offers of a widget (docs/contract.md#widget-views). The first response to a widget load counts as one view; later
- * responses count none. Returns a value or a promise, as `showOffers` does.
+ * Selects the offers of a widget (docs/contract.md#widget-views). The first response to a widget load counts as one
+ * view; later responses count none. Returns synchronously if `showOffers` does.
  */
 export function showWidgetOffers(
   deps: ShowOffersDeps,

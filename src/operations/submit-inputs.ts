@@ -25,9 +25,10 @@ export interface InputsView extends IgnoredNames {
 }
 
 /**
- * POST /inputs (docs/contract.md#submitting-fields): merges either all submitted pocket fields or none into a live session. Changes
- * are durable in the journal before they take effect, so a crash cannot undo a change that a caller has seen. If the journal cannot
- * write the changes in time, the response is 503, and the changes take effect once they are durable.
+ * POST /inputs (docs/contract.md#submitting-fields): adds the submitted pocket fields to a live session, or none of
+ * them if one is invalid. Changes are durable in the journal before they take effect, so a crash cannot undo a change
+ * that a caller has seen. If the journal cannot write the changes in time, the response is 503, and the changes take
+ * effect once they are durable.
  */
 export async function submitInputs(
   deps: SubmitInputsDeps,
@@ -57,7 +58,8 @@ export async function submitInputs(
       return notDurable(bounds.retryAfterSeconds, error.isAppended);
     }
   }
-  // The session's fields may have changed since `findSession`. Changes take effect in the order of the journal.
+  // The changes are merged into the current fields, which may have changed since `findSession`. Changes take effect in
+  // the order of the journal.
   const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.fields;
   if (merged === null) return failedWith('SUB_ID_EXPIRED');
   const readiness = computeReadiness(tenant.vertical, merged);

@@ -1,6 +1,9 @@
 import type { Clock } from '../domain/clock.ts';
 
-/** Cleanup callbacks of the parts that a start has opened. They run in reverse order, so the part opened last is closed first. */
+/**
+ * Cleanup callbacks of the opened parts of a service. The callbacks run in reverse order, so the part that was opened
+ * last is closed first.
+ */
 export class CleanupStack {
   readonly #callbacks: (() => unknown)[] = [];
   #closePromise: Promise<void> | null = null;
@@ -28,11 +31,14 @@ export class CleanupStack {
   }
 }
 
-/** How a stopping service drains its listeners. */
+/** Durations of the phases of a graceful stop. */
 export interface DrainSettings {
   /** Time in which the service still accepts connections, so that load balancers can notice the stop. */
   readonly delayMs: number;
-  /** Time after the delay in which pending requests may complete. Then the connections of pending requests are closed. */
+  /**
+   * Maximum time after the delay for pending requests to complete. Connections whose requests are still pending after
+   * this time are closed.
+   */
   readonly deadlineMs: number;
 }
 

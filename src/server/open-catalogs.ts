@@ -118,7 +118,7 @@ export async function reloadCatalogs(
         if (statusTracker.recordReload(source, change)) {
           options.logger.info({ vertical: vertical.segment, mode }, 'catalog file is valid again');
         }
-        // Logo files can change although the catalog file is unchanged.
+        // Logos are refreshed even if the catalog file is unchanged, because logo files can change separately.
         if (!change.ok || !change.changed) await logos.refresh(logoSource(options, vertical.number, mode));
         return change;
       }),

@@ -25,7 +25,10 @@ export function openDataFolder({ dataDir, secretFile, logger }: ServiceOptions, 
   return openOrCreateSecretFile(secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
 }
 
-/** Throws `FolderMissingError` if the ledger is missing although analytics exist, because an empty ledger would delete the analytics. */
+/**
+ * Throws `FolderMissingError` if the ledger is missing although analytics exist, because a start with an empty ledger
+ * would delete the analytics.
+ */
 function assertLedgerFolder({ ledgerFolder, analyticsStoreFile }: DataFiles): void {
   if (existsSync(ledgerFolder) || !existsSync(analyticsStoreFile)) return;
   throw new FolderMissingError(

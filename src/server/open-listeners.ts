@@ -41,7 +41,7 @@ interface ListenerDeps {
 export interface Listeners {
   readonly public: Listener;
   readonly operations: Listener;
-  /** Sets the handlers of both listeners. Until this call, the listeners reply 503 to every request. */
+  /** Sets the handlers of both listeners. Before the first call, the listeners reply 503 to every request. */
   serve(handlers: Handlers): void;
 }
 

@@ -173,7 +173,10 @@ export async function restoreReferrerTags(
   restoreInBackground(analytics, upToPosition, referrerTags, abortController.signal);
 }
 
-/** Starts the queries after the aggregator has applied all records, because even a timed-out query occupies the aggregator's queue. */
+/**
+ * Waits until the aggregator has applied all records before each query, because even a timed-out query occupies the
+ * aggregator's queue.
+ */
 async function restoreInBackground(
   analytics: ExperimentSource,
   upToPosition: number,
@@ -186,7 +189,7 @@ async function restoreInBackground(
   } while (analytics.projectedPosition < upToPosition || !(await tryRestore(analytics, referrerTags)));
 }
 
-/** Reads all pages of experiments. Returns false if the aggregator did not reply in time. */
+/** Restores the referrer tags from all pages of experiments. Returns false if the aggregator did not reply in time. */
 async function tryRestore(analytics: ExperimentSource, referrerTags: ReferrerTags): Promise<boolean> {
   try {
     for (let lastId = 0; ; ) {

@@ -28,7 +28,7 @@ export interface ServiceOptions {
   readonly sessions: { readonly max: number; readonly ttlMs: number; readonly tagsMax: number };
   readonly limits: KeyLimits;
   readonly corsOrigins: readonly string[];
-  /** Endpoints of the listeners. With null, no listener starts and `resolveUrls` is called with port 0. */
+  /** Endpoints of the listeners. If null, no listener starts and `resolveUrls` is called with port 0. */
   readonly listen: {
     readonly public: Endpoint;
     readonly operations: Endpoint;
@@ -39,7 +39,10 @@ export interface ServiceOptions {
     readonly tls: (CertificateFiles & { readonly minVersion: TlsVersion }) | null;
   } | null;
   readonly drain: DrainSettings;
-  /** Signal that aborts the start. `startService` then closes every opened part and rejects with the signal's reason. */
+  /**
+   * Signal that aborts the start. After an abort, `startService` closes every opened part and rejects with the signal's
+   * reason.
+   */
   readonly startAbortSignal?: AbortSignal;
   /** Returns the base URLs that replies contain. `boundPort` is the port of the public listener. */
   readonly resolveUrls: (boundPort: number) => PublicUrls;
@@ -72,13 +75,13 @@ export interface Service extends AsyncDisposable {
   reloadCertificate(): CertificateReload | null;
   /** Returns the reasons why the service does not accept requests; empty when the service is ready. */
   notReadyReasons(): readonly string[];
-  /** Returns true as soon as `close` is called. No new operation may start after that. */
+  /** Returns true as soon as `close` is called. After `close` is called, new operations are rejected. */
   isStopping(): boolean;
   /** Number of HTTP requests on both listeners that are received and not yet answered. */
   requestsInFlight(): number;
   /** Stops accepting requests, completes pending requests, makes the logs durable and closes every part. Idempotent. */
   close(): Promise<void>;
-  /** Closes every part without waiting for pending requests. Used after an uncaught exception. */
+  /** Closes every part without waiting for pending requests. Intended for use after an uncaught exception. */
   closeNow(): Promise<void>;
 }
 

@@ -53,7 +53,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     return await composeService(options, cleanup);
   } catch (error) {
-    await cleanup.close().catch(() => {}); // Only the error of the start is reported.
+    await cleanup.close().catch(() => {}); // Cleanup errors are ignored, so that the error of the start is reported.
     throw error;
   }
 }
@@ -66,7 +66,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   const secrets = openDataFolder(options, cleanup);
   const metrics = new Metrics(publicRouteNames);
   const { authenticator, keyDirectory, keys, embedOrigins } = openAuth(options, cleanup, metrics);
-  // The URLs contain the port of the public listener, which is bound below.
+  // `urls` is assigned later, because the URLs contain the port of the public listener.
   const catalogs = openCatalogs(options, () => urls.cdn);
   const caps = openDailyCaps(options, catalogs);
   const clickLimiter = new ClickRecordLimiter();
