@@ -115,7 +115,10 @@ const hexDigitValues = Int8Array.from({ length: 256 }, (_, byte) =>
 /** Buffer for the UTF-8 bytes of a sub_id's text, with space for a last character of 4 bytes. Multi-byte characters contain no hex digits. */
 const textBuffer = Buffer.alloc(subIdCharacters + 4);
 
-/** Parses the text of a sub_id into `words`. Returns false for any other text, and `words` is then undefined. Does not verify the MAC. */
+/**
+ * Parses the text of a sub_id into 32-bit words. Returns false for an invalid text, which leaves arbitrary values in `words`. Does not
+ * verify the MAC.
+ */
 export function parseSubIdWords(text: string, words: Int32Array): boolean {
   if (text.length !== subIdCharacters || !text.startsWith(subIdPrefix)) return false;
   // Reading bytes from a buffer takes half the time of `charCodeAt`, including the copy to the buffer.
