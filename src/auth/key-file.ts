@@ -211,7 +211,10 @@ function readSchemaVersion(database: Database.Database): number {
   return database.pragma('user_version', { simple: true }) as number;
 }
 
-/** Copies a consistent snapshot of the key file, even while other processes use the file. Throws `KeyFileError` if the file cannot be opened. */
+/**
+ * Copies a consistent snapshot of the key file, even while other processes use the file. Throws `KeyFileError` if the file cannot be
+ * opened.
+ */
 export async function copyKeyFile(path: string, target: string): Promise<void> {
   // Creates the target with private permissions before SQLite writes keys into this file.
   const copy = openSync(target, 'wx', 0o600);

@@ -121,7 +121,10 @@ export class KeyUsage {
     return operation === 'create_session' ? this.#sessionCounter.reserve(dayOf(wallMs)) : null;
   }
 
-  /** Returns the status of the operation's limit with the fewest remaining requests. Its reset time is the time when the limit is full again. */
+  /**
+   * Returns the status of the operation's limit with the fewest remaining requests. Its reset time is the time when the limit is full
+   * again.
+   */
   status(operation: Operation, nowMs: number, wallMs: number): LimitStatus {
     const requestsLeft = this.#requestWindow.remaining(nowMs);
     if (operation === 'query_analytics') {

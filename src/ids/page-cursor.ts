@@ -45,7 +45,8 @@ const messageBytesMax = macOffset + 4 + 1 + 1 + 1 + tagCharactersMax + digestByt
  *
  *     account (4), vertical << 1 | test (1), granularity (1), tag length (1), tag, SHA-256 of the listed ids (32)
  *
- * The ids are sorted before hashing, because the order of the ids may change between requests. The hash is absent if the query lists no ids.
+ * The ids are sorted before hashing, because the order of the ids may change between requests. The hash is absent if the query lists no
+ * ids.
  */
 export class PageCursors {
   readonly #signer: TokenSigner;

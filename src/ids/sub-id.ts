@@ -112,7 +112,10 @@ const hexDigitValues = Int8Array.from({ length: 256 }, (_, byte) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(byte)),
 );
 
-/** Buffer for the UTF-8 bytes of a sub_id's text, with space for a last character of 4 bytes. Multi-byte characters contain no hex digits. */
+/**
+ * Buffer for the UTF-8 bytes of a sub_id's text, with space for a last character of 4 bytes. Multi-byte characters contain no hex
+ * digits.
+ */
 const textBuffer = Buffer.alloc(subIdCharacters + 4);
 
 /**

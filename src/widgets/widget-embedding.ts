@@ -43,7 +43,8 @@ export function iframeHtml(src: string): string {
 
 /**
  * Returns the HTML of a container element and of a script element that mounts the widget in the container. An empty SVG reserves the height
- * of the widget, so that the layout does not shift. The SVG has a height attribute and no style, because a strict CSP would block the style.
+ * of the widget, so that the layout does not shift. The SVG has a height attribute and no style, because a strict CSP would block the
+ * style.
  */
 export function scriptHtml(src: string, mountName: string, widget: WidgetParameters): string {
   const placeholder = `<svg width="1" height="${reservedHeightPx(widget.maxOffers)}" aria-hidden="true"></svg>`;

@@ -3,7 +3,10 @@ import type { ApiError } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import type { HeaderText } from './response-head.ts';
 
-/** An HTTP request and its reply. Both HTTP engines implement this interface, and one conformance suite (`test/http/`) tests both engines. */
+/**
+ * An HTTP request and its reply. Both HTTP engines implement this interface, and one conformance suite (`test/http/`) tests both
+ * engines.
+ */
 export interface RequestContext extends CancelSignal {
   /** HTTP method as the client sent it, such as `GET`. The listener omits the body of a reply to HEAD. */
   readonly method: string;

@@ -74,7 +74,8 @@ class NodeListener extends BaseListener {
     } else {
       server.on('connection', (socket) => this.onConnection(socket));
     }
-    // Node.js treats connections with unread replies as idle, so `close` would truncate these replies. The drain closes all connections later.
+    // Node.js treats connections with unread replies as idle, so `close` would truncate these replies. The drain closes all connections
+    // later.
     server.closeIdleConnections = () => {};
     server.on('request', (request, response) => this.onRequest(request, response));
     // Ignores unknown values of the `Expect` header (RFC 9110, 10.1.1). By default, Node.js would reply 417.
@@ -233,7 +234,10 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
   }
 
-  /** Replies 400 to a request whose body is malformed, unless the body was complete or the request was answered. Returns whether it replied. */
+  /**
+   * Replies 400 to a request whose body is malformed, unless the body was complete or the request was answered. Returns whether it
+   * replied.
+   */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;
     this.sendError(invalidRequest('body', 'must have well-formed chunks').error);

@@ -93,8 +93,8 @@ class UwsListener extends BaseListener {
 }
 
 /**
- * TLS 1.2 cipher of a listener that only supports TLS 1.3. The engine cannot disable TLS 1.2, but this cipher needs a pre-shared key that no
- * client has.
+ * TLS 1.2 cipher of a listener that only supports TLS 1.3. The engine cannot disable TLS 1.2, but this cipher needs a pre-shared key
+ * that no client has.
  */
 const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 
@@ -228,11 +228,11 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   /**
-   * Checks the headers that determine the end of the body. If a request has several `Content-Length` headers, the engine uses the first. The
-   * engine treats any transfer coding as chunked. A proxy may interpret such a request differently, which allows request smuggling.
+   * Checks the headers that determine the end of the body. If a request has several `Content-Length` headers, the engine uses the first.
+   * The engine treats any transfer coding as chunked. A proxy may interpret such a request differently, which allows request smuggling.
    *
-   * Iterating over the headers takes 0.1 us per header, so GET and HEAD requests without a body are not checked. Therefore a GET request with
-   * an empty Content-Length followed by another Content-Length is accepted. A conforming proxy does not forward such a request.
+   * Iterating over the headers takes 0.1 us per header, so GET and HEAD requests without a body are not checked. Therefore a GET request
+   * with an empty Content-Length followed by another Content-Length is accepted. A conforming proxy does not forward such a request.
    */
   protected override findMalformedPart(): 'Content-Length' | 'Transfer-Encoding' | undefined {
     const req = this.req as HttpRequest;
@@ -377,7 +377,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    */
   private writeMore(res: HttpResponse, body: Uint8Array): boolean {
     const isLast = this.listener.isDraining;
-    // During a drain, the total size is one byte too large. Therefore the engine treats the reply as unfinished until the connection closes.
+    // During a drain, the total size is one byte too large. Therefore the engine treats the reply as unfinished until the connection
+    // closes.
     const total = isLast ? body.byteLength + 1 : body.byteLength;
     const [sent, finished] = res.tryEnd(body.subarray(res.getWriteOffset()), total);
     if (finished) this.release();
@@ -406,8 +407,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
 
   /**
    * Replies while the client may still be sending a body that the service does not read. Closing the connection immediately would reset
-   * the connection, often before the client reads the reply. Therefore the listener first discards the rest of the body, until the body ends
-   * or the deadline passes.
+   * the connection, often before the client reads the reply. Therefore the listener first discards the rest of the body, until the body
+   * ends or the deadline passes.
    *
    * The engine keeps the socket open only while the reply is unfinished. Therefore this method writes the whole reply as the status text.
    * The engine adds a line break after the status text, which the client reads as the last two bytes of the reply body.

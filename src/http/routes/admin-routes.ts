@@ -84,7 +84,8 @@ interface KeyAdmin {
 
 /**
  * Creates the handler that manages API keys. `GET /keys` lists all keys, `POST /keys` creates a key, `GET /keys/<id>` shows a key and
- * `DELETE /keys/<id>` revokes a key. Only the response to `POST /keys` contains the text of the key. No response contains the hash of a key.
+ * `DELETE /keys/<id>` revokes a key. Only the response to `POST /keys` contains the text of the key. No response contains the hash of a
+ * key.
  */
 function keyRoutes({ isOperator, keys, clock, verticals }: AdminRoutesDeps): Handler {
   const toJson = (key: IssuedKey) => toIssuedKeyJson(key, clock.wallMs());

@@ -22,7 +22,10 @@ const pageHeaders = formatHeaders({
   'X-Robots-Tag': 'noindex',
 });
 
-/** Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, `/c/sandbox` for the sandbox landing page. */
+/**
+ * Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, `/c/sandbox` for the sandbox landing
+ * page.
+ */
 export function clickRoutes(deps: FollowClickDeps): Handler {
   const click = readOnly((context) => {
     // Replies 503 to a prefetch, so that the browser sends the request again when the person clicks the link.

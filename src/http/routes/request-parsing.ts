@@ -56,7 +56,10 @@ export function prefersJson(accept: string): boolean {
   return (weights.get('application/json') ?? 0) > (weights.get('text/html') ?? 0);
 }
 
-/** Whether the request is a prefetch, which a browser sends before a person opens the link. Each browser marks prefetches in one of 3 headers. */
+/**
+ * Whether the request is a prefetch, which a browser sends before a person opens the link. Each browser marks prefetches in one of 3
+ * headers.
+ */
 export function isPrefetch(context: RequestContext): boolean {
   return (
     isPrefetchPurpose(context.header('sec-purpose')) ||

@@ -36,7 +36,8 @@ export class ExpiryTimer {
   #check(): void {
     clearTimeout(this.#timer);
     if (this.#lifetimeMs === Number.POSITIVE_INFINITY) return;
-    // Uses the larger result of both clocks. In some browsers, `performance.now` stops while the machine sleeps. `Date.now` can be set back.
+    // Uses the larger result of both clocks. In some browsers, `performance.now` stops while the machine sleeps. `Date.now` can be set
+    // back.
     const elapsedMs = Math.max(performance.now() - this.#startedMs, Date.now() - this.#startedWallMs);
     const remainingMs = this.#lifetimeMs - elapsedMs;
     if (remainingMs > 0) {

@@ -16,7 +16,10 @@ function newLoadId(): string {
   return crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(16).padStart(16, '0');
 }
 
-/** Name of the DOM event by which a new widget stops the previous widget in the same container. Widgets on one page share no other state. */
+/**
+ * Name of the DOM event by which a new widget stops the previous widget in the same container. Widgets on one page share no other
+ * state.
+ */
 const replacedEventName = 'svc-offers-replaced';
 
 /**
