@@ -6,7 +6,7 @@ import type { Mode } from '../domain/mode.ts';
 import { isLimitOverride, type KeyLimitOverrides } from './rate-limits.ts';
 
 export interface NewKey {
-  /** Name of the account. The account is created if it does not exist. */
+  /** Name of the account that owns the key. A new name creates a new account. */
   readonly accountName: string;
   readonly vertical: { readonly segment: string; readonly keyPrefix: string };
   readonly mode: Mode;

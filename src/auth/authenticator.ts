@@ -88,7 +88,7 @@ export class Authenticator {
   }
 
   /**
-   * Checks a request and charges it to the rate limits of its key.
+   * Checks a request and counts the request in the rate limits of its API key.
    *
    * @param authorization value of the `Authorization` header, empty if absent
    * @param isRepeat tells whether the caller has already used the Idempotency-Key of `create_session`. A repeated request is not charged to

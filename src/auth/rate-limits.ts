@@ -3,7 +3,7 @@ import { assertInteger, assertKnownNames } from '../domain/assert-options.ts';
 import { dayMs } from '../domain/calendar.ts';
 import { flattenString } from '../domain/text.ts';
 
-/** Rate limits of a key (docs/contract.md#rate-limits). */
+/** Rate limits of an API key (docs/contract.md#rate-limits). */
 export interface KeyLimits {
   /** Maximum number of requests in any 60 seconds, for all operations together. */
   readonly requestsPerMinute: number;
@@ -61,7 +61,7 @@ export function assertLimits(limits: { readonly [Name in keyof KeyLimits]?: numb
   }
 }
 
-/** Names of the limits: requests per minute, analytics queries per minute, sessions per day. */
+/** Names of the rate limits in headers and metrics: requests per minute, analytics queries per minute, sessions per day. */
 export type LimitName = 'minute' | 'analytics' | 'day';
 
 /** One limit of an operation, with the constant parts of its response headers. */
@@ -93,7 +93,7 @@ export interface LimitStatus {
    * Time in Unix seconds, rounded up, when the limit is full again. If the limit was exceeded, this is the time when a retry can succeed.
    */
   readonly resetEpochSeconds: number;
-  /** Seconds from now until `resetEpochSeconds`, rounded up. */
+  /** Time from now until `resetEpochSeconds` in seconds, rounded up. */
   readonly resetSeconds: number;
 }
 
@@ -194,7 +194,7 @@ export class SlidingWindow {
     return this.limit - this.#count;
   }
 
-  /** Adds a request to the window. `remaining` must be positive. */
+  /** Adds a request to the window. Throws a RangeError if the window already contains `limit` requests. */
   admit(nowMs: number): void {
     let times = this.#admittedMs;
     if (times === null || this.#count === times.length) times = this.#grow(times);

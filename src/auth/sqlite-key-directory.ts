@@ -98,7 +98,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     };
   }
 
-  /** Reads all changes now. */
+  /** Reads all new changes of the key file immediately, for changes by this process. */
   refresh(): void {
     this.#tryReading(() => this.#loadAll());
   }

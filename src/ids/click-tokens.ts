@@ -44,7 +44,7 @@ const signedMacBytes = 10;
  * The length of the token reveals only the length of the offer id, and the landing URL already reveals the offer.
  *
  * Also verifies click_ids in the format of earlier versions, because lenders may confirm clicks for 90 days. The old format is signed but
- * not encrypted, and has no part `countable`. It has these parts (lengths in bytes):
+ * not encrypted, and has no part `countable`. The old format has these parts (lengths in bytes):
  *
  *     secret number (1), sub_id (32), time ms (6), value in micro-dollars (6), offer id (text), MAC (10)
  */

@@ -158,7 +158,7 @@ export interface Header {
   readonly schema: TSchema;
 }
 
-/** Content by media type. */
+/** Contents of a request or response body. The keys are media types. */
 export type Content = Readonly<Record<string, MediaType>>;
 
 export interface MediaType {

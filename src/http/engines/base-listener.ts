@@ -97,7 +97,7 @@ class UnsentReplies {
   }
 }
 
-/** Entry of a deadline queue. The queue sets all members except `onDeadline`. {@link unqueuedEntry} contains their initial values. */
+/** Entry of a deadline queue. The queue sets all members except `onDeadline`. */
 export interface DeadlineEntry {
   /** Time when the entry expires, in milliseconds of the monotonic clock. */
   dueMs: number;
@@ -107,6 +107,7 @@ export interface DeadlineEntry {
   onDeadline(): void;
 }
 
+/** Initial values of the members that a deadline queue sets. */
 export const unqueuedEntry = { dueMs: 0, previous: null, next: null } as const;
 
 /**

@@ -249,7 +249,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     }
     if (contentLengthCount !== (length === '' ? 0 : 1)) return 'Content-Length';
     if (length === '') return undefined;
-    // For an invalid number, the engine itself replies 400 and drops the handler's reply.
+    // Skips the handler for an invalid number, because the engine itself replies 400 and drops any other reply.
     if (!/^[0-9]{1,18}$/.test(length)) return 'Content-Length';
     this.declaredBytes = Number(length);
     this.isBodyTooLarge = this.declaredBytes > this.listener.options.bodyBytesMax;
@@ -394,7 +394,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   private writeBodyless(res: HttpResponse, reply: Reply, head: string): void {
     const withLength = isBodyless(reply.status) ? head : `${head}\r\nContent-Length: ${bodyByteLength(reply)}`;
     if (this.listener.isDraining || isSampledForReadCheck(head.length)) {
-      // Writes the whole head as the status text, which leaves the reply unfinished (see `writeAndLinger`).
+      // Writes the whole head as the status text. The reply remains unfinished, so the engine keeps the socket open until `postpone`
+      // closes the connection.
       res.writeStatus(`${withLength}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n`);
       postpone(this);
       return;

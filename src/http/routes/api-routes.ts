@@ -34,7 +34,7 @@ interface ApiRoutesDeps {
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
   readonly cors: Cors;
-  /** Start of each click URL, up to the sub_id, escaped as in a JSON string. */
+  /** Start of each click URL, up to the sub_id, escaped for a JSON string. */
   readonly clickUrlPrefixJson: string;
   /** Handlers of the API documentation by path, for paths that are not API operations. */
   readonly docsHandlers: ReadonlyMap<string, Handler>;

@@ -26,7 +26,7 @@ class CorsHeaders {
     return formatHeader('Access-Control-Allow-Origin', origin) + this.#exposed;
   }
 
-  /** Returns the preflight headers of the response to OPTIONS. The response also needs the headers of {@link readableBy}. */
+  /** Returns the additional headers of a preflight response, which also needs the headers for the allowed origin. */
   preflight(methods: string): HeaderText {
     return formatHeader('Access-Control-Allow-Methods', methods) + this.#preflight;
   }

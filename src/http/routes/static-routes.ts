@@ -54,8 +54,8 @@ function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 }
 
 /**
- * The request headers and parameters that determine the encoding and caching of a file. They must be read before any await, because the
- * request headers are not available later.
+ * The request headers and parameters that determine the encoding and caching of a file. These values must be read before any await,
+ * because the request headers are not available later.
  */
 interface FileRequest {
   readonly encodings: ReadonlyMap<string, number>;
@@ -97,7 +97,7 @@ export function createFileSender(
   };
 }
 
-/** A file of the API documentation. */
+/** Description of a file of the API documentation. */
 export interface DocsFile {
   readonly path: string;
   readonly kind: 'document' | 'page' | 'script' | 'style';
