@@ -33,7 +33,7 @@ export function findInvalidMember(
   if (typeof accountName !== 'string' || !isAccountName(accountName)) return 'account';
   if (vertical === undefined) return 'vertical';
   if (mode !== 'live' && mode !== 'test') return 'mode';
-  // SQLite would store NaN as NULL, which means that the key never expires. Therefore NaN is invalid.
+  // Rejects NaN, because SQLite would store NaN as NULL, and NULL means that the key never expires.
   const expires = Number.isInteger(expiresAtMs) ? (expiresAtMs as number) : Number.NaN;
   if (expiresAtMs !== null && !(expires > nowMs && expires <= bounds.timestampMsMax)) return 'expires';
   const limits = newKey.limits as Record<string, unknown>;
@@ -68,7 +68,7 @@ const modeAndSecretCharacters = modePrefixes.live.length + secretHexDigits;
 
 const bearerScheme = 'bearer';
 const spaceCode = 0x20;
-/** Bit that converts an upper-case ASCII letter to lower case. No other character becomes a letter of `bearer` with this bit. */
+/** Bit that converts an upper-case ASCII letter to lower case. Setting this bit turns no other character into a letter of `bearer`. */
 const lowerCaseBit = 0x20;
 
 /** Value of the `WWW-Authenticate` header of every 401 (RFC 9110, section 11.6.1). */
@@ -133,7 +133,10 @@ export interface ApiKey {
 
 /** Looks up API keys by their hash. Lookups are synchronous, so implementations keep all keys in memory. */
 export interface KeyDirectory {
-  /** Finds a key by its hash (`hashApiKey`). Returns undefined for an unknown or revoked key. Also returns expired keys. */
+  /**
+   * Finds a key by its hash (`hashApiKey`). Returns undefined for an unknown or revoked key. Does not check whether the key has
+   * expired.
+   */
   findByHash(hash: string): ApiKey | undefined;
   /** Closes the directory. Repeated calls have no effect. */
   close(): void;

@@ -24,7 +24,7 @@ export interface QuotaReservation {
 /**
  * Counts the sessions that an API key created, by UTC day (docs/contract.md#sessions-per-day).
  *
- * Stores the counts of two days. Therefore a reservation made before midnight can be cancelled after midnight, and the previous count is
+ * Stores the counts of two days, so that a reservation made before midnight can be cancelled after midnight, and the previous count is
  * still available if the wall clock is set back past midnight.
  */
 export class DailyCounter {

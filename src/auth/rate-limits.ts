@@ -149,7 +149,7 @@ export function createLimitStatus(
 
 /**
  * Formats the `X-RateLimit-*` headers of a response, and the headers of the IETF draft "RateLimit header fields for HTTP"
- * (docs/contract.md#limit-headers). Each header follows a line break. The result does not include `Retry-After`.
+ * (docs/contract.md#limit-headers). Each header starts with a line break. The result does not include `Retry-After`.
  */
 export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSeconds }: LimitStatus): string {
   const { headerPrefix, rateLimitHeaderPrefix } = policy;

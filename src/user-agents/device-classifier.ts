@@ -18,8 +18,9 @@ const genericBotWords = /crawler|spider|(?<!cu)bot(?![a-z])/i;
  * Whether a user agent declares itself as a crawler, monitor or link preview (docs/contract.md#bots-and-prefetches). HTTP libraries do not
  * count as bots, because a program may click on behalf of a person.
  *
- * Nearly all of the 1,500 patterns of the list are plain words. Matching all patterns as one regular expression takes milliseconds per
- * user agent, but searching for plain words takes tens of microseconds. Therefore only the other patterns form a regular expression.
+ * Nearly all of the 1,500 patterns of the list are plain words. Searching a user agent for plain words takes tens of microseconds, but
+ * matching all patterns as one regular expression would take milliseconds. Only the patterns that are not plain words form a regular
+ * expression.
  */
 export function isSelfDeclaredBot(userAgent: string): boolean {
   for (const word of crawlerWords) {
@@ -79,7 +80,7 @@ function classifyUncached(userAgent: string): DeviceClass {
     case 'bot':
       return deviceIndex('bot');
     default:
-      // Bowser recognizes ChromeOS but returns no platform type for it.
+      // Bowser returns no platform type for ChromeOS, so this code treats ChromeOS devices as desktops.
       return deviceIndex(userAgent.includes('CrOS') ? 'desktop' : 'unknown');
   }
 }

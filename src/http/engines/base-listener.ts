@@ -35,8 +35,8 @@ export class InFlightRequests {
   }
 
   /**
-   * Waits until all requests are answered and the last reply was passed to the operating system, or until `graceMs` have passed. Also waits
-   * for new requests on open connections. Resolves with the number of unanswered requests.
+   * Waits until all requests are answered and the last reply was passed to the operating system, or until `graceMs` have passed. New
+   * requests on open connections are included. Resolves with the number of unanswered requests.
    */
   async waitUntilEmpty(graceMs: number): Promise<number> {
     const graceEnd = Promise.withResolvers<void>();

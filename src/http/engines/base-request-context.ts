@@ -175,8 +175,8 @@ export abstract class BaseRequestContext<L extends BaseListener>
   }
 
   /**
-   * Whether every server and proxy interprets the `Transfer-Encoding` of the request in the same way. Such a request has one
-   * `Transfer-Encoding` header with the value `chunked`, no `Content-Length`, no trailers, and a method that allows a body.
+   * Whether every server and proxy interprets the `Transfer-Encoding` of the request in the same way. The result
+   * is true for a request with one `Transfer-Encoding: chunked` header, no `Content-Length`, no trailers, and a method that allows a body.
    */
   protected hasPlainChunkedCoding(codings: number, lengths: number): boolean {
     return (

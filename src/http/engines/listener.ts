@@ -80,7 +80,7 @@ export interface ListenerOptions {
   readonly handler: Handler;
   /** Creates the listener's own error replies: 400 for malformed requests, 413, 500, and 503 after the deadline. */
   readonly errorReply: (error: ApiError, requestId: string, headers: HeaderText) => Reply;
-  /** Called when a handler throws or rejects. Such an error is always a bug. */
+  /** Called when a handler throws or rejects, which is always a bug. */
   readonly onHandlerError: (error: unknown, request: LoggedRequest) => void;
   /** Called after each reply with a status of 400 or more. */
   readonly onErrorReply?: (request: LoggedRequest, reply: Reply) => void;

@@ -53,7 +53,7 @@ const engineBuilds: readonly { readonly version: string; readonly load: () => un
 let loadedEngine: LoadedEngine | undefined;
 
 /**
- * Loads the newest build of uWebSockets.js that this machine supports. Later calls return the same build.
+ * Loads the newest build of uWebSockets.js that this machine supports. The build is loaded only once per process.
  *
  * @throws NativeEngineUnavailableError with the reason for each build if none can be loaded
  */

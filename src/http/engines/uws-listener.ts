@@ -158,7 +158,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   private declaredBytes = 0;
   /**
    * Whether the body is chunked. The engine parses a chunk extension as digits of the chunk size and a trailer as the next request, so the
-   * engine may detect a wrong end of the body. Therefore the connection of a chunked request closes after the reply.
+   * engine may detect a wrong end of the body. The connection of a chunked request closes after the reply for this reason.
    */
   private isChunked = false;
   /** Whether the last chunk was received and its `onData` callback has returned. */
@@ -231,8 +231,9 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * Checks the headers that determine the end of the body. If a request has several `Content-Length` headers, the engine uses the first.
    * The engine treats any transfer coding as chunked. A proxy may interpret such a request differently, which allows request smuggling.
    *
-   * Iterating over the headers takes 0.1 us per header, so GET and HEAD requests without a body are not checked. Therefore a GET request
-   * with an empty Content-Length followed by another Content-Length is accepted. A conforming proxy does not forward such a request.
+   * Iterating over the headers takes 0.1 us per header, so GET and HEAD requests without a body are not checked. As a result, a GET
+   * request with an empty Content-Length followed by another Content-Length is accepted, but a conforming proxy does not forward this
+   * request.
    */
   protected override findMalformedPart(): 'Content-Length' | 'Transfer-Encoding' | undefined {
     const req = this.req as HttpRequest;
@@ -262,7 +263,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
       this.collectChunks(onBody);
       return;
     }
-    // Skips `onData` for an empty body, because the engine does not always call it.
+    // Does not use `onData` for an empty body, because the engine does not call every `onData` callback of an empty body.
     if (this.declaredBytes === 0) {
       this.deliverBody(onBody, emptyBody);
       return;
@@ -286,7 +287,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
 
   /**
    * Collects a chunked body. The engine continues to parse after the last chunk and after a refused chunk, even if the socket was closed.
-   * Therefore the `onData` callback must not send a reply. If another request arrives before the reply, the engine closes the connection.
+   * For this reason, the `onData` callback must not send a reply. If another request arrives before the reply, the engine closes the
+   * connection.
    */
   private collectChunks(onBody: (body: Buffer) => void | Promise<void>): void {
     const body = new BodyBuffer(this.listener.options.bodyBytesMax);
@@ -377,8 +379,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    */
   private writeMore(res: HttpResponse, body: Uint8Array): boolean {
     const isLast = this.listener.isDraining;
-    // During a drain, the total size is one byte too large. Therefore the engine treats the reply as unfinished until the connection
-    // closes.
+    // During a drain, passes a total size that is one byte too large, so that the engine treats the reply as unfinished until the
+    // connection closes.
     const total = isLast ? body.byteLength + 1 : body.byteLength;
     const [sent, finished] = res.tryEnd(body.subarray(res.getWriteOffset()), total);
     if (finished) this.release();
@@ -408,10 +410,10 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
 
   /**
    * Replies while the client may still be sending a body that the service does not read. Closing the connection immediately would reset
-   * the connection, often before the client reads the reply. Therefore the listener first discards the rest of the body, until the body
-   * ends or the deadline passes.
+   * the connection, often before the client reads the reply. The listener closes the connection only when the body ends or the deadline
+   * passes.
    *
-   * The engine keeps the socket open only while the reply is unfinished. Therefore this method writes the whole reply as the status text.
+   * This method writes the whole reply as the status text, because the engine keeps the socket open only while the reply is unfinished.
    * The engine adds a line break after the status text, which the client reads as the last two bytes of the reply body.
    */
   private writeAndLinger(res: HttpResponse, reply: Reply, head: string): void {

@@ -200,8 +200,8 @@ const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
 
 /**
  * Creates the handler of the operations listener. `/healthz`, `/readyz` (503 with the reasons if the service is not ready) and `/metrics`
- * (Prometheus text) need no token. `/confirmations`, `/keys` and `/origins` need the operator token. Every path rejects a request with an
- * unknown `Host`.
+ * (Prometheus text) need no token. `/confirmations`, `/keys` and `/origins` need the operator token. Requests with an
+ * unknown `Host` are rejected on every path.
  */
 export function adminRoutes(deps: AdminRoutesDeps): Handler {
   const { isKnownHost, notReadyReasons, metrics, isOperator, confirm } = deps;

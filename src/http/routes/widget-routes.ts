@@ -172,7 +172,7 @@ export const widgetPath = '/w';
 const pageHeaders = formatHeaders({
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
-  // Other hosts must not see the token in the page URL. `no-referrer` would also remove the `Origin` header that beacons need.
+  // Other hosts must not see the token in the page URL. `no-referrer` would also hide the `Origin` that beacons need.
   'Referrer-Policy': 'same-origin',
   'X-Robots-Tag': 'noindex',
 });

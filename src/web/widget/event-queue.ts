@@ -88,8 +88,8 @@ export class EventQueue {
   }
 
   /**
-   * Sends a batch of events. Returns null if no retry is needed. Otherwise returns the `Retry-After` delay in milliseconds, or 0 if the
-   * response has no such header.
+   * Sends a batch of events. Returns null if no retry is needed, and otherwise the delay before the retry in milliseconds. The delay is
+   * 0 if the response has no `Retry-After` header.
    */
   async #postBatch(batch: readonly WidgetEvent[]): Promise<number | null> {
     try {

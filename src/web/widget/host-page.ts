@@ -28,8 +28,8 @@ function findContainer(selector: string): Element | null {
 }
 
 /**
- * Calls `begin` when the page is shown, immediately or after prerendering. Without this wait, a prerendered page that the visitor never
- * opens would count as a view.
+ * Calls `begin` when the page is shown, immediately or after prerendering, because a prerendered page that the visitor never opens must not
+ * count as a view.
  */
 export function whenNotPrerendering(begin: () => void): void {
   // TypeScript's DOM types lack `document.prerendering`, and some browsers do not support this property.

@@ -66,7 +66,7 @@ export class OffersClient {
   }
 
   /**
-   * Fetches the offers in a sort order, and retries temporary errors within `limits.offersTimeoutMs`. Returns null if the request was
+   * Fetches the offers in a sort order, and retries temporary errors within 10 seconds (`offersTimeoutMs`). Returns null if the request was
    * cancelled by a later call or because the widget was replaced. All attempts contain the same load ID, so the server counts at most one
    * view.
    */

@@ -228,7 +228,7 @@ export class WidgetView {
   }
 
   #replaceBody(content: HTMLElement, busy: boolean): void {
-    // If the focused element is removed, moves the focus to the title. Otherwise the focus would jump to the top of the page.
+    // Moves the focus to the title if the focused element is removed, because browsers would move the focus to the top of the page.
     const focused = (this.#body.getRootNode() as ShadowRoot).activeElement;
     const losesFocus = focused !== null && (this.#body.contains(focused) || focused.closest('[hidden]') !== null);
     this.#body.replaceChildren(content);
