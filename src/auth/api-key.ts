@@ -6,11 +6,11 @@ import type { Mode } from '../domain/mode.ts';
 import { isLimitOverride, type KeyLimitOverrides } from './rate-limits.ts';
 
 export interface NewKey {
-  /** Name of the account. The account is created if it does not exist. */
+  /** Name of the account that owns the key. A new name creates a new account. */
   readonly accountName: string;
   readonly vertical: { readonly segment: string; readonly keyPrefix: string };
   readonly mode: Mode;
-  /** Wall-clock time from which the key is rejected, in Unix milliseconds; null if the key never expires. */
+  /** Expiry time of the key in Unix milliseconds; null if the key never expires. */
   readonly expiresAtMs: number | null;
   readonly limits: KeyLimitOverrides;
 }
@@ -39,7 +39,10 @@ const limitParams = [
   ['sessionsPerDay', 'sessions_per_day'],
 ] as const;
 
-/** Returns the first invalid member under its name in the operations API, or null. `newKey` may come from untyped code. */
+/**
+ * Returns the name of the first invalid member, as the operations API spells the name, or null if all members are valid. The values can
+ * have any type, because `newKey` may come from untyped code.
+ */
 export function findInvalidMember(
   newKey: { readonly [Name in keyof NewKey]: unknown },
   nowMs: number,
@@ -48,14 +51,14 @@ export function findInvalidMember(
   if (typeof accountName !== 'string' || !isAccountName(accountName)) return 'account';
   if (vertical === undefined) return 'vertical';
   if (mode !== 'live' && mode !== 'test') return 'mode';
-  // NaN is invalid, but SQLite would store it as NULL, which means that the key never expires.
+  // Rejects NaN, because SQLite would store NaN as NULL, and NULL means that the key never expires.
   const expires = Number.isInteger(expiresAtMs) ? (expiresAtMs as number) : Number.NaN;
   if (expiresAtMs !== null && !(expires > nowMs && expires <= bounds.timestampMsMax)) return 'expires';
   const limits = newKey.limits as Record<string, unknown>;
   return limitParams.find(([name]) => !isLimitOverride(name, limits[name]))?.[1] ?? null;
 }
 
-/** Whether a text is a valid account name: 1 to 64 printable characters without spaces at either end. */
+/** Whether a text is a valid account name: 1 to 64 printable characters without leading or trailing spaces. */
 export function isAccountName(text: string): boolean {
   return (
     text.length <= bounds.accountNameCharactersMax && text.trim() === text && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(text)
@@ -63,8 +66,8 @@ export function isAccountName(text: string): boolean {
 }
 
 /**
- * Parses an expiry (docs/contract.md#api-keys) into the wall-clock time from which the key is rejected: a date `YYYY-MM-DD`, to
- * the end of that UTC day, or an ISO 8601 timestamp with its offset from UTC. Returns null for anything else.
+ * Parses the expiry of a key (docs/contract.md#api-keys): either a date `YYYY-MM-DD`, which means the end of that UTC day, or an ISO 8601
+ * timestamp with a UTC offset. Returns the expiry time in Unix milliseconds, or null for an invalid text.
  */
 export function parseKeyExpiry(text: string): number | null {
   const day = parseIsoDate(text);
@@ -73,8 +76,8 @@ export function parseKeyExpiry(text: string): number | null {
 }
 
 /**
- * Layout of an API key (docs/contract.md#api-keys): the key prefix of the vertical, `live_` or `test_`, then 192 random bits as 48
- * lower-case hex digits. Only the hash of a key is stored.
+ * Format of an API key (docs/contract.md#api-keys): the key prefix of the vertical, `live_` or `test_`, and 192 random bits as 48
+ * lower-case hex digits. The key file stores only the hash of a key.
  */
 const secretBytes = 24;
 const secretHexDigits = secretBytes * 2;
@@ -83,7 +86,7 @@ const modeAndSecretCharacters = modePrefixes.live.length + secretHexDigits;
 
 const bearerScheme = 'bearer';
 const spaceCode = 0x20;
-/** Converts an upper-case ASCII letter to lower case, and no other character to a letter of the scheme. */
+/** Bit that converts an upper-case ASCII letter to lower case. Setting this bit turns no other character into a letter of `bearer`. */
 const lowerCaseBit = 0x20;
 
 /** Value of the `WWW-Authenticate` header of every 401 (RFC 9110, section 11.6.1). */
@@ -93,16 +96,17 @@ export function generateApiKey(keyPrefix: string, mode: Mode): string {
   return `${keyPrefix}${modePrefixes[mode]}${randomBytes(secretBytes).toString('hex')}`;
 }
 
-/** Returns the SHA-256 of a key as 32 Latin-1 characters, the cheapest form for a map key. */
+/** Returns the SHA-256 hash of an API key as 32 Latin-1 characters, because a short string is the cheapest key of a `Map`. */
 export function hashApiKey(key: string): string {
   return hash('sha256', key, 'binary');
 }
 
 /**
- * Returns the key of an `Authorization: Bearer <API_KEY>` header, or null if it cannot be a key. The scheme is not
- * case-sensitive.
+ * Returns the API key in an `Authorization: Bearer <API_KEY>` header, or null if the header cannot contain an API key. The word `Bearer`
+ * is not case-sensitive.
  *
- * The 48 digits are not checked, because this would cost as much as the hash. A text that is not a key has an unknown hash.
+ * Does not check the 48 hex digits, because this check would cost as much as hashing the key. The caller looks up the hash of the
+ * returned text, and the hash of an invalid key is not found.
  */
 export function parseBearerKey(authorization: string): string | null {
   const { length } = authorization;
@@ -122,32 +126,35 @@ export function parseBearerKey(authorization: string): string | null {
   return authorization.slice(start);
 }
 
-/** Port of the web origins that may embed an account's widgets. Lookups are synchronous, so the adapter has all origins in memory. */
+/** Looks up the web origins that may embed an account's widgets. Lookups are synchronous, so implementations keep all origins in memory. */
 export interface EmbedOrigins {
   /**
-   * Returns the allowed origins in a fixed order, without repeats; empty for an unknown account. Returns the same array until the list of
-   * the account changes, so that callers can use the array as a cache key.
+   * Returns the allowed origins of an account in a fixed order without duplicates; empty for an unknown account. Returns the same array
+   * until the account's origins change, so that callers can use the array as a cache key.
    */
   forAccount(account: number): readonly string[];
 }
 
-/** An API key that is not revoked. It may have expired. */
+/** An API key that is not revoked. The key may have expired. */
 export interface ApiKey {
-  /** Number that identifies the key in the ledger. Never reused. */
+  /** Number that identifies the key in the ledger. Key numbers are never reused. */
   readonly number: number;
-  /** Account number, an unsigned 32-bit integer. Never reused. */
+  /** Account number, an unsigned 32-bit integer. Account numbers are never reused. */
   readonly account: number;
-  /** Path segment of the key's vertical. */
+  /** URL path segment of the vertical for which the key is valid. */
   readonly vertical: string;
   readonly mode: Mode;
-  /** Wall-clock time from which the key is rejected, in Unix milliseconds; Infinity if the key never expires. */
+  /** Expiry time of the key in Unix milliseconds; Infinity if the key never expires. */
   readonly expiresAtMs: number;
   readonly limits: KeyLimitOverrides;
 }
 
-/** Port of the API keys, by hash. Lookups are synchronous, so the adapter has all keys in memory. */
+/** Looks up API keys by their hash. Lookups are synchronous, so implementations keep all keys in memory. */
 export interface KeyDirectory {
-  /** Finds a key by its hash (`hashApiKey`). Returns undefined for an unknown or revoked key. Does not check the expiry. */
+  /**
+   * Finds a key by its hash (`hashApiKey`). Returns undefined for an unknown or revoked key. Does not check whether the key has
+   * expired.
+   */
   findByHash(hash: string): ApiKey | undefined;
   /** Closes the directory. Repeated calls have no effect. */
   close(): void;

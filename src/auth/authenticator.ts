@@ -21,23 +21,26 @@ export interface Admission {
   readonly ok: true;
   readonly caller: Caller;
   readonly limitStatus: LimitStatus;
-  /** Reservation of a new session, which must be released if no session is created. Null for repeats and other operations. */
+  /**
+   * Reserved session in the daily limit of `create_session`; the caller must release the reservation if no session is created. Null for
+   * other operations and for a repeated `create_session`.
+   */
   readonly quotaReservation: QuotaReservation | null;
 }
 
 export interface Rejection extends Failure {
-  /** Error of the rejected request: UNAUTHORIZED, VERTICAL_MISMATCH, or RATE_LIMIT_EXCEEDED with `retryAfterSeconds`. */
+  /** Reason for the rejection: UNAUTHORIZED, VERTICAL_MISMATCH, or RATE_LIMIT_EXCEEDED with `retryAfterSeconds`. */
   readonly error: ApiError;
-  /** Status of the limits; null if the key is unknown. */
+  /** Rate limit status of the key; null if the key is unknown or has expired. */
   readonly limitStatus: LimitStatus | null;
-  /** Account and number of the key; null if the key is unknown. */
+  /** Account and number of the key; null if the key is unknown or has expired. */
   readonly caller: { readonly account: number; readonly keyNumber: number } | null;
 }
 
 interface AuthenticatorOptions {
   readonly keyDirectory: KeyDirectory;
   readonly clock: Clock;
-  /** Limits of keys that have no limits of their own. */
+  /** Rate limits of keys for which no other limits are configured. */
   readonly defaultLimits: KeyLimits;
   /** Called for every rejected request, with the reason. */
   readonly onRejected?: (reason: 'unauthorized' | 'vertical_mismatch' | LimitName) => void;
@@ -52,11 +55,11 @@ const unauthorizedRejection: Rejection = {
 const verticalMismatchError: ApiError = { code: 'VERTICAL_MISMATCH' };
 
 /**
- * Checks key, vertical and limits of a request, in this order (docs/contract.md#order-of-checks). The check is synchronous, so that two
- * requests cannot both use the last request of a limit.
+ * Checks the API key, the vertical and the rate limits of a request, in this order (docs/contract.md#order-of-checks). The check is
+ * synchronous, so that two concurrent requests cannot both use the last remaining request of a limit.
  *
- * Memory is limited by the number of keys. The state of idle keys is freed for a few keys at a time when requests arrive. Session counts
- * restored from the ledger are freed when their days are over.
+ * Memory use is proportional to the number of keys in use. Each request after the cleanup interval frees the counters of a few idle keys.
+ * Session counts that were restored from the ledger are freed two days after the counted day.
  */
 export class Authenticator {
   readonly #keyDirectory: KeyDirectory;
@@ -79,15 +82,17 @@ export class Authenticator {
     this.#nextCleanupMs = options.clock.monotonicMs() + bounds.rateLimitWindowMs;
   }
 
-  /** Number of keys with state in memory. Tests use it to check the memory limit. */
+  /** Number of keys with counters in memory. Tests use this number to check that idle keys are freed. */
   get trackedKeyCount(): number {
     return this.#usageByKey.size + this.#restoredCounters.size;
   }
 
   /**
+   * Checks a request and counts the request in the rate limits of its API key.
+   *
    * @param authorization value of the `Authorization` header, empty if absent
-   * @param isRepeat for `create_session` with an Idempotency-Key: whether this caller used the key before. The limit of sessions per day
-   * then does not apply, because no session will be created.
+   * @param isRepeat tells whether the caller has already used the Idempotency-Key of `create_session`. A repeated request is not charged to
+   * the daily limit, because it creates no session.
    */
   admit(
     authorization: string,
@@ -136,7 +141,10 @@ export class Authenticator {
     };
   }
 
-  /** Sets a key's session count of a day, from the ledger (docs/contract.md#sessions-per-day). Throws after the key's first request. */
+  /**
+   * Sets the number of sessions that a key created on a UTC day, as read from the ledger (docs/contract.md#sessions-per-day). Throws if the
+   * key has already been used for a request.
+   */
   restoreSessionCount(keyNumber: number, day: number, count: number): void {
     if (this.#usageByKey.has(keyNumber)) {
       throw new Error("session count cannot be restored after the key's first request");
@@ -163,7 +171,7 @@ export class Authenticator {
   }
 
   #cleanUpIdleKeys(nowMs: number, wallMs: number): void {
-    // Restored counts are kept for one more day, because the wall clock may be set back past midnight.
+    // Restored session counts stay in memory for one more day, because the wall clock may be set back past midnight.
     if (dayOf(wallMs) > this.#lastRestoredDay + 1) this.#restoredCounters.clear();
     for (let i = 0; i < bounds.keyUsagesFreedPerRequest; i++) {
       const next = this.#cleanupIterator.next();

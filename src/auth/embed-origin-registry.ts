@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import { KeyFileWriter } from './key-file.ts';
 import { type AllowedOrigin, type AllowResult, type RemoveResult, validateWebOrigin } from './web-origin.ts';
 
-/** An invalid account or origin. The message is one line and does not contain the input. */
+/** Error for an unknown account or an invalid origin. The error message is one line and does not contain the input. */
 export class EmbedOriginError extends RangeError {
   override readonly name = 'EmbedOriginError';
   readonly argument: 'account' | 'origins';
@@ -13,9 +13,9 @@ export class EmbedOriginError extends RangeError {
   }
 }
 
-/** Registry of the web origins that may embed an account's widgets. The origins are stored in the key file. */
+/** Reads and changes the web origins that may embed an account's widgets. The key file stores these origins. */
 export class EmbedOriginRegistry extends KeyFileWriter {
-  /** Allows origins and returns a result for each origin, in order. If it throws an `EmbedOriginError`, no origin was added. */
+  /** Allows origins and returns one result for each origin, in the same order. Adds no origin if an `EmbedOriginError` is thrown. */
   allow(accountName: string, origins: readonly string[]): AllowResult[] {
     assertOrigins(origins);
     return this.#inTransaction(accountName, (account) => {
@@ -36,7 +36,7 @@ export class EmbedOriginRegistry extends KeyFileWriter {
     });
   }
 
-  /** Removes origins and returns a result for each origin, in order. Throws an `EmbedOriginError`. */
+  /** Removes origins and returns one result for each origin, in the same order. Throws `EmbedOriginError` for an invalid argument. */
   remove(accountName: string, origins: readonly string[]): RemoveResult[] {
     assertOrigins(origins);
     return this.#inTransaction(accountName, (account) => {
@@ -47,7 +47,10 @@ export class EmbedOriginRegistry extends KeyFileWriter {
     });
   }
 
-  /** Lists the origins of all accounts or of one account, sorted by account and origin. Throws an `EmbedOriginError`. */
+  /**
+   * Lists the origins of all accounts or of one account, sorted by account and origin. Throws `EmbedOriginError` for an unknown
+   * account.
+   */
   list(accountName?: string): AllowedOrigin[] {
     const select = `
       SELECT accounts.number AS account, accounts.name AS accountName, origin

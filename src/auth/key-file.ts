@@ -8,9 +8,9 @@ import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /**
  * Schema of the key file (docs/contract.md#api-keys), a SQLite database that the command line writes and a running server polls.
- * Numbers are assigned by AUTOINCREMENT, so that a number in a ledger is never reused for another account or key.
+ * AUTOINCREMENT assigns the numbers of accounts and keys, so that a number in the ledger never identifies another account or key later.
  *
- * A file of version n has the first n migrations. A released migration must not change; add another migration instead.
+ * A key file with `user_version` n has the first n migrations. A released migration must not be changed; add a new migration instead.
  */
 const migrations = [
   `
@@ -78,7 +78,7 @@ const migrations = [
 
 const schemaVersion = migrations.length;
 
-/** The key file cannot be opened, or was written by a newer version. The message is one line. */
+/** Error for a key file that cannot be opened or was written by a newer version. The error message is one line. */
 export class KeyFileError extends OperatorError {
   override readonly name = 'KeyFileError';
 }
@@ -88,8 +88,8 @@ export function keyFilePath(dataDir: string): string {
 }
 
 /**
- * Opens the key file. Creates the file and its folder unless `mustExist` is set. Several processes may open the file at the same time.
- * Throws `KeyFileError`.
+ * Opens the key file. Creates the file and its folder unless `mustExist` is true. Several processes may open the file at the same time.
+ * Throws `KeyFileError` if the file cannot be opened.
  *
  * @param waitMs maximum time in milliseconds for which one statement blocks the thread while another process has the lock
  */
@@ -115,7 +115,7 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
   }
 }
 
-/** A connection that changes the key file. Completed changes survive a power failure. */
+/** A database connection that changes the key file. Committed changes survive a power failure. */
 export class KeyFileWriter {
   protected readonly database: Database.Database;
 
@@ -127,15 +127,16 @@ export class KeyFileWriter {
   }
 
   /**
-   * Opens the key file and creates it if it does not exist. Throws `KeyFileError`.
+   * Opens the key file, or creates it if the file does not exist. Throws `KeyFileError` if the file cannot be opened.
    *
-   * @param waitMs maximum time for which a change blocks the thread while another process writes. The change then throws (`isKeyFileBusy`).
+   * @param waitMs maximum time in milliseconds for which a change blocks the thread while another process writes. After this time, the
+   * change throws an error for which `isKeyFileBusy` returns true.
    */
   static open<Writer extends KeyFileWriter>(this: WriterClass<Writer>, path: string, waitMs?: number): Writer {
     return new this(path, false, waitMs);
   }
 
-  /** Opens an existing key file. Throws `KeyFileError`, also if the file does not exist. */
+  /** Opens an existing key file. Throws `KeyFileError` if the file does not exist or cannot be opened. */
   static openExisting<Writer extends KeyFileWriter>(this: WriterClass<Writer>, path: string): Writer {
     return new this(path, true);
   }
@@ -152,22 +153,22 @@ export class KeyFileWriter {
 
 type WriterClass<Writer> = new (path: string, mustExist: boolean, waitMs?: number) => Writer;
 
-/** Limits of a key, as columns of a row that has the members of `KeyLimitOverrides`. */
+/** SQL columns that contain the limits of a key, renamed to the members of `KeyLimitOverrides`. */
 export const limitColumnsSql = `requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
   sessions_per_day AS sessionsPerDay`;
 
-/** Separates the limits of a row from its other columns. */
+/** Moves the limit columns of a row into a member `limits`. */
 export function splitLimits<Row extends KeyLimitOverrides>(row: Row) {
   const { requestsPerMinute, analyticsPerMinute, sessionsPerDay, ...others } = row;
   return { limits: { requestsPerMinute, analyticsPerMinute, sessionsPerDay }, ...others };
 }
 
-/** Whether a change failed because another process wrote for too long. The file is then unchanged. */
+/** Whether a change failed because another process locked the key file for too long. A failed change does not modify the file. */
 export function isKeyFileBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
 
-/** Whether a change failed because the disk is full or not writable. The file is then unchanged. */
+/** Whether a change failed because the disk is full or not writable. A failed change does not modify the key file. */
 export function isKeyFileUnwritable(error: unknown): boolean {
   return isDiskFull(error) || (error instanceof Database.SqliteError && error.code === 'SQLITE_IOERR_WRITE');
 }
@@ -177,7 +178,7 @@ function migrate(database: Database.Database, path: string, waitMs: number): voi
   enableWal(database, waitMs);
   database
     .transaction(() => {
-      // Another process may have migrated the file before this transaction got the lock.
+      // Another process may have migrated the file before this transaction acquired the lock.
       const version = readSchemaVersion(database);
       if (version > schemaVersion) {
         throw new KeyFileError(`the key file ${path} was written by a newer version of this program`);
@@ -189,7 +190,10 @@ function migrate(database: Database.Database, path: string, waitMs: number): voi
     .immediate();
 }
 
-/** Enables the write-ahead log. Retries, because SQLite's timeout does not apply to this pragma, which fails while the file is locked. */
+/**
+ * Enables SQLite's write-ahead log. The pragma fails while the file is locked, and `busy_timeout` does not apply to this pragma, so this
+ * function retries the pragma for up to `waitMs`.
+ */
 function enableWal(database: Database.Database, waitMs: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (let waited = 0; ; waited += bounds.apiKeyWalRetryDelayMs) {
@@ -207,9 +211,12 @@ function readSchemaVersion(database: Database.Database): number {
   return database.pragma('user_version', { simple: true }) as number;
 }
 
-/** Copies a consistent snapshot of the key file while other processes may use it. Throws `KeyFileError`. */
+/**
+ * Copies a consistent snapshot of the key file, even while other processes use the file. Throws `KeyFileError` if the file cannot be
+ * opened.
+ */
 export async function copyKeyFile(path: string, target: string): Promise<void> {
-  // The file is created first, so that it is private before SQLite writes into it.
+  // Creates the target with private permissions before SQLite writes keys into this file.
   const copy = openSync(target, 'wx', 0o600);
   const database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs, true);
   try {

@@ -18,7 +18,7 @@ import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /** Issues, lists and revokes API keys in the key file (docs/contract.md#api-keys). */
 export class KeyRegistry extends KeyFileWriter {
-  /** Issues a key. The text of the key cannot be read again later. Throws a RangeError for an invalid member. */
+  /** Issues a key and returns the text of the key, which cannot be read again later. Throws a RangeError for an invalid member. */
   create(newKey: NewKey, nowMs: number): { readonly key: string; readonly issued: IssuedKey } {
     const invalid = findInvalidMember(newKey, nowMs);
     if (invalid !== null) throw new RangeError(`${invalid} ${requestRules[invalid]}`);
@@ -56,13 +56,13 @@ export class KeyRegistry extends KeyFileWriter {
     return this.database.prepare<[], KeyRow>(`${selectKeysSql} ORDER BY keys.number`).all().map(toIssuedKey);
   }
 
-  /** Finds a key, even if it has expired or was revoked. */
+  /** Finds a key by its id, even if the key has expired or was revoked. */
   find(id: string): IssuedKey | undefined {
     const row = this.database.prepare<[string], KeyRow>(`${selectKeysSql} WHERE id = ?`).get(id);
     return row && toIssuedKey(row);
   }
 
-  /** Revokes a key permanently. A repeated call does not change the time of revocation. */
+  /** Revokes a key permanently. Revoking a key again does not change its revocation time. */
   revoke(id: string, nowMs: number): RevokeResult {
     const revoke = this.database.prepare<[number, string]>(
       'UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL',
@@ -104,8 +104,8 @@ interface KeyRow extends KeyLimitOverrides {
 export type KeyVertical = NewKey['vertical'];
 
 /**
- * Parses the body of a request for a new key: `account`, `vertical`, `mode` and the optional members of a listed key. Rejects
- * unknown members, so that a misspelt limit or expiry is not ignored.
+ * Parses the body of `POST /keys`. `account`, `vertical` and `mode` are required; the expiry and the limits are optional. Rejects unknown
+ * members, so that a misspelt limit or expiry is not ignored.
  */
 export function parseKeyRequest(body: unknown, verticals: readonly KeyVertical[], nowMs: number): Outcome<NewKey> {
   if (!isJsonObject(body)) return invalidRequest('body');
@@ -137,13 +137,13 @@ const memberNames = [
   'sessions_per_day',
 ];
 
-/** Parses the member `expires`. Returns null if the key never expires, and NaN for an invalid value. */
+/** Parses the body member `expires`. Returns null if the key never expires, and NaN for an invalid value. */
 function parseExpiryMember(expires: unknown): number | null {
   if (expires === undefined || expires === null) return null;
   return (typeof expires === 'string' ? parseKeyExpiry(expires) : null) ?? Number.NaN;
 }
 
-/** Converts a key to the JSON of the command line and the operations API. A limit is null if the service's default applies. */
+/** Converts a key to the JSON format of the CLI and the operations API. A limit is null if the default of the service applies. */
 export function toIssuedKeyJson(issued: IssuedKey, nowMs: number) {
   return {
     id: issued.id,

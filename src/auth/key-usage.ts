@@ -11,21 +11,21 @@ import {
 
 /** The tenant and key of an authenticated request. */
 export interface Caller extends Tenant {
-  /** Number of the key. The ledger counts the sessions of a key by this number (docs/contract.md#sessions-per-day). */
+  /** Number of the API key. The ledger stores this number with each session (docs/contract.md#sessions-per-day). */
   readonly keyNumber: number;
 }
 
-/** One session of a key's daily quota, reserved while the session is being created. */
+/** Reservation of one session in a key's daily limit. A reservation is made before the session is created. */
 export interface QuotaReservation {
-  /** Returns the reserved session to the quota of its day, because no session was created. Repeated calls have no effect. */
+  /** Cancels the reservation, because no session was created. Repeated calls have no effect. */
   release(): void;
 }
 
 /**
  * Counts the sessions that an API key created, by UTC day (docs/contract.md#sessions-per-day).
  *
- * Counts of two days are stored, so that a reservation made before midnight is returned to its own day, and a wall clock that is set back
- * past midnight finds the previous count.
+ * Stores the counts of two days, so that a reservation made before midnight can be cancelled after midnight, and the previous count is
+ * still available if the wall clock is set back past midnight.
  */
 export class DailyCounter {
   readonly #days = [-1, -1];
@@ -35,7 +35,7 @@ export class DailyCounter {
     return this.#days[day & 1] === day ? (this.#counts[day & 1] as number) : 0;
   }
 
-  /** Counts one more session. The caller must have compared `count` with the limit. */
+  /** Counts one more session. Does not check the limit; the caller must compare `count` with the limit first. */
   reserve(day: number): QuotaReservation {
     this.#setCount(day, this.count(day) + 1);
     return new DailyReservation(this, day);
@@ -71,20 +71,24 @@ class DailyReservation implements QuotaReservation {
   }
 }
 
-/** The operations of the API (docs/contract.md#rate-limits). */
+/** Operations of the API that have rate limits (docs/contract.md#rate-limits). */
 export type Operation = 'create_session' | 'submit_inputs' | 'get_marketplace' | 'query_analytics';
 
-/** An operation that is charged to limits. `repeat_session` repeats an Idempotency-Key and is not charged to the day. */
+/**
+ * Operations as the rate limits count them. `repeat_session` is a `create_session` request with an Idempotency-Key that was used before;
+ * such a request does not count as a new session.
+ */
 type ChargedOperation = Operation | 'repeat_session';
 
 /**
- * Usage of one key's limits (docs/contract.md#rate-limits). Requests per minute apply to every operation, queries per minute also to
- * analytics, and sessions per day also to new sessions.
+ * Counts the requests and sessions of one API key and compares the counts with the key's limits (docs/contract.md#rate-limits). The limit
+ * of requests per minute applies to every operation, the limit of analytics queries per minute only to `query_analytics`, and the limit of
+ * sessions per day only to `create_session`.
  *
- * Limits per minute use the monotonic clock (`nowMs`), limits per day the wall clock (`wallMs`).
+ * Limits per minute use the monotonic clock (`nowMs`). The limit per day uses the wall clock (`wallMs`).
  */
 export class KeyUsage {
-  /** Tenant and key, set by the first admitted request. All sessions of the key share this object. */
+  /** Tenant and number of the key; null until the first request. All sessions of the key share this object. */
   caller: Caller | null = null;
   readonly #requestWindow: SlidingWindow;
   readonly #analyticsWindow: SlidingWindow;
@@ -107,14 +111,20 @@ export class KeyUsage {
     return true;
   }
 
-  /** Charges all limits of an operation for which `hasCapacity` is true. Returns the reservation of a new session. */
+  /**
+   * Counts a request for which `hasCapacity` is true. Returns the reservation in the daily limit for `create_session`, and null for other
+   * operations.
+   */
   charge(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
     this.#requestWindow.admit(nowMs);
     if (operation === 'query_analytics') this.#analyticsWindow.admit(nowMs);
     return operation === 'create_session' ? this.#sessionCounter.reserve(dayOf(wallMs)) : null;
   }
 
-  /** Returns the status of the operation's limit with the fewest remaining requests, and the time at which that limit is fully reset. */
+  /**
+   * Returns the status of the operation's limit with the fewest remaining requests. Its reset time is the time when the limit is full
+   * again.
+   */
   status(operation: Operation, nowMs: number, wallMs: number): LimitStatus {
     const requestsLeft = this.#requestWindow.remaining(nowMs);
     if (operation === 'query_analytics') {
@@ -134,7 +144,7 @@ export class KeyUsage {
     return createLimitStatus(this.#policyOfRequests(operation), requestsLeft, resetInMs, wallMs);
   }
 
-  /** Returns the status of the exceeded limit with the longest wait, and the time at which the operation is admitted again. */
+  /** Returns the status of the exceeded limit with the longest wait. Its reset time is the time when a retry can succeed. */
   exceededStatus(operation: ChargedOperation, nowMs: number, wallMs: number): LimitStatus {
     let policy = this.#policyOfRequests(operation);
     let waitMs = this.#requestWindow.retryAfterMs(nowMs);
@@ -152,7 +162,7 @@ export class KeyUsage {
     return createLimitStatus(policy, 0, waitMs, wallMs);
   }
 
-  /** Frees the windows of an idle key. Returns true if the whole usage can be dropped. */
+  /** Frees the empty windows of the key. Returns true if all counts are zero, so that the caller can delete this object. */
   releaseIfIdle(nowMs: number, wallMs: number): boolean {
     const requestsIdle = this.#requestWindow.releaseIfEmpty(nowMs);
     const analyticsIdle = this.#analyticsWindow.releaseIfEmpty(nowMs);
@@ -166,7 +176,7 @@ export class KeyUsage {
   }
 
   #sessionsLeft(wallMs: number): number {
-    // The limit may have been lowered below today's count in the ledger.
+    // The count can exceed the limit, because the operator may have lowered the limit during the day.
     return Math.max(0, this.#sessionsPerDay - this.#sessionCounter.count(dayOf(wallMs)));
   }
 

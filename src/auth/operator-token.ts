@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writeFileDurably } from '../files/durable-files.ts';
 import { SecretFileError } from '../secrets/secret-file.ts';
 
-/** Token that authorizes changes through the operations listener (docs/contract.md#operations-listener). */
+/** Secret token that authorizes operators on the operations listener (docs/contract.md#operations-listener). */
 class OperatorToken {
   readonly #hash: Buffer;
 
@@ -24,14 +24,14 @@ export function operatorTokenPath(dataDir: string): string {
   return join(dataDir, 'operator-token');
 }
 
-/** Reads the token file. If it is missing, creates a file that only its owner can read. */
+/** Reads the token file. If the file does not exist, first creates a new token in a file that only its owner can read. */
 export function openOperatorToken(path: string): { readonly token: OperatorToken; readonly created: boolean } {
   const created = !existsSync(path);
   if (created) writeFileDurably(path, `svc_operator_${randomBytes(32).toString('hex')}\n`);
   return { token: new OperatorToken(readOperatorToken(path)), created };
 }
 
-/** Reads a token file. Throws `SecretFileError` if it contains no token, and the system's error if it cannot be read. */
+/** Reads a token file. Throws `SecretFileError` if the file contains no token, and the system error if the file cannot be read. */
 export function readOperatorToken(path: string): string {
   const text = readFileSync(path, 'utf8').trim();
   if (/^svc_operator_[0-9a-f]{64}$/.test(text)) return text;

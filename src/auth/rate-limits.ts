@@ -3,17 +3,17 @@ import { assertInteger, assertKnownNames } from '../domain/assert-options.ts';
 import { dayMs } from '../domain/calendar.ts';
 import { flattenString } from '../domain/text.ts';
 
-/** Rate limits of a key (docs/contract.md#rate-limits). */
+/** Rate limits of an API key (docs/contract.md#rate-limits). */
 export interface KeyLimits {
-  /** Requests in any 60 seconds, all operations together. */
+  /** Maximum number of requests in any 60 seconds, for all operations together. */
   readonly requestsPerMinute: number;
-  /** Analytics queries in any 60 seconds. They also count as requests. */
+  /** Maximum number of analytics queries in any 60 seconds. Each query also counts as a request. */
   readonly analyticsPerMinute: number;
-  /** Sessions created per UTC day. */
+  /** Maximum number of new sessions per UTC day. */
   readonly sessionsPerDay: number;
 }
 
-/** Limits that were set for a key. A limit is null if the service's default applies. */
+/** Limits that were set for one key. A limit is null if the default of the service applies. */
 export type KeyLimitOverrides = { readonly [Name in keyof KeyLimits]: number | null };
 
 const keyLimitsMax: KeyLimits = {
@@ -46,13 +46,13 @@ export function effectiveLimits(own: KeyLimitOverrides, defaults: KeyLimits): Ke
   };
 }
 
-/** Whether a value is a valid limit. Null is valid and stands for the default. */
+/** Whether a value is a valid limit. Null is valid and selects the default limit. */
 export function isLimitOverride(name: keyof KeyLimits, value: unknown): boolean {
   if (value === null) return true;
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= keyLimitsMax[name];
 }
 
-/** Throws a RangeError that names the first unknown or invalid member. Null and undefined stand for the default. */
+/** Throws a RangeError that names the first unknown or invalid limit. Null and undefined are valid and select the default limit. */
 export function assertLimits(limits: { readonly [Name in keyof KeyLimits]?: number | null | undefined }): void {
   assertKnownNames('limits', limits, Object.keys(keyLimitsMax));
   for (const name of Object.keys(keyLimitsMax) as (keyof KeyLimits)[]) {
@@ -61,37 +61,39 @@ export function assertLimits(limits: { readonly [Name in keyof KeyLimits]?: numb
   }
 }
 
-/** Names of the limits: requests per minute, analytics queries per minute, sessions per day. */
+/** Names of the rate limits in headers and metrics: requests per minute, analytics queries per minute, sessions per day. */
 export type LimitName = 'minute' | 'analytics' | 'day';
 
-/** One limit of an operation, with the header texts that do not change from response to response. */
+/** One limit of an operation, with the constant parts of its response headers. */
 export interface LimitPolicy {
   readonly name: LimitName;
-  /** Value of the `RateLimit-Policy` header: all limits of the operation, e.g. `"minute";q=500;w=60`. */
+  /** Value of the `RateLimit-Policy` header, which lists all limits of the operation, such as `"minute";q=500;w=60`. */
   readonly policyHeaderValue: string;
-  /** Text of the limit headers that is the same in every response, up to the value of `X-RateLimit-Remaining`. */
+  /** Constant start of the rate limit headers, up to the value of `X-RateLimit-Remaining`. */
   readonly headerPrefix: string;
-  /** Text of the `RateLimit` header up to the number of remaining requests. */
+  /** Constant start of the `RateLimit` header, up to the number of remaining requests. */
   readonly rateLimitHeaderPrefix: string;
 }
 
-/** Policies of a key. A response contains the policy of its operation and of the limit with the fewest remaining requests. */
+/** Rate limit policies of a key, grouped by operation. A response reports the policy of the limit with the fewest remaining requests. */
 export interface KeyPolicies {
-  /** Policy of operations whose only limit is requests per minute. */
+  /** Policy of operations that only have the limit of requests per minute. */
   readonly requests: LimitPolicy;
   readonly forAnalytics: { readonly requests: LimitPolicy; readonly analytics: LimitPolicy };
   readonly forSessions: { readonly requests: LimitPolicy; readonly sessions: LimitPolicy };
 }
 
-/** Status of the operation's limit with the fewest remaining requests (docs/contract.md#limit-headers). */
+/** Status of one rate limit after a request, for the response headers (docs/contract.md#limit-headers). */
 export interface LimitStatus {
-  /** Policy of the limit with the fewest remaining requests or sessions. */
+  /** Policy of the reported limit, which is the limit with the fewest remaining requests or sessions. */
   readonly policy: LimitPolicy;
-  /** Requests or sessions remaining after this request. */
+  /** Number of requests or sessions that remain after this request. */
   readonly remaining: number;
-  /** Time, in Unix seconds rounded up, of a full reset or, if the limit was exceeded, of the next request that can succeed. */
+  /**
+   * Time in Unix seconds, rounded up, when the limit is full again. If the limit was exceeded, this is the time when a retry can succeed.
+   */
   readonly resetEpochSeconds: number;
-  /** Seconds from now until `resetEpochSeconds`, rounded up. */
+  /** Time from now until `resetEpochSeconds` in seconds, rounded up. */
   readonly resetSeconds: number;
 }
 
@@ -146,23 +148,23 @@ export function createLimitStatus(
 }
 
 /**
- * Formats the limit headers of a response (docs/contract.md#limit-headers), each preceded by a line break: `X-RateLimit-*`, and the fields
- * of the IETF draft "RateLimit header fields for HTTP". Does not include `Retry-After`.
+ * Formats the `X-RateLimit-*` headers of a response, and the headers of the IETF draft "RateLimit header fields for HTTP"
+ * (docs/contract.md#limit-headers). Each header starts with a line break. The result does not include `Retry-After`.
  */
 export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSeconds }: LimitStatus): string {
   const { headerPrefix, rateLimitHeaderPrefix } = policy;
   return `${headerPrefix}${remaining}\r\nX-RateLimit-Reset: ${resetEpochSeconds}${rateLimitHeaderPrefix}${remaining};t=${resetSeconds}`;
 }
 
-/** Initial capacity of the ring, in requests. It is sufficient for a key with a few requests per hour. */
+/** Initial capacity of a sliding window's ring buffer, in requests. This capacity suffices for a key with a few requests per hour. */
 const initialCapacity = 8;
 
 /**
- * Exact sliding window (docs/contract.md#minute-windows). Admits at most `limit` requests in any period of `windowMs`, whose end is
- * excluded. Rejected requests do not count.
+ * Exact sliding window (docs/contract.md#minute-windows) that admits at most `limit` requests in any period of `windowMs`. A request leaves
+ * the window exactly `windowMs` after its admission. Rejected requests do not count.
  *
- * The times of admitted requests are stored in a ring, oldest first. The ring doubles up to `limit` and is freed when the window is empty.
- * Times must be monotonic: they never decrease from call to call.
+ * A ring buffer stores the times of the admitted requests. The ring buffer grows up to `limit` and is freed when the window is empty. The
+ * argument `nowMs` must never decrease between calls.
  */
 export class SlidingWindow {
   readonly limit: number;
@@ -176,7 +178,7 @@ export class SlidingWindow {
     this.#windowMs = windowMs;
   }
 
-  /** Returns the number of requests that can be admitted now. Removes times that have left the window. */
+  /** Returns the number of requests that can be admitted now. Removes the requests that have left the window. */
   remaining(nowMs: number): number {
     const times = this.#admittedMs;
     if (times !== null && this.#count > 0) {
@@ -192,7 +194,7 @@ export class SlidingWindow {
     return this.limit - this.#count;
   }
 
-  /** Admits a request. Requires that `remaining` is positive. */
+  /** Adds a request to the window. Throws a RangeError if the window already contains `limit` requests. */
   admit(nowMs: number): void {
     let times = this.#admittedMs;
     if (times === null || this.#count === times.length) times = this.#grow(times);
@@ -201,19 +203,19 @@ export class SlidingWindow {
     this.#count++;
   }
 
-  /** Returns the milliseconds until the next request can be admitted. */
+  /** Returns the time in milliseconds until the next request can be admitted. */
   retryAfterMs(nowMs: number): number {
     if (this.#admittedMs === null || this.remaining(nowMs) > 0) return 0;
     return (this.#admittedMs[this.#oldestIndex] as number) + this.#windowMs - nowMs;
   }
 
-  /** Returns the milliseconds until the window is empty. */
+  /** Returns the time in milliseconds until the window is empty. */
   resetMs(nowMs: number): number {
     if (this.#admittedMs === null || this.remaining(nowMs) === this.limit) return 0;
     return this.#newestMs(this.#admittedMs) + this.#windowMs - nowMs;
   }
 
-  /** Frees the ring if the window is empty. Returns whether the window is empty. */
+  /** Frees the ring buffer if the window is empty. Returns whether the window is empty. */
   releaseIfEmpty(nowMs: number): boolean {
     if (this.remaining(nowMs) < this.limit) return false;
     this.#admittedMs = null;

@@ -9,19 +9,19 @@ import type { KeyLimitOverrides } from './rate-limits.ts';
 interface SqliteKeyDirectoryOptions {
   readonly path: string;
   readonly clock: Clock;
-  /** Called when the key file becomes unreadable. Known keys remain valid. */
+  /** Called when the key file becomes unreadable. Keys that were already loaded remain valid. */
   readonly onReadError: (error: unknown) => void;
   /** Called when the key file is readable again. */
   readonly onRecovered?: () => void;
 }
 
 /**
- * Stores all keys and embed origins of the key file in memory and polls the file for changes of other processes. SQLite's `data_version`
- * changes with every commit of another connection and takes about 2 us to read. It is read every second, and also when a request has an
- * unknown key, so that a new key is valid at once.
+ * Stores all keys and embed origins of the key file in memory, and polls the key file for changes by other processes. A poll reads SQLite's
+ * `data_version`, which changes with every commit of another connection and takes about 2 us to read. The directory polls every second, and
+ * also when a request has an unknown key, so that a new key is valid immediately.
  *
- * The file lists its changes in order, so only new changes are read. Many changes are read in several event-loop turns: reading
- * 100,000 keys blocks the event loop for hundreds of milliseconds.
+ * The table `changes` of the key file numbers all changes, so a poll reads only new changes. A large number of changes is read in several
+ * turns of the event loop, because reading 100,000 keys in one turn would block the event loop for hundreds of milliseconds.
  */
 export class SqliteKeyDirectory implements KeyDirectory {
   readonly #clock: Clock;
@@ -38,9 +38,9 @@ export class SqliteKeyDirectory implements KeyDirectory {
   readonly #originsByAccount = new Map<number, readonly string[]>();
   readonly #keyIdCache = new Map<number, string>();
   readonly #accountNameCache = new Map<number, string>();
-  /** Number of the last change that was read. */
+  /** Number of the last row of the table `changes` that was read. */
   #lastChange = 0;
-  /** Value of `data_version` whose changes have all been read. */
+  /** Last value of SQLite's `data_version` for which all changes have been read. */
   #loadedVersion = -1;
   #nextBatch: NodeJS.Immediate | undefined;
   #lastMissPollMs = Number.NEGATIVE_INFINITY;
@@ -48,7 +48,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
 
   readonly origins: EmbedOrigins = { forAccount: (account) => this.#originsByAccount.get(account) ?? noOrigins };
 
-  /** Opens the key file and creates it if it does not exist. Throws `KeyFileError`. */
+  /** Opens the key file, or creates it if the file does not exist. Throws `KeyFileError` if the file cannot be opened. */
   constructor(options: SqliteKeyDirectoryOptions) {
     this.#clock = options.clock;
     this.#onReadError = options.onReadError;
@@ -78,7 +78,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     this.#timer = setInterval(() => this.#poll(), bounds.apiKeyPollIntervalMs);
   }
 
-  /** Number of keys, including expired keys. */
+  /** Number of keys that are not revoked, including expired keys. */
   get size(): number {
     return this.#keysByHash.size;
   }
@@ -88,8 +88,8 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 
   /**
-   * Returns the id of a key and the name of an account for the log. Reads the key file unless the names are cached. A name is undefined
-   * if it is unknown or if the file cannot be read.
+   * Returns the id of a key and the name of an account for the log. Reads the key file unless the cache contains the names. A name is
+   * undefined if the number is unknown or the key file cannot be read.
    */
   callerNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }): CallerNames {
     return {
@@ -98,7 +98,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     };
   }
 
-  /** Reads all changes now. */
+  /** Reads all new changes of the key file immediately, for changes by this process. */
   refresh(): void {
     this.#tryReading(() => this.#loadAll());
   }
@@ -139,9 +139,9 @@ export class SqliteKeyDirectory implements KeyDirectory {
     while (!this.#loadBatch());
   }
 
-  /** Reads a bounded number of changes. Returns true if there are no more. */
+  /** Reads the next batch of changes. Returns true if all changes have been read. */
   #loadBatch(): boolean {
-    // The version is read before the rows, so that the next poll detects a commit between the two reads.
+    // Reads `data_version` before the changes, so that the next poll detects a commit between the two reads.
     const version = this.#selectDataVersion.get();
     if (version === undefined || version === this.#loadedVersion) return true;
     const changes = this.#selectChanges.all(this.#lastChange);
@@ -166,7 +166,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 }
 
-/** Returns a cached name. Names never change. When the cache is full, the oldest entry is dropped. */
+/** Returns a name from the cache or the key file. Names never change. A full cache drops its oldest entry. */
 function cachedName(
   number: number,
   cache: Map<number, string>,
@@ -177,7 +177,7 @@ function cachedName(
   try {
     name = find.get(number);
   } catch {
-    return undefined; // The poll reports an unreadable key file.
+    return undefined; // The next poll reports that the key file is unreadable.
   }
   if (name === undefined) return undefined;
   if (cache.size >= bounds.callerNameCacheEntriesMax) cache.delete(cache.keys().next().value!);
@@ -192,13 +192,13 @@ function toApiKey(row: KeyRow): ApiKey {
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
 }
 
-/** Names of a caller; undefined if the request has no key, or the name is unknown. */
+/** Id of a caller's API key and name of the caller's account; undefined where unknown. */
 export interface CallerNames {
   readonly key: string | undefined;
   readonly account: string | undefined;
 }
 
-/** A changed key that is not revoked. */
+/** Columns of a changed key that is not revoked. */
 interface KeyRow extends KeyLimitOverrides {
   readonly number: number;
   readonly account: number;
@@ -207,15 +207,15 @@ interface KeyRow extends KeyLimitOverrides {
   readonly expires: number | null;
 }
 
-/** A change that concerns no key, or a key that was revoked or deleted. */
+/** Key columns of a change that concerns no key, or concerns a key that was revoked or deleted. */
 interface RemovedKey {
   readonly number: null;
 }
 
 type ChangeRow = (KeyRow | RemovedKey) & {
   readonly change: number;
-  /** Hash of the changed key. */
+  /** Hash of the changed key; null for a change of embed origins. */
   readonly hash: Buffer | null;
-  /** Account whose origins changed. */
+  /** Number of the account whose embed origins changed; null for a change of a key. */
   readonly originsAccount: number | null;
 };

@@ -13,11 +13,11 @@ export type RemoveResult = 'removed' | 'not_allowed';
 const originExamples = 'like https://www.example.com or http://localhost:3000';
 
 /**
- * Returns a sentence that says what to write instead of an invalid web origin, or null if the origin is valid.
+ * Validates a web origin. Returns null for a valid origin, and otherwise an error message that explains how to correct the origin.
  *
- * A valid origin is exactly what a browser sends as `Origin`: `http` or `https`, a lower-case host (an ASCII name, in Punycode if
- * necessary, or an IPv4 address), and the port unless it is the default of the scheme. The origin must also be valid in the policy
- * `frame-ancestors`: there, a semicolon or `*` in a host has another meaning, and Chromium ignores names with an underscore and IPv6
+ * A valid origin has the format of the `Origin` header: `http` or `https`, a lower-case host (an ASCII name, in Punycode if necessary, or
+ * an IPv4 address), and the port unless the port is the default of the scheme. The origin must also be valid in the CSP directive
+ * `frame-ancestors`. In this directive, `;` and `*` have a special meaning, and Chromium ignores host names with an underscore and IPv6
  * addresses.
  */
 export function validateWebOrigin(text: string): string | null {
@@ -42,8 +42,8 @@ function isWebOrigin(text: string): boolean {
 }
 
 /**
- * Returns the origin of a URL or host name, or null. A text without a scheme must look like a host, because it may be a key pasted by
- * mistake. An error message must not contain a key.
+ * Returns the origin of a URL or host name, or null. A text without a scheme must look like a host name, because the text may be an API
+ * key that was pasted by mistake, and an error message must not contain an API key.
  */
 function suggestedOrigin(text: string): string | null {
   const origin = URL.parse(addScheme(text))?.origin;

@@ -4,29 +4,29 @@ import type { SecretRing } from '../secrets/secret-ring.ts';
 import { decodeCanonicalBase64url, TokenCipher, TokenSigner } from './signed-token.ts';
 import { subIdByteLength } from './sub-id.ts';
 
-/** Contents of a click_id (docs/contract.md#click-ids). They are sufficient to restore a click that has no record in the ledger. */
+/** Contents of a click_id (docs/contract.md#click-ids), which suffice to restore a click that is missing from the ledger. */
 export interface ClickIdPayload {
   /** The 32 bytes of the session's sub_id. */
   readonly sub: Uint8Array;
   readonly offerId: string;
   readonly clickedMs: number;
-  /** Preliminary revenue of the click in micro-dollars, whether or not the click is the first. */
+  /** Estimated revenue of the click in micro-dollars. A repeated click has the same estimate as the first click. */
   readonly valueMicros: number;
-  /** Whether the click can be confirmed. False for HEAD requests and self-declared bots. */
+  /** Whether a lender can confirm revenue for the click; false for HEAD requests and self-declared bots. */
   readonly countable: boolean;
 }
 
-/** First byte of an encrypted click_id. The signed layout starts with a secret number, which is never 0. */
+/** First byte of an encrypted click_id. A click_id in the old signed format starts with a secret number, which is never 0. */
 const encryptedLayout = 0;
 
-// Byte offsets in the plaintext.
+// Byte offsets in the plaintext of an encrypted click_id.
 const subOffset = 1;
 const clickedOffset = subOffset + subIdByteLength;
 const valueOffset = clickedOffset + 6;
 const valueBytes = 5;
 const offerIdOffset = valueOffset + valueBytes;
 
-// Byte offsets in a signed click_id of an earlier version.
+// Byte offsets in a click_id in the old signed format.
 const signedClickedOffset = 1 + subIdByteLength;
 const signedValueOffset = signedClickedOffset + 6;
 const signedOfferIdOffset = signedValueOffset + 6;
@@ -35,15 +35,16 @@ const signedBytesMax = signedOfferIdOffset + signedOfferIdBytesMax;
 const signedMacBytes = 10;
 
 /**
- * Issues and verifies click_ids. The landing URL passes a click_id to the lender, and the lender's confirmation returns it. A click_id is
- * base64url of the byte 0 and a token of `TokenCipher`. The plaintext of the token has these parts (lengths in bytes):
+ * Issues and verifies click_ids. The landing URL passes a click_id to the lender, and the lender's revenue confirmation contains the same
+ * click_id. A click_id is the base64url encoding of the byte 0, followed by a token of `TokenCipher`. The plaintext of the token has these
+ * parts (lengths in bytes):
  *
  *     countable (1), sub_id (32), time ms (6), value in micro-dollars (5), offer id (text)
  *
- * The token's length reveals only the length of the offer id, which the landing URL reveals too.
+ * The length of the token reveals only the length of the offer id, and the landing URL already reveals the offer.
  *
- * Also verifies click_ids of earlier versions, which lenders may confirm for 90 days. These click_ids are signed but not encrypted, and
- * have no member `countable`. Their parts (lengths in bytes):
+ * Also verifies click_ids in the format of earlier versions, because lenders may confirm clicks for 90 days. The old format is signed but
+ * not encrypted, and has no part `countable`. The old format has these parts (lengths in bytes):
  *
  *     secret number (1), sub_id (32), time ms (6), value in micro-dollars (6), offer id (text), MAC (10)
  */
@@ -77,7 +78,7 @@ export class ClickIds {
     return buffer.toString('base64url', 0, this.#cipher.encrypt(offerIdOffset + offerIdBytes));
   }
 
-  /** Returns the click, or null if this service did not issue the text. */
+  /** Returns the contents of a click_id, or null if this service did not issue the click_id. */
   verify(text: string): ClickIdPayload | null {
     const token = decodeCanonicalBase64url(text);
     if (token === null) return null;
@@ -108,19 +109,19 @@ export class ClickIds {
   }
 }
 
-/** Inputs of the click value at the time of the ranking (docs/contract.md#click-revenue). */
+/** Inputs for the revenue estimate of a click, as of the time when the offers were ranked (docs/contract.md#click-revenue). */
 export interface ClickTokenPayload {
   readonly catalogVersion: string;
-  /** Index of the borrower's credit band in the vertical. */
+  /** Index of the borrower's credit band in the vertical's list of credit bands. */
   readonly creditBand: number;
 }
 
 const plaintextBytesMax = 32;
 
 /**
- * Encrypts and decrypts click tokens, the parameter `v` of click URLs (docs/contract.md#click-urls). All click URLs of a ranking share one
- * token, in base64url. The plaintext is the credit band (1 byte) and the catalog version. The sub_id is the associated data, so a token is
- * valid only in its own session.
+ * Encrypts and decrypts click tokens, which click URLs contain as the parameter `v` (docs/contract.md#click-urls). All click URLs of one
+ * response contain the same token, in base64url. The plaintext of a token is the credit band (1 byte) and the catalog version. The sub_id
+ * is the associated data of the encryption, so a token is valid only in one session.
  */
 export class ClickTokenCipher {
   readonly #cipher: TokenCipher;
@@ -134,7 +135,7 @@ export class ClickTokenCipher {
     });
   }
 
-  /** Encrypts a token for a session. Throws a RangeError if the catalog version is longer than 31 characters. */
+  /** Creates an encrypted token for a session. Throws a RangeError if the catalog version is longer than 31 characters. */
   encrypt(sub: Uint8Array, { catalogVersion, creditBand }: ClickTokenPayload): string {
     const { buffer, plaintextOffset } = this.#cipher;
     buffer.set(sub, 0);
@@ -143,7 +144,7 @@ export class ClickTokenCipher {
     return buffer.toString('base64url', subIdByteLength, this.#cipher.encrypt(1 + catalogVersion.length));
   }
 
-  /** Returns the payload, or null if the token was not issued for this session. */
+  /** Returns the payload of a click token, or null if the token was not issued for this session. */
   decrypt(sub: Uint8Array, text: string): ClickTokenPayload | null {
     const token = decodeCanonicalBase64url(text);
     if (token === null) return null;

@@ -5,21 +5,21 @@ import { decodeCanonicalBase64url, TokenSigner } from './signed-token.ts';
 
 type PagedGranularity = 'daily' | 'row';
 
-/** Selection of the sessions that a paged query covers. */
+/** Filter that selects the sessions of a paged analytics query. */
 interface PageQuery {
   readonly account: number;
   readonly vertical: number;
   readonly mode: Mode;
   readonly referrerTag: string | null;
-  /** Listed sub_ids as bytes; null for all sessions. */
+  /** The sub_ids of the selected sessions as bytes; null for all sessions. */
   readonly subs: readonly Uint8Array[] | null;
 }
 
-/** Start of a page, and the window of days that was determined for the first page of the query (day numbers). */
+/** Start of a page, and the period of the query as day numbers. All pages of a query have the period that the first page determined. */
 export interface PagePosition {
   readonly fromDay: number;
   readonly toDay: number;
-  /** `daily`: number of days on earlier pages. `row`: ledger position of the last row on earlier pages. */
+  /** For `daily`, the number of days on earlier pages. For `row`, the ledger position of the last row of the previous page. */
   readonly after: number;
 }
 
@@ -27,7 +27,7 @@ const fromDayOffset = 1;
 const toDayOffset = 5;
 const afterOffset = 9;
 const macOffset = 15;
-/** Length of the MAC. With 15 bytes, the cursor is a multiple of three bytes long, so base64url has no spare bits. */
+/** Length of the MAC in bytes. The total length of the cursor is a multiple of 3 bytes, so its base64url encoding has no unused bits. */
 const macBytes = 15;
 const cursorBytes = macOffset + macBytes;
 const tagCharactersMax = 64;
@@ -35,15 +35,18 @@ const digestBytes = 32;
 const messageBytesMax = macOffset + 4 + 1 + 1 + 1 + tagCharactersMax + digestBytes;
 
 /**
- * Issues and verifies the cursors of analytics pages (docs/contract.md#pages). A cursor in base64url has 40 characters (lengths in bytes):
+ * Issues and verifies the cursors of analytics pages (docs/contract.md#pages). A cursor has 40 characters in base64url and these parts
+ * (lengths in bytes):
  *
  *     secret number (1), first day (4), last day (4), after (6), MAC (15)
  *
- * The MAC is an HMAC-SHA-256 truncated to 120 bits. It covers the position and the query, so a cursor is valid only for its own query:
+ * The MAC is an HMAC-SHA-256 truncated to 120 bits. The signed message contains the position and the query, so a cursor is valid only for
+ * one query:
  *
  *     account (4), vertical << 1 | test (1), granularity (1), tag length (1), tag, SHA-256 of the listed ids (32)
  *
- * The last member is the digest of the sorted ids, because their order may change from page to page. It is absent if no ids are listed.
+ * The ids are sorted before hashing, because the order of the ids may change between requests. The hash is absent if the query lists no
+ * ids.
  */
 export class PageCursors {
   readonly #signer: TokenSigner;
@@ -63,7 +66,7 @@ export class PageCursors {
     return cursor.toString('base64url');
   }
 
-  /** Returns the position, or null if this service did not issue the cursor for this query. */
+  /** Returns the page position in a cursor, or null if this service did not issue the cursor for this query. */
   verify(granularity: PagedGranularity, query: PageQuery, text: string): PagePosition | null {
     const cursor = decodeCanonicalBase64url(text);
     if (cursor?.length !== cursorBytes) return null;
@@ -76,7 +79,7 @@ export class PageCursors {
     };
   }
 
-  /** Composes the signed message and returns its length. */
+  /** Writes the signed message of a cursor into the message buffer and returns the length in bytes. */
   #composeMessage(cursor: Buffer, granularity: PagedGranularity, query: PageQuery): number {
     const { account, vertical, mode, referrerTag, subs } = query;
     const message = this.#message;

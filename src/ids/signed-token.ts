@@ -2,13 +2,13 @@ import { Hmac } from '../secrets/hmac.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
 import type { KeyPurpose, SecretRing } from '../secrets/secret-ring.ts';
 
-/** Decodes base64url. Returns null for a non-canonical text, which `Buffer` would accept. */
+/** Decodes base64url. Returns null for a non-canonical encoding, which `Buffer.from` would accept. */
 export function decodeCanonicalBase64url(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : null;
 }
 
-/** Creates an HMAC for each secret of the ring, indexed by secret number. */
+/** Creates an `Hmac` for each secret of the ring. The index in the returned array is the secret number. */
 function deriveHmacs(secrets: SecretRing, purpose: KeyPurpose, messageBytesMax: number): readonly (Hmac | undefined)[] {
   const hmacs: (Hmac | undefined)[] = [];
   for (const number of secrets.secretNumbers)
@@ -18,7 +18,7 @@ function deriveHmacs(secrets: SecretRing, purpose: KeyPurpose, messageBytesMax: 
 
 interface SignedTokenLayout {
   readonly purpose: KeyPurpose;
-  /** Offset, in the token, of the secret number (1 byte). */
+  /** Byte offset of the secret number (1 byte) in the token. */
   readonly secretNumberOffset: number;
   /** Length of the MAC in bytes. The HMAC-SHA-256 is truncated to this length. */
   readonly macBytes: number;
@@ -27,8 +27,8 @@ interface SignedTokenLayout {
 }
 
 /**
- * Signs and verifies tokens. A token contains the number of its secret and ends with a MAC. The MAC covers either the token up to the MAC,
- * or a message that the caller composes from the token and its context, such as the session.
+ * Signs and verifies tokens. A token contains the number of the secret that signed the token, and ends with a MAC. The signed message is
+ * either the token up to the MAC, or a message that the caller composes from the token and its context, such as the session.
  */
 export class TokenSigner {
   readonly newestSecretNumber: number;
@@ -43,12 +43,12 @@ export class TokenSigner {
     this.#macBytes = layout.macBytes;
   }
 
-  /** Writes the MAC into `token` at `macOffset`. The token must already contain `newestSecretNumber`. */
+  /** Signs a token with the newest secret and writes the MAC at `macOffset`. The token must already contain `newestSecretNumber`. */
   sign(token: Buffer, macOffset: number, message = token, messageBytes = macOffset): void {
     this.#hmacs[this.newestSecretNumber]!.sign(message, messageBytes, token, macOffset, this.#macBytes);
   }
 
-  /** Verifies the MAC of a token. Returns false if the ring does not contain the secret of the token. */
+  /** Verifies the MAC of a token. Returns false if the secret ring does not contain the secret number of the token. */
   verify(token: Buffer, macOffset: number, message = token, messageBytes = macOffset): boolean {
     const hmac = this.#hmacs[token[this.#secretNumberOffset]!];
     return hmac?.verify(message, messageBytes, token, macOffset, this.#macBytes) ?? false;
@@ -58,42 +58,43 @@ export class TokenSigner {
 const nonceBytes = 12;
 const tagBytes = 16;
 const headerBytes = 1 + nonceBytes;
-/** Length of one HMAC-SHA-256 in bytes. */
+/** Length of a pad block in bytes, which is the length of an HMAC-SHA-256. */
 const padBlockBytes = 32;
 const padBlocksMax = 255;
 
 interface EncryptedTokenLayout {
   readonly encryptionPurpose: KeyPurpose;
   readonly macPurpose: KeyPurpose;
-  /** Length of the data before the token that the tag authenticates but that is not encrypted. */
+  /** Length of the associated data in bytes. Associated data precedes the token, and is authenticated but not encrypted. */
   readonly associatedDataBytes: number;
   readonly plaintextBytesMax: number;
 }
 
 /**
- * Encrypts and authenticates short texts: encrypt-then-MAC with HMAC-SHA-256 (docs/contributing/decisions/click-tokens.md).
+ * Authenticated encryption of short texts: encrypt-then-MAC with HMAC-SHA-256 (docs/contributing/decisions/click-tokens.md). A token has
+ * these parts (lengths in bytes):
  *
  *     associated data | secret number (1), nonce (12), ciphertext, tag (16)
  *
- * The plaintext is XORed with a pad. Block 0 of the pad is the HMAC of the nonce, block i the HMAC of the nonce and i. The tag
- * is the HMAC, under a second key, of everything before it.
+ * The ciphertext is the XOR of the plaintext and a pad. Block 0 of the pad is the HMAC of the nonce; block i is the HMAC of the nonce and
+ * the byte i. The tag is an HMAC of the associated data and all preceding parts of the token, with a second key.
  *
- * Nonces are random. The probability that two of n tokens have the same nonce is n² / 2^97: one in a million for 10,000 tokens a second
- * during a year. Two such tokens would reveal the XOR of their texts, but no key.
+ * Nonces are random. The probability that two of n tokens have the same nonce is n² / 2^97, which is one in a million for 10,000 tokens per
+ * second during a year. Two tokens with the same nonce would reveal the XOR of their plaintexts, but no key.
  *
- * The caller writes the associated data and the plaintext into `buffer`, which the next call overwrites.
+ * The caller writes the associated data and the plaintext into `buffer`. Each call of `encrypt` or `decrypt` overwrites `buffer`.
  */
 export class TokenCipher {
-  /** The associated data, followed by the token. */
+  /** Buffer that contains the associated data, followed by the token. */
   readonly buffer: Buffer;
-  /** Offset of the plaintext in `buffer`. */
+  /** Byte offset of the plaintext in `buffer`. */
   readonly plaintextOffset: number;
   readonly #headerOffset: number;
   readonly #plaintextBytesMax: number;
   readonly #random: RandomPool;
   readonly #signer: TokenSigner;
   readonly #padHmacs: readonly (Hmac | undefined)[];
-  /** Input of the HMAC that produces the pad: the nonce, and the number of the pad block. */
+  /** HMAC input for a pad block: the nonce and the number of the block. */
   readonly #padInput = Buffer.alloc(nonceBytes + 1);
   readonly #pad = Buffer.alloc(padBlockBytes);
 
@@ -116,7 +117,7 @@ export class TokenCipher {
     });
   }
 
-  /** Encrypts the plaintext in `buffer` under the newest secret, adds the tag, and returns the end of the token in `buffer`. */
+  /** Encrypts the plaintext in `buffer` with the newest secret and appends the tag. Returns the offset of the token's end in `buffer`. */
   encrypt(plaintextBytes: number): number {
     if (plaintextBytes > this.#plaintextBytesMax) throw new RangeError('plaintext is longer than plaintextBytesMax');
     const { buffer } = this;
@@ -129,8 +130,8 @@ export class TokenCipher {
   }
 
   /**
-   * Decrypts a token whose associated data is already in `buffer`. Returns the end of the plaintext in `buffer`, or null if this
-   * service did not issue the token for this associated data.
+   * Decrypts a token. The caller must already have written the associated data into `buffer`. Returns the offset of the plaintext's end in
+   * `buffer`, or null if this service did not issue the token for this associated data.
    */
   decrypt(token: Uint8Array): number | null {
     const plaintextBytes = token.length - headerBytes - tagBytes;
@@ -142,7 +143,7 @@ export class TokenCipher {
     return tagOffset;
   }
 
-  /** Encrypts the plaintext in `buffer`, or decrypts the ciphertext. */
+  /** Applies the pad to the text in `buffer` by XOR, which encrypts a plaintext and decrypts a ciphertext. */
   #xorPad(textEnd: number): void {
     const { buffer } = this;
     const padHmac = this.#padHmacs[buffer[this.#headerOffset]!]!;

@@ -5,7 +5,8 @@ import type { Tenant } from '../verticals/tenant.ts';
 import { TokenSigner } from './signed-token.ts';
 
 /**
- * A sub_id (docs/contract.md#session-ids) is `sub_` and 64 lower-case hex digits, the only spelling of its 32 bytes, big endian:
+ * A sub_id (docs/contract.md#session-ids) consists of `sub_` and 32 bytes as 64 lower-case hex digits. All numbers are big endian. Offsets
+ * and lengths in bytes:
  *
  *     0  creation time, ms     6 bytes
  *     6  always 0              2
@@ -15,10 +16,10 @@ import { TokenSigner } from './signed-token.ts';
  *    14  random                10
  *    24  MAC                   8    HMAC-SHA-256 over bytes 0 to 23, truncated to 64 bits
  *
- * The id itself proves that the service issued it, and contains the tenant and the creation time. The creation time comes first, so that
- * ids sort by age and new entries are added at the end of an index.
+ * The MAC proves that the service issued the id. The id also contains the tenant and the creation time. The creation time comes first, so
+ * that ids sort by age and an index grows at its end.
  *
- * In the code, `subId` is the text of an id and `sub` is its 32 bytes.
+ * In the source code, variables named `subId` contain the text of a sub_id, and variables named `sub` contain its 32 bytes.
  */
 export const subIdByteLength = 32;
 export const subIdCharacters = 4 + 2 * subIdByteLength;
@@ -36,7 +37,7 @@ export interface SubIdParts {
   readonly mode: Mode;
 }
 
-/** Decodes the 32 bytes of an id. Does not verify the MAC. */
+/** Decodes the 32 bytes of a sub_id. Does not verify the MAC. */
 export function decodeSubId(sub: Uint8Array): SubIdParts {
   const view = Buffer.from(sub.buffer, sub.byteOffset, sub.byteLength);
   const verticalAndMode = view[verticalAndModeOffset]!;
@@ -48,7 +49,7 @@ export function decodeSubId(sub: Uint8Array): SubIdParts {
   };
 }
 
-/** Whether the session belongs to the tenant (docs/contract.md#tenants). */
+/** Whether the session with this sub_id belongs to the tenant (docs/contract.md#tenants). */
 export function isOwnedBy({ account, vertical, mode }: SubIdParts, tenant: Tenant): boolean {
   return account === tenant.account && vertical === tenant.vertical.number && mode === tenant.mode;
 }
@@ -87,7 +88,7 @@ export class SubIds {
     return subIdPrefix + sub.toString('hex');
   }
 
-  /** Verifies an id. Returns its bytes, valid until the next call, or null if this service did not issue the text. */
+  /** Verifies a sub_id. Returns its 32 bytes, or null if this service did not issue the sub_id. The bytes are valid until the next call. */
   verify(text: string): Buffer | null {
     if (!parseSubIdWords(text, this.#words)) return null;
     const sub = this.#verifyBuffer;
@@ -95,31 +96,37 @@ export class SubIds {
     return this.#signer.verify(sub, macOffset) ? sub : null;
   }
 
-  /** Returns the bytes of an id that this service issued. The bytes are valid until the next call. */
+  /** Converts a valid sub_id to its 32 bytes, without verifying the MAC. The returned buffer is valid until the next call. */
   toBytes(subId: string): Buffer {
     this.#conversionBuffer.write(subId.slice(subIdPrefix.length), 0, subIdByteLength, 'hex');
     return this.#conversionBuffer;
   }
 }
 
-/** Number of 32-bit words of a sub_id. Ids are hashed and compared as 32-bit big-endian numbers. */
+/** Number of 32-bit words in a sub_id. Hash tables hash and compare sub_ids as big-endian 32-bit words. */
 export const subIdWordCount = subIdByteLength / 4;
 const hexDigitsPerWord = 8;
 
-/** Value of each lower-case hex digit by its character code; -1 for all other codes. */
+/** Maps the character code of a lower-case hex digit to the digit's value, and other character codes to -1. */
 const hexDigitValues = Int8Array.from({ length: 256 }, (_, byte) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(byte)),
 );
 
-/** Buffer for the text of an id as UTF-8, with room for a last character of 4 bytes. No byte of a multi-byte character is a hex digit. */
+/**
+ * Buffer for the UTF-8 bytes of a sub_id's text, with space for a last character of 4 bytes. Multi-byte characters contain no hex
+ * digits.
+ */
 const textBuffer = Buffer.alloc(subIdCharacters + 4);
 
-/** Parses an id into `words`. Returns false, with undefined `words`, for any other text. Does not verify the MAC. */
+/**
+ * Parses the text of a sub_id into 32-bit words. Returns false for an invalid text, which leaves arbitrary values in `words`. Does not
+ * verify the MAC.
+ */
 export function parseSubIdWords(text: string, words: Int32Array): boolean {
   if (text.length !== subIdCharacters || !text.startsWith(subIdPrefix)) return false;
   // Reading bytes from a buffer takes half the time of `charCodeAt`, including the copy to the buffer.
   textBuffer.write(text, 0, 'utf8');
-  // This number is negative after the loop if any digit was invalid.
+  // `allDigits` is negative after the loop if any digit was invalid.
   let allDigits = 0;
   for (let word = 0, i = subIdPrefix.length; word < subIdWordCount; word++, i += hexDigitsPerWord) {
     const a = hexDigitValues[textBuffer[i]!]!;
@@ -136,7 +143,7 @@ export function parseSubIdWords(text: string, words: Int32Array): boolean {
   return allDigits >= 0;
 }
 
-/** Returns the creation time of an id, in milliseconds, from its first two words. */
+/** Returns the creation time of a sub_id in Unix milliseconds. The arguments are the first two 32-bit words of the sub_id. */
 export function subIdCreatedMs(firstWord: number, secondWord: number): number {
   return (firstWord >>> 0) * 0x1_0000 + (secondWord >>> 16);
 }

@@ -9,8 +9,9 @@ const tokenBytes = macOffset + macBytes;
 const messageBytes = subIdByteLength + macOffset;
 
 /**
- * Issues and verifies widget tokens (docs/contract.md#widget-tokens). A token gives access to the widget of one session until it
- * expires, and always travels with the session's sub_id. The token in base64url has 28 characters:
+ * Issues and verifies widget tokens (docs/contract.md#widget-tokens). A widget token gives access to the widget of one session until the
+ * token expires. Every request contains both the token and the session's sub_id. A widget token has 28 characters in base64url and these
+ * parts (offsets and lengths in bytes):
  *
  *     0  secret number   1 byte
  *     1  expiry, ms      6
@@ -38,7 +39,7 @@ export class WidgetTokens {
     return token.toString('base64url');
   }
 
-  /** Returns the expiry as wall-clock time, or null if the token was not issued for this session. */
+  /** Returns the expiry time of a token in Unix milliseconds, or null if the token was not issued for this session. */
   verify(sub: Uint8Array, text: string): number | null {
     if (text.length !== (tokenBytes / 3) * 4) return null;
     const token = decodeCanonicalBase64url(text);

@@ -10,7 +10,7 @@ import { inputsRequestSchema, inputsSchema, sessionRequestSchema, sessionSchema 
 
 type Samples = RecordedExamples | null;
 
-/** Errors of every operation that needs a key. */
+/** Error codes that every operation with an API key can return. */
 const keyErrors = [
   'INVALID_REQUEST',
   'UNAUTHORIZED',
@@ -20,10 +20,10 @@ const keyErrors = [
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
 ] as const;
-/** Errors of every operation that has a request body. */
+/** Additional error codes of operations that have a request body. */
 const bodyErrors = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
-/** Returns the operations of the API by their path below `/v1/<vertical>`. */
+/** Returns the OpenAPI descriptions of the API operations. The keys are paths below `/v1/<vertical>`. */
 export function apiPaths(vertical: Vertical, samples: Samples): Readonly<Record<string, PathItem>> {
   return {
     '/session': createSession(samples),

@@ -26,7 +26,7 @@ import {
 import type { Content, Headers, MediaType, PathItem, Response, Responses, Server } from './schema-parts.ts';
 import { urlSchema } from './schema-parts.ts';
 
-/** Returns the host of the widget URL as a server of the OpenAPI document, and the path of the widget URL. */
+/** Splits the widget URL into an OpenAPI server (the origin) and a path. */
 function widgetServer({ widget }: Pick<PublicUrls, 'widget'>): {
   /** Path of the widget URL, without a trailing slash. */
   readonly path: string;
@@ -53,7 +53,10 @@ function browserResponse(description: string, headers: Headers, content?: Conten
   return { description, headers: { ...requestIdHeader, ...headers }, ...(content && { content }) };
 }
 
-/** Returns the paths of URLs that a visitor's browser opens. A partner receives these URLs in responses and does not call them itself. */
+/**
+ * Returns the OpenAPI descriptions of the paths that a visitor's browser opens. Partners receive these URLs in API responses and do not
+ * call these URLs themselves.
+ */
 export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readonly<Record<string, PathItem>> {
   const { path: widgetPath, servers: widgetServers } = widgetServer(urls);
   return {
@@ -137,7 +140,7 @@ const widgetTags = ['Widget script'];
 const linkCheckDescription =
   'Invalid links get 404, and pages of other origins 403, also for `OPTIONS`. No key is charged.';
 
-/** Error statuses of the widget routes. The widget sends no API key, so these responses have no rate limit headers of a key. */
+/** Error statuses of the widget routes. Widget requests have no API key, so these responses lack the rate limit headers of API keys. */
 const widgetStatuses: StatusDescriptions = {
   400: { when: 'The request is invalid, or the session has expired.', headers: allowOriginHeader },
   403: {
@@ -157,7 +160,7 @@ const widgetStatuses: StatusDescriptions = {
   },
 };
 
-/** Returns the paths that the widget script requests. The script is part of the same release as the service. */
+/** Returns the OpenAPI descriptions of the paths that the widget script requests. The script and the service have the same version. */
 export function widgetApiPaths(
   urls: Pick<PublicUrls, 'widget'>,
   samples: RecordedExamples | null,
@@ -191,7 +194,7 @@ function getWidgetOffers(samples: RecordedExamples | null): PathItem {
   };
 }
 
-/** The 503 response of the widget routes. A prefetch gets this status without a body. */
+/** Response 503 of `GET /w/offers`. The response to a prefetch has no body. */
 const unavailableResponse: Response = {
   description: '`SERVICE_UNAVAILABLE`. A prefetch gets this status without a body.',
   headers: { ...requestIdHeader, ...noStoreHeader, ...widgetStatuses[503]!.headers },

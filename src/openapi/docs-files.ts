@@ -11,14 +11,14 @@ import { openApiPath, openApiText, verticalTitle } from './openapi-document.ts';
 const gzipAsync = promisify(gzip);
 const brotliAsync = promisify(brotliCompress);
 
-/** Brotli quality. The best quality would take seconds for Swagger UI and make its files only a tenth smaller. */
+/** Brotli quality. The maximum quality would take seconds to compress Swagger UI, but the files would only be a tenth smaller. */
 const brotliQuality = 6;
 
 /** Compresses a file in the thread pool, so that the compression does not block requests. */
 async function compressFile(content: string | Uint8Array): Promise<CompressedFile> {
   const plain = typeof content === 'string' ? Buffer.from(content) : content;
   const params = { [constants.BROTLI_PARAM_QUALITY]: brotliQuality };
-  // The encodings are compressed one after the other, because the thread pool also writes the ledger.
+  // Runs gzip and Brotli one after the other, because ledger writes need the same thread pool.
   return {
     hash: contentHash(plain),
     plain,
@@ -27,22 +27,22 @@ async function compressFile(content: string | Uint8Array): Promise<CompressedFil
   };
 }
 
-/** Path of the documentation page of the first vertical. The pages of all verticals have paths below it. */
+/** Path of the first vertical's documentation page. The documentation pages of all verticals are below `/docs/`. */
 const docsPath = '/docs';
 
 function docsPathOf({ segment }: Pick<Vertical, 'segment'>): string {
   return `${docsPath}/${segment}`;
 }
 
-/** Paths of the style sheets and scripts of a page. */
+/** Paths of the style sheets and scripts that a documentation page loads. */
 interface PageAssets {
   readonly styles: readonly string[];
   readonly scripts: readonly string[];
 }
 
 /**
- * Returns the documentation page of one vertical, with links to the pages of the other verticals. Swagger UI displays the OpenAPI
- * document on this page.
+ * Returns the HTML of the documentation page of one vertical, with links to the pages of the other verticals. On the page, Swagger UI
+ * displays the OpenAPI document of the vertical.
  *
  * @param base path of the public URL without a trailing slash; usually empty
  */
@@ -87,7 +87,7 @@ function docsAsset(kind: DocsAsset['kind'], name: string, place: string): DocsAs
   return { path: `${docsPath}/${name}`, kind, load };
 }
 
-/** Returns the OpenAPI documents, pages and assets of the documentation of these verticals. Each file is created at its first request. */
+/** Returns the files of the API documentation: OpenAPI documents, pages and assets. Each file is created when it is first requested. */
 export function docsFiles(verticals: readonly Vertical[], urls: PublicUrls): readonly DocsFile[] {
   const parts = [
     docsAsset('style', 'swagger-ui.css', 'swagger-ui-dist/swagger-ui.css'),
@@ -96,7 +96,7 @@ export function docsFiles(verticals: readonly Vertical[], urls: PublicUrls): rea
     docsAsset('script', 'reference.js', './start-reference.js'),
   ];
   const base = new URL(urls.public).pathname.replace(/\/$/, '');
-  /** Returns the paths of all assets of a kind, with the hash of the content as a parameter. */
+  /** Returns the paths of all assets of a kind. The query parameter `v` of a path is the hash of the asset's content. */
   const pathsOf = (kind: DocsAsset['kind']) =>
     Promise.all(
       parts.filter((each) => each.kind === kind).map(async ({ path, load }) => `${path}?v=${(await load()).hash}`),

@@ -69,7 +69,7 @@ const explanationSchema = schemaFor<Explanation>()(
   ),
 );
 
-/** Schemas of the members that every response with offers has. */
+/** Schemas of the members that all responses with offers have in common. */
 const offersProperties = {
   sub_id: subIdSchema,
   match_quality: stringEnum(['high', 'partial', 'none'], {

@@ -8,7 +8,7 @@ import { readRecordedExamples } from './recorded-examples.ts';
 import { sharedErrorResponses } from './responses.ts';
 import type { OpenApiDocument } from './schema-parts.ts';
 
-/** Replaces every schema that has a title with a reference, and returns these schemas by title. Values that JSON lacks are removed. */
+/** Replaces every schema that has a title with a `$ref`, and returns the replaced schemas by title. */
 export function extractComponents<Parts extends object>(
   parts: Parts,
 ): { readonly described: Parts; readonly schemas: Readonly<Record<string, unknown>> } {
@@ -18,7 +18,7 @@ export function extractComponents<Parts extends object>(
     if (typeof value !== 'object' || value === null) return value;
     const { title } = value as { readonly title?: unknown };
     if (typeof title !== 'string') return visitMembers(value);
-    if (!Object.hasOwn(schemas, title)) schemas[title] = null; // Null reserves the position before referenced schemas.
+    if (!Object.hasOwn(schemas, title)) schemas[title] = null; // Null reserves the position of this schema.
     const schema = visitMembers(value);
     if (schemas[title] === null) schemas[title] = schema;
     else if (!isDeepStrictEqual(schemas[title], schema)) throw new Error(`two schemas have the title ${title}`);
@@ -41,7 +41,7 @@ export function verticalTitle({ segment }: Pick<Vertical, 'segment'>): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Creates the OpenAPI 3.1 document of one vertical, as JSON values. */
+/** Creates the OpenAPI 3.1 document of one vertical as a JSON-serializable object. */
 export function openApiDocument(vertical: Vertical, urls: PublicUrls): OpenApiDocument {
   const samples = readRecordedExamples(vertical.segment, urls);
   const paths = { ...apiPaths(vertical, samples), ...browserPaths(urls), ...widgetApiPaths(urls, samples) };

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { PublicUrls } from '../config/config.ts';
 
-/** Requests and responses of a running service, recorded by `bin/write-openapi.ts` as JSON values. */
+/** Requests and responses that `bin/write-openapi.ts` recorded from a running service, as JSON values. */
 export interface RecordedExamples {
   readonly sessionRequest: unknown;
   readonly session: unknown;
   readonly inputsRequest: unknown;
   readonly inputs: unknown;
-  /** Response body of an `INVALID_FIELD_VALUE` error. */
+  /** Recorded response body of an `INVALID_FIELD_VALUE` error. */
   readonly invalidFields: unknown;
   readonly offers: unknown;
   readonly explained: unknown;
@@ -21,7 +21,7 @@ export interface RecordedExamples {
   readonly rows: unknown;
 }
 
-/** URLs of the service during the recording. The OpenAPI document of a service contains the service's own URLs instead. */
+/** Placeholder URLs in the recorded examples. The OpenAPI document of a service replaces the placeholders with the service's own URLs. */
 export const recordedUrls: PublicUrls = {
   public: 'http://public.invalid',
   click: 'http://click.invalid',
@@ -33,7 +33,7 @@ export function recordedExamplesUrl(segment: string): URL {
   return new URL(`./examples/${segment}.json`, import.meta.url);
 }
 
-/** Returns the recorded examples of a vertical with the given URLs inserted; null if no examples were recorded. */
+/** Returns the recorded examples of a vertical, with the URLs of this service; null if no examples were recorded. */
 export function readRecordedExamples(segment: string, urls: PublicUrls): RecordedExamples | null {
   const file = recordedExamplesUrl(segment);
   if (!existsSync(file)) return null;

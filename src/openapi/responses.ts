@@ -15,7 +15,7 @@ function optionalHeaders(headers: Headers): Headers {
 
 const secondsSchema = Type.Integer({ minimum: 1 });
 
-/** The request ID header, which every response contains. */
+/** Description of the header `X-Request-Id`, which every response contains. */
 export const requestIdHeader: Headers = {
   'X-Request-Id': requiredHeader(
     'Id of this request, for problem reports.',
@@ -35,7 +35,7 @@ export const allowOriginHeader: Headers = {
   },
 };
 
-/** Rate limit headers of every response to a request with a valid key (docs/contract.md#limit-headers). */
+/** Rate limit headers, which every response to a request with a valid API key contains (docs/contract.md#limit-headers). */
 export const limitHeaders: Headers = {
   'X-RateLimit-Limit': requiredHeader('The limit with the fewest requests left.', Type.Integer({ minimum: 1 })),
   'X-RateLimit-Remaining': requiredHeader('Number of requests left in this limit.', Type.Integer({ minimum: 0 })),
@@ -53,7 +53,7 @@ export const limitHeaders: Headers = {
   ),
 };
 
-/** Rate limit headers of responses that may be sent before the key is checked. */
+/** Rate limit headers as optional headers, for error responses that may be sent before the API key is checked. */
 const optionalLimitHeaders = optionalHeaders(limitHeaders);
 
 export const retryAfterHeader: Headers = {
@@ -115,10 +115,10 @@ export const errorSchema = schemaFor<ErrorBody>()(
   ),
 );
 
-/** The reason for each error status, and its headers in addition to those that every response has. */
+/** For each error status: when the error occurs, and which additional headers the response contains. */
 export type StatusDescriptions = Readonly<Record<number, { readonly when: string; readonly headers: Headers }>>;
 
-/** Reasons and headers of the error statuses of operations that need a key. */
+/** Descriptions and headers of the error statuses of operations that need an API key. */
 const statuses: StatusDescriptions = {
   400: { when: 'The request is invalid, or the session has expired.', headers: optionalLimitHeaders },
   401: { when: 'No valid API key.', headers: authenticateHeader },
@@ -137,7 +137,7 @@ const statuses: StatusDescriptions = {
 };
 
 interface ErrorExamples {
-  /** Value of `param` in the example of an INVALID_REQUEST error. */
+  /** Value of `param` in the example response of an INVALID_REQUEST error. */
   readonly invalidParam?: RequestParam;
   readonly missingRequired?: readonly string[];
   /** Recorded response body of an INVALID_FIELD_VALUE error. */
@@ -147,8 +147,8 @@ interface ErrorExamples {
 const sampleRequestId = 'pC7ZkX0wQm2s-4f';
 
 /**
- * Returns the error responses of an operation by status (docs/contract.md#error-codes). A status with a single error code refers to the
- * shared response of this code.
+ * Returns the OpenAPI error responses of an operation by status (docs/contract.md#error-codes). If a status has only one error code, its
+ * response is a reference to the shared response of this error code.
  */
 export function errorResponses(codes: readonly ErrorCode[], samples: ErrorExamples = {}): Responses {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
@@ -160,7 +160,7 @@ export function errorResponses(codes: readonly ErrorCode[], samples: ErrorExampl
   );
 }
 
-/** Returns error responses like `errorResponses`, for operations with their own reasons and headers. */
+/** Returns the OpenAPI error responses of an operation by status, like `errorResponses`, but with custom descriptions and headers. */
 export function customErrorResponses(
   own: StatusDescriptions,
   codes: readonly ErrorCode[],
@@ -183,7 +183,7 @@ const sharedCodes: readonly ErrorCode[] = [
   'SERVICE_UNAVAILABLE',
 ];
 
-/** The shared responses to which {@link errorResponses} refers. */
+/** Error responses by error code, which the results of {@link errorResponses} reference. */
 export const sharedErrorResponses: Readonly<Record<string, Response>> = Object.fromEntries(
   sharedCodes.map((code) => [code, errorResponse(statuses, errorTable[code].status, [code], {})]),
 );

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import { subIdCharacters } from '../ids/sub-id.ts';
 import { widgetLoadIdPattern } from '../widgets/widget-beacon.ts';
 
-/** Makes a type deeply read-only and merges intersections, so that two notations of the same type become equal. */
+/** Makes a type deeply read-only and merges intersections, so that equivalent types become identical. */
 type NormalizedType<Value> = Value extends readonly (infer Item)[]
   ? readonly NormalizedType<Item>[]
   : Value extends object
@@ -15,14 +15,17 @@ type IfSameType<One, Other> =
     ? unknown
     : { 'schema does not match the type': One };
 
-/** Binds a schema to the type of its values: `schemaFor<SessionView>()(schema)` compiles only if both have the same members. */
+/**
+ * Checks at compile time that a schema describes a type. `schemaFor<SessionView>()(schema)` compiles only if the schema and the type have
+ * the same members.
+ */
 export function schemaFor<View>(): <Schema extends TSchema>(
   schema: Schema & IfSameType<NormalizedType<Static<Schema>>, NormalizedType<View>>,
 ) => Schema {
   return (schema) => schema;
 }
 
-// A schema with a `title` becomes a component of the OpenAPI document; the title is its name.
+// A schema with a `title` becomes a component of the OpenAPI document. The title is the name of the component.
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -30,7 +33,7 @@ export function stringEnum<const Word extends string>(values: readonly Word[], o
   return Type.Unsafe<Word>({ type: 'string', enum: values, ...options });
 }
 
-/** Returns a schema that also allows null. The given schema must have a single type. */
+/** Returns a copy of a schema that also allows null. The schema must have exactly one `type`. */
 export function nullable<Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> {
   const { type } = schema as { readonly type?: string };
   return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] });
@@ -66,7 +69,7 @@ export const widgetLoadIdSchema = Type.String({
   description: 'The id of one load of the widget.',
 });
 
-/** Schema of a referrer tag. `isReferrerTag` implements the same rule. */
+/** Schema of a referrer tag. `isReferrerTag` must accept the same values. */
 export const referrerTagSchema = Type.String({
   pattern: '^[a-z0-9_-]{3,64}$',
   description: 'The experiment that the session belongs to.',
@@ -83,7 +86,7 @@ export const ignoredProperty = {
   ),
 };
 
-// The parts of an OpenAPI 3.1 document (spec.openapis.org/oas/v3.1.1) that this service uses.
+// Types of the parts of an OpenAPI 3.1 document (spec.openapis.org/oas/v3.1.1) that this service uses.
 
 export interface OpenApiDocument {
   readonly openapi: string;
@@ -115,7 +118,7 @@ export interface Operation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  /** Empty for operations that need no key. */
+  /** Empty for operations that need no API key; undefined for all other operations. */
   readonly security?: readonly [];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: true; readonly content: Content };
@@ -128,13 +131,13 @@ export interface Parameter {
   readonly required?: boolean;
   readonly description: string;
   readonly schema: TSchema;
-  /** Serialization of the parameter. With `explode` false, a list is one value with commas as separators. */
+  /** Serialization style of the parameter. If `explode` is false, a list is sent as one comma-separated value. */
   readonly style?: 'form';
   readonly explode?: boolean;
   readonly example?: unknown;
 }
 
-/** Responses by status code, or `default`. */
+/** Responses of an operation. The keys are status codes or `default`. */
 export type Responses = Readonly<Record<string, Response | Reference>>;
 
 export interface Reference {
@@ -155,7 +158,7 @@ export interface Header {
   readonly schema: TSchema;
 }
 
-/** Content by media type. */
+/** Contents of a request or response body. The keys are media types. */
 export type Content = Readonly<Record<string, MediaType>>;
 
 export interface MediaType {

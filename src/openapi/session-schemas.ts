@@ -79,7 +79,7 @@ export const inputsSchema = schemaFor<InputsView>()(
   ),
 );
 
-/** Returns the schema of the body of POST /inputs. Its fields depend on the vertical (docs/contract.md#verticals). */
+/** Returns the schema of the request body of `POST /inputs`. The schema depends on the vertical (docs/contract.md#verticals). */
 export function inputsRequestSchema(vertical: Vertical): TSchema {
   return Type.Object({ sub_id: subIdSchema, fields: pocketFieldsSchema(vertical) }, { title: 'InputsRequest' });
 }
@@ -103,7 +103,7 @@ function pocketFieldSchema(vertical: Vertical, field: PocketField): TSchema {
   return nullable(fieldValueSchema(field, description));
 }
 
-/** Returns the schema of a field's values (docs/contract.md#field-values). Every field allows null, so every `enum` must contain null. */
+/** Returns the schema of a field's values (docs/contract.md#field-values). Every `enum` contains null, because every field allows null. */
 function fieldValueSchema(field: PocketField, description: string): TSchema {
   switch (field.kind) {
     case 'integer':

@@ -4,19 +4,19 @@ import { createSecureContext } from 'node:tls';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 
-/** Absolute paths of a certificate and its key. Both files have the PEM format. */
+/** Absolute paths of a certificate file and its private key file. Both files have the PEM format. */
 export interface CertificateFiles {
-  /** File of the certificate, followed by its chain. */
+  /** PEM file that contains the certificate, followed by its chain. */
   readonly certificateFile: string;
-  /** File of the private key of the certificate, without a passphrase. */
+  /** PEM file that contains the private key of the certificate, without a passphrase. */
   readonly keyFile: string;
 }
 
-/** A valid certificate and its key, with the contents of their files. */
+/** A valid certificate and its private key, with the contents of both files. */
 export interface Certificate extends CertificateFiles {
   readonly certificatePem: Buffer;
   readonly keyPem: Buffer;
-  /** Expiry time in milliseconds since the Unix epoch. */
+  /** Expiry time of the certificate in Unix milliseconds. */
   readonly expiresAtMs: number;
 }
 
@@ -25,12 +25,12 @@ export const tlsVersions = ['1.2', '1.3'] as const;
 export const tlsMinVersionDefault = tlsVersions[0];
 export type TlsVersion = (typeof tlsVersions)[number];
 
-/** Error for an invalid certificate or key. The message never contains text of the file. */
+/** Error for an invalid certificate or private key. The error message never contains the contents of the file. */
 export class InvalidCertificateError extends Error {
   override readonly name = 'InvalidCertificateError';
   readonly part: 'certificate' | 'key';
   readonly file: string;
-  /** Description of a valid file, as the end of the sentences "the file is not ..." and "it must be ...". */
+  /** Noun phrase that describes a valid file. Error messages continue "<file> is not" or "must be" with this phrase. */
   readonly expected: string;
 
   constructor(part: 'certificate' | 'key', files: CertificateFiles, expected: string) {
@@ -43,10 +43,10 @@ export class InvalidCertificateError extends Error {
 }
 
 /**
- * Reads a certificate and its key, and verifies that they belong together. An expired certificate is accepted, because the operator
- * decides whether to use it.
+ * Reads a certificate and its private key, and verifies that the key belongs to the certificate. Accepts an expired certificate, because
+ * the operator decides whether to use the certificate.
  *
- * @throws InvalidCertificateError
+ * @throws InvalidCertificateError if a file is unreadable or invalid
  */
 export function readCertificate(files: CertificateFiles): Certificate {
   const certificatePem = readPemFile('certificate', files);
@@ -56,7 +56,7 @@ export function readCertificate(files: CertificateFiles): Certificate {
     throw new InvalidCertificateError('key', files, `the private key of the certificate in ${files.certificateFile}`);
   }
   try {
-    // Creating a TLS context validates the rest of the chain.
+    // Validates the other certificates of the chain by creating a TLS context.
     createSecureContext({ cert: certificatePem, key: keyPem });
   } catch {
     throw new InvalidCertificateError('certificate', files, 'a certificate in PEM, followed by its chain');
@@ -95,18 +95,18 @@ function parsePrivateKey(pem: Buffer, files: CertificateFiles): KeyObject {
 }
 
 export type CertificateReload =
-  /** Result of a successful reload. `recovered` is true if the previous reload failed. */
+  /** Result of a successful certificate reload. `recovered` is true if the previous reload failed. */
   | { readonly ok: true; readonly changed: boolean; readonly recovered: boolean; readonly expiresAtMs: number }
   | { readonly ok: false; readonly error: string };
 
 interface CertificateStoreOptions {
   readonly files: CertificateFiles;
   readonly clock: Clock;
-  /** Called when the service starts to use a certificate that expires soon or has expired, and then twice a day. */
+  /** Called when a certificate that expires soon or has expired is loaded, and then twice a day. */
   readonly onExpiryWarning: (secondsLeft: number) => void;
 }
 
-/** Stores the current certificate and reloads it on request. If the new certificate is invalid, the current one is unchanged. */
+/** Stores the current TLS certificate. `reload` reads the files again; an invalid certificate does not replace the current certificate. */
 export class CertificateStore {
   readonly #options: CertificateStoreOptions;
   readonly #expiryCheck: NodeJS.Timeout;
@@ -114,7 +114,7 @@ export class CertificateStore {
   #onCertificateChange: (certificate: Certificate) => void = () => {};
   #lastReloadFailed = false;
 
-  /** Reads the certificate files. Throws `InvalidCertificateError` if they are invalid. */
+  /** Reads the certificate files. Throws `InvalidCertificateError` if a file is unreadable or invalid. */
   constructor(options: CertificateStoreOptions) {
     this.#options = options;
     this.#current = readCertificate(options.files);
@@ -126,7 +126,7 @@ export class CertificateStore {
     return this.#current;
   }
 
-  /** Seconds until the certificate expires; negative after its expiry. */
+  /** Time until the certificate expires in seconds; negative if the certificate has expired. */
   get secondsUntilExpiry(): number {
     return Math.floor((this.#current.expiresAtMs - this.#options.clock.wallMs()) / 1000);
   }
@@ -135,7 +135,7 @@ export class CertificateStore {
     return this.#lastReloadFailed;
   }
 
-  /** Sets the function that applies a new certificate. If the function throws, the current certificate is unchanged. */
+  /** Sets the callback that applies a new certificate to the listener. If the callback throws, the store keeps the current certificate. */
   onChange(onCertificateChange: (certificate: Certificate) => void): void {
     this.#onCertificateChange = onCertificateChange;
   }

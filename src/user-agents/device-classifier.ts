@@ -3,7 +3,7 @@ import crawlerUserAgents from 'crawler-user-agents';
 import { LRUCache } from 'lru-cache';
 import { type DeviceClass, deviceClasses } from '../ledger/ledger-record.ts';
 
-/** The published list. Its type definitions lack the tags. */
+/** The list of the package `crawler-user-agents`. The type definitions of the package lack `tags`. */
 const crawlers: readonly { readonly pattern: string; readonly tags?: readonly string[] }[] = crawlerUserAgents;
 
 const metacharacter = /[.*+?^${}()|[\]\\]/;
@@ -11,15 +11,16 @@ const escapedMetacharacter = /\\([/.()+*?[\]{}|^$-])/g;
 
 const { words: crawlerWords, expressions: crawlerExpressions } = splitPatterns();
 
-/** Words of bots that are not on the list. Cubot is a brand of phones. */
+/** Matches bots that are not on the list by common words. Excludes `Cubot`, which is a brand of phones. */
 const genericBotWords = /crawler|spider|(?<!cu)bot(?![a-z])/i;
 
 /**
- * Returns true for a self-declared crawler, monitor or link preview (docs/contract.md#bots-and-prefetches). HTTP libraries are
- * not bots, because a program may click on behalf of a person.
+ * Whether a user agent declares itself as a crawler, monitor or link preview (docs/contract.md#bots-and-prefetches). HTTP libraries do not
+ * count as bots, because a program may click on behalf of a person.
  *
- * Nearly all of the 1,500 patterns of the list are plain words. As one regular expression they take milliseconds for one user agent,
- * as words tens of microseconds, so only the other patterns form a regular expression.
+ * Nearly all of the 1,500 patterns of the list are plain words. Searching a user agent for plain words takes tens of microseconds, but
+ * matching all patterns as one regular expression would take milliseconds. Only the patterns that are not plain words form a regular
+ * expression.
  */
 export function isSelfDeclaredBot(userAgent: string): boolean {
   for (const word of crawlerWords) {
@@ -33,14 +34,17 @@ function splitPatterns(): { words: string[]; expressions: RegExp } {
   const expressions: string[] = [];
   for (const { pattern, tags } of crawlers) {
     if (tags?.includes('http-library')) continue;
-    // A word has no metacharacters except escaped ones.
+    // A pattern without unescaped metacharacters is a plain word.
     if (metacharacter.test(pattern.replaceAll(escapedMetacharacter, ''))) expressions.push(pattern);
     else words.push(pattern.replaceAll(escapedMetacharacter, '$1'));
   }
   return { words, expressions: new RegExp(expressions.join('|')) };
 }
 
-/** Classifies devices (docs/contract.md#device-classes), with a cache because the same few thousand user agents repeat. */
+/**
+ * Classifies devices by user agent (docs/contract.md#device-classes). Results are cached, because most requests have one of a few thousand
+ * user agents.
+ */
 export class DeviceClassifier {
   readonly #cache: LRUCache<string, DeviceClass>;
 
@@ -48,7 +52,7 @@ export class DeviceClassifier {
     this.#cache = new LRUCache({ max: cacheEntriesMax });
   }
 
-  /** Without a user agent, the class is `unknown` (docs/contract.md#user-agent). */
+  /** Returns the device class of a user agent; `unknown` if the user agent is missing or empty (docs/contract.md#user-agent). */
   classify(userAgent: string | undefined): DeviceClass {
     if (userAgent === undefined || userAgent === '') return deviceIndex('unknown');
     let device = this.#cache.get(userAgent);
@@ -76,7 +80,7 @@ function classifyUncached(userAgent: string): DeviceClass {
     case 'bot':
       return deviceIndex('bot');
     default:
-      // The library recognizes ChromeOS, but not as a system of laptops.
+      // Bowser returns no platform type for ChromeOS, so this code treats ChromeOS devices as desktops.
       return deviceIndex(userAgent.includes('CrOS') ? 'desktop' : 'unknown');
   }
 }

@@ -8,7 +8,7 @@ export const widgetLoadIdPattern = '^[0-9a-f]{16}$';
 
 const loadIdRegex = new RegExp(widgetLoadIdPattern);
 
-/** Parses the ID of a widget load, 16 lower-case hex digits, to its bytes. Returns null for anything else. */
+/** Parses the ID of a widget load, which has 16 lower-case hex digits. Returns the 8 bytes of the ID, or null for an invalid ID. */
 export function parseWidgetLoadId(text: unknown): Buffer | null {
   return typeof text === 'string' && loadIdRegex.test(text) ? Buffer.from(text, 'hex') : null;
 }
@@ -29,23 +29,23 @@ export interface WidgetBeaconBody {
 }
 
 export interface WidgetEvent {
-  /** Digest of the event ID. */
+  /** Truncated SHA-256 hash of the event ID. */
   readonly digest: Buffer;
-  /** Event type as an index in `widgetEventTypes`. */
+  /** Index of the event type in `widgetEventTypes`. */
   readonly type: number;
-  /** ID of the offer; null for an event without an offer. */
+  /** ID of the offer that the event concerns; null for an event without an offer. */
   readonly offerId: string | null;
 }
 
-/** The events of one widget load in one request. */
+/** Events of one widget load that the widget script sent in one request. */
 export interface WidgetBeacon {
   readonly load: Buffer;
   readonly events: readonly WidgetEvent[];
 }
 
 /**
- * Parses the body of a beacon (docs/contract.md#widget-events), a `WidgetBeaconBody`. The whole batch is refused if one event is invalid.
- * Only the widget script sends batches, and recording the valid events would hide its bugs.
+ * Parses the request body of a beacon (docs/contract.md#widget-events), a `WidgetBeaconBody`. Rejects the whole batch if one event is
+ * invalid, because only the widget script sends batches, and recording the valid events would hide bugs of the script.
  */
 export function parseWidgetBeacon(body: unknown): Outcome<WidgetBeacon> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');

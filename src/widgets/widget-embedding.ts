@@ -5,16 +5,19 @@ import { contentHash } from '../domain/compressed-file.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { SortOrder } from '../matching/matcher.ts';
 
-/** Height of the title, sort order and disclosure together, at the largest width and the default font size. */
+/** Total height of the widget's title, sort control and disclosure in px, at the maximum width and the default font size. */
 const frameHeightPx = 138;
-/** Height of one offer, at the largest width and the default font size. */
+/** Height of one offer in px, at the maximum width of the widget and the default font size. */
 const offerHeightPx = 206;
-/** Minimum height. A single offer needs 350 px at the largest width and 630 px on a phone, so the layout shifts a little on both. */
+/**
+ * Minimum reserved height in px. A widget with one offer is 350 px high at its maximum width and 630 px high on a phone. The value is a
+ * compromise, so that the layout shifts only a little on both.
+ */
 const minHeightPx = 480;
 
 /**
- * Returns the height in px that the embed code reserves until the script has loaded: the height of the widget at its largest width. A
- * narrower widget is higher, but then the content below the widget is not visible anyway.
+ * Returns the height in px that the embed code reserves for the widget until the script has loaded. The result is the height of the widget
+ * at its maximum width. A narrower widget is higher, but on a narrow screen the content below the widget is not visible anyway.
  */
 function reservedHeightPx(maxOffers: number): number {
   return Math.max(minHeightPx, frameHeightPx + offerHeightPx * Math.min(maxOffers, bounds.widgetPlaceholderCardsMax));
@@ -32,15 +35,16 @@ export function widgetPageUrl(widgetUrl: string, { sub, token, sort, maxOffers }
   return `${widgetUrl}?sub=${sub}&token=${token}&sort=${sort}&max_offers=${maxOffers}`;
 }
 
-/** Returns the `<iframe>` element. It has no style attribute, because a strict CSP would block the style. */
+/** Returns the `<iframe>` element of the widget. The element has no style attribute, because a strict CSP would block the style. */
 export function iframeHtml(src: string): string {
-  // Ampersands are not escaped, so that the URL can be copied from the text. HTML allows unescaped ampersands here.
+  // Does not escape ampersands, so that the URL can be copied from the HTML text. HTML allows unescaped ampersands in these attributes.
   return `<iframe src="${escapeAttribute(src)}" title="Offers for you" width="100%" height="680" frameborder="0"></iframe>`;
 }
 
 /**
- * Returns a container and a script that mounts the widget in the container. An empty SVG reserves the height of the widget, so that the
- * layout does not shift. The SVG has a height attribute and no style, because a strict CSP would block the style.
+ * Returns the HTML of a container element and of a script element that mounts the widget in the container. An empty SVG reserves the height
+ * of the widget, so that the layout does not shift. The SVG has a height attribute and no style, because a strict CSP would block the
+ * style.
  */
 export function scriptHtml(src: string, mountName: string, widget: WidgetParameters): string {
   const placeholder = `<svg width="1" height="${reservedHeightPx(widget.maxOffers)}" aria-hidden="true"></svg>`;
@@ -55,12 +59,12 @@ function scriptElement(src: string, mount: string, widget: WidgetParameters, ext
   );
 }
 
-/** Escapes the characters of a configured URL that the URL parser does not escape. */
+/** Escapes the characters of a configured URL that are special in HTML attributes and that the URL parser does not escape. */
 function escapeAttribute(text: string): string {
   return text.replaceAll('"', '%22').replaceAll("'", '%27').replaceAll('<', '%3C').replaceAll('>', '%3E');
 }
 
-/** Returns the HTML document of the iframe. It contains the same script as a partner's page. */
+/** Returns the HTML document of the iframe page, which loads the same widget script as a partner's page. */
 export function widgetPageHtml(scriptUrl: string, nonce: string, widget: WidgetParameters): string {
   const mount = 'svc-offers';
   return `<!doctype html>
@@ -80,7 +84,7 @@ ${scriptElement(scriptUrl, `#${mount}`, widget, ` data-embed="iframe" nonce="${n
 `;
 }
 
-/** Returns the CSP of the iframe page. It allows the script with the nonce, requests to the page's own host, and logos. */
+/** Returns the CSP of the iframe page, which allows the script with the nonce, requests to the page's own host, and logos. */
 export function widgetPageCsp(nonce: string, ownOrigin: string, cdnOrigin: string, frameAncestors: string): string {
   return [
     "default-src 'none'",
@@ -94,20 +98,20 @@ export function widgetPageCsp(nonce: string, ownOrigin: string, cdnOrigin: strin
   ].join('; ');
 }
 
-/** The pages on which the widgets of an account may be shown (docs/contract.md#widget-origins). */
+/** Determines which pages may embed the widgets of an account (docs/contract.md#widget-origins). */
 export interface EmbedPolicy {
   /** Value of the CSP directive `frame-ancestors` for the iframe page. */
   readonly frameAncestors: string;
   /**
-   * Returns the value of `Access-Control-Allow-Origin` for a page of this origin. Returns null for a page that is not allowed, and '' for
-   * a request without an origin, which needs no such header.
+   * Returns the value of `Access-Control-Allow-Origin` for a page of this origin. Returns null if the origin is not allowed, and '' for a
+   * request without an `Origin` header, whose response needs no CORS header.
    */
   corsOriginFor(origin: string): string | null;
 }
 
 /**
- * Creates the policy for an account's origins. If the account has no origins, widgets of sandbox sessions may be shown on every page, and
- * widgets of live sessions on none.
+ * Creates the embed policy of an account with these origins. If the account has no origins, every page may embed widgets of sandbox
+ * sessions, but no page may embed widgets of live sessions.
  *
  * @param ownOrigin origin of the iframe page, which is always allowed
  */
@@ -120,7 +124,7 @@ const anyOriginPolicy: EmbedPolicy = { frameAncestors: '*', corsOriginFor: (orig
 
 function listedOriginsPolicy(origins: readonly string[], ownOrigin: string): EmbedPolicy {
   return {
-    // The value is computed on demand, because most requests do not need it and the list may be long.
+    // Joins the origins on demand, because most requests do not need `frameAncestors` and the list of origins may be long.
     get frameAncestors() {
       return origins.length === 0 ? "'none'" : origins.join(' ');
     },
@@ -137,7 +141,10 @@ class WidgetScriptMissingError extends Error {
   override readonly name = 'WidgetScriptMissing';
 }
 
-/** Loads the widget script that `bin/build-widget.ts` has built and compressed. Compression at each start would take 40 ms. */
+/**
+ * Reads the widget script and its compressed files, which `bin/build-widget.ts` has built. Compressing the script at each start would take
+ * 40 ms.
+ */
 export function loadWidgetScript(): CompressedFile {
   try {
     const [plain, gzip, brotli] = ['', '.gz', '.br'].map((ending) =>

@@ -3,17 +3,18 @@ import { type Certificate, InvalidCertificateError, type TlsVersion } from '../.
 import type { Listener, ListenerOptions } from './listener.ts';
 
 /**
- * Accepts connections for `acceptMs`, and at least until the event loop has polled for new connections once more. Closing the listening socket earlier
- * would reset connections that the operating system has established but the process has not accepted yet.
+ * Waits for `acceptMs` while the listener still accepts connections, and at least until the event loop has polled for new connections once
+ * more. Closing the listening socket earlier would reset connections that the operating system has established but the process has not
+ * accepted yet.
  */
 async function keepAcceptingConnections(acceptMs: number): Promise<void> {
   if (acceptMs > 0) await new Promise((resolve) => setTimeout(resolve, acceptMs));
-  // The first wait ends the current turn of the event loop. The second wait ends a turn in which the sockets were polled.
+  // The first `setImmediate` ends the current turn of the event loop. The second ends a turn in which the event loop polled the sockets.
   await new Promise(setImmediate);
   await new Promise(setImmediate);
 }
 
-/** Counts the requests whose replies are not fully sent. */
+/** Counts the requests that have no completely sent reply. */
 export class InFlightRequests {
   private current = 0;
   private waiters: (() => void)[] = [];
@@ -34,8 +35,8 @@ export class InFlightRequests {
   }
 
   /**
-   * Waits until no request is in flight and the last reply was passed to the system, or until `graceMs` have passed. Includes new requests
-   * on open connections. Resolves with the number of unanswered requests.
+   * Waits until all requests are answered and the last reply was passed to the operating system, or until `graceMs` have passed. New
+   * requests on open connections are included. Resolves with the number of unanswered requests.
    */
   async waitUntilEmpty(graceMs: number): Promise<number> {
     const graceEnd = Promise.withResolvers<void>();
@@ -46,7 +47,7 @@ export class InFlightRequests {
     }, graceMs);
     do {
       await Promise.race([this.whenEmpty(), graceEnd.promise]);
-      // The engine sends a reply that was written in this turn when it regains control.
+      // A reply that was written in this turn of the event loop is sent when the turn ends.
       await new Promise(setImmediate);
     } while (this.current > 0 && inGrace);
     clearTimeout(timer);
@@ -61,21 +62,21 @@ export class InFlightRequests {
   }
 }
 
-/** A reply that its client has not read completely. */
+/** A reply that its client has not completely read. */
 export interface UnsentReply {
   closeConnection(): void;
 }
 
 /**
- * Replies of a listener whose clients have not read all bytes, with a limit on the total size. If the limit is exceeded, the connection
- * that has made no progress for the longest time is closed.
+ * Limits the total size of the replies that clients have not completely read. If the limit is exceeded, the connection whose client has
+ * read nothing for the longest time is closed.
  */
 class UnsentReplies {
-  /** Size in bytes of each reply. The reply without progress for the longest time comes first. */
+  /** Size in bytes of each unsent reply, ordered by the time of the last progress, oldest first. */
   private readonly bytesByReply = new Map<UnsentReply, number>();
   private bytes = 0;
 
-  /** Adds a reply, or updates a reply that has made progress. May close a connection if the limit is exceeded. */
+  /** Adds a reply, or updates a reply of which the client has read more. Closes connections if the total size exceeds the limit. */
   add(reply: UnsentReply, bodyBytes: number): void {
     this.remove(reply);
     const bytes = bodyBytes + bounds.engineBufferBytesPerConnection;
@@ -89,31 +90,32 @@ class UnsentReplies {
     }
   }
 
-  /** Removes a reply. Does nothing if the reply is not in the collection. */
+  /** Removes a reply. Has no effect if the reply was not added. */
   remove(reply: UnsentReply): void {
     this.bytes -= this.bytesByReply.get(reply) ?? 0;
     this.bytesByReply.delete(reply);
   }
 }
 
-/** An entry of a deadline queue. The queue sets all members except `onDeadline`. {@link unqueuedEntry} contains the initial values. */
+/** Entry of a deadline queue. The queue sets all members except `onDeadline`. */
 export interface DeadlineEntry {
-  /** Time when the entry expires, in monotonic milliseconds. */
+  /** Time when the entry expires, in milliseconds of the monotonic clock. */
   dueMs: number;
-  /** Previous entry in the queue, which is a ring; null if the entry is not in the queue. */
+  /** Previous entry of the circular linked list; null if the entry is not in a queue. */
   previous: DeadlineEntry | null;
   next: DeadlineEntry | null;
   onDeadline(): void;
 }
 
+/** Initial values of the members that a deadline queue sets. */
 export const unqueuedEntry = { dueMs: 0, previous: null, next: null } as const;
 
 /**
- * A queue of entries with the same timeout. Entries expire in the order in which they were added, so the queue needs one timer only. The
- * queue is a linked list, because every waiting request is added and removed.
+ * Queue of entries that all have the same timeout. Entries expire in the order in which they were added, so one timer suffices. The queue
+ * is a circular linked list, in which adding and removing an entry takes constant time.
  */
 export class DeadlineQueue {
-  /** Start and end of the ring. The entry after the sentinel expires first. */
+  /** Start and end of the circular linked list. The entry after the sentinel expires first. */
   private readonly sentinel: DeadlineEntry = {
     dueMs: Number.POSITIVE_INFINITY,
     previous: null,
@@ -132,7 +134,7 @@ export class DeadlineQueue {
     return this.sentinel.next === this.sentinel;
   }
 
-  /** Adds an entry, or restarts its timeout. `nowMs` must not decrease between calls. */
+  /** Adds an entry, or restarts the timeout of an entry. `nowMs` must not decrease between calls. */
   add(entry: DeadlineEntry, nowMs: number): void {
     this.remove(entry);
     const { sentinel } = this;
@@ -144,7 +146,7 @@ export class DeadlineQueue {
     sentinel.previous = entry;
   }
 
-  /** Removes an entry. Does nothing if the entry is not in the queue. */
+  /** Removes an entry. Has no effect if the entry is not in the queue. */
   remove(entry: DeadlineEntry): void {
     const { previous, next } = entry;
     if (previous === null || next === null) return;
@@ -154,7 +156,7 @@ export class DeadlineQueue {
     entry.next = null;
   }
 
-  /** Removes all entries that are due at `nowMs`, and calls `onDeadline` of each removed entry. */
+  /** Removes all entries whose deadline has passed at `nowMs`, and calls `onDeadline` of each removed entry. */
   expire(nowMs: number): void {
     for (
       let first = this.sentinel.next as DeadlineEntry;
@@ -167,7 +169,7 @@ export class DeadlineQueue {
   }
 }
 
-/** The part of a listener that both engines share: counters, deadlines, certificate and drain. */
+/** Base class of the listeners of both engines: request counter, deadlines, certificate changes and drain. */
 export abstract class BaseListener implements Listener {
   abstract readonly engine: Listener['engine'];
   readonly engineReason: string;
@@ -176,7 +178,7 @@ export abstract class BaseListener implements Listener {
   readonly deadlines: DeadlineQueue;
   readonly unsentReplies = new UnsentReplies();
   port = 0;
-  /** True from the start of the drain. Every reply then closes its connection. */
+  /** Whether the drain has started. During the drain, every reply closes its connection. */
   isDraining = false;
   private deadlineTimer: NodeJS.Timeout | undefined;
   private drainResult: Promise<number> | undefined;
@@ -187,7 +189,7 @@ export abstract class BaseListener implements Listener {
     this.deadlines = new DeadlineQueue(options.deadlineMs);
   }
 
-  /** Uses a certificate for new connections. Throws if the engine cannot load the certificate. */
+  /** Configures the certificate for new connections. Throws if the engine cannot load the certificate. */
   protected abstract applyCertificate(certificate: Certificate, minVersion: TlsVersion): void;
 
   /** Closes the listening socket. */

@@ -5,12 +5,12 @@ import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { BaseListener, DeadlineEntry, UnsentReply } from './base-listener.ts';
 import type { CallerIds, LoggedRequest, Reply, RequestContext } from './listener.ts';
 
-// Prefix of all request IDs of this thread. Its 72 random bits make the IDs unique among processes and threads; the counter makes them
-// unique within a thread. Generating 16 random bytes for every request would cost several times as much.
+// Prefix of all request IDs of this thread. The prefix has 72 random bits, which make request IDs unique among processes and threads. A
+// counter makes request IDs unique within a thread. Generating 16 random bytes for every request would cost several times as much.
 const requestIdPrefix = `${randomBytes(9).toString('base64url')}-`;
 let issuedRequestIds = 0;
 
-/** Returns a new request ID that is unique among all processes. It has 14 or more characters of `[A-Za-z0-9_-]`. */
+/** Returns a request ID that is unique among all processes and has 14 or more characters of `[A-Za-z0-9_-]`. */
 export function nextRequestId(): string {
   issuedRequestIds += 1;
   return requestIdPrefix + issuedRequestIds.toString(36);
@@ -26,7 +26,7 @@ export class BodyBuffer {
     this.#bytesMax = bytesMax;
   }
 
-  /** Appends a copy of a chunk. Returns false and appends nothing if the body would exceed the limit. */
+  /** Appends a copy of a chunk. Returns false, without appending the chunk, if the body would exceed the limit. */
   append(chunk: Uint8Array): boolean {
     const bytes = this.#byteLength + chunk.byteLength;
     if (bytes > this.#bytesMax) return false;
@@ -40,7 +40,7 @@ export class BodyBuffer {
     return true;
   }
 
-  /** The collected bytes. They are valid until the next `append`. */
+  /** The bytes collected so far. The returned buffer is valid until the next `append`. */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#byteLength);
   }
@@ -49,7 +49,7 @@ export class BodyBuffer {
 export const headerReadTooLateMessage = 'a request header can only be read before the handler returns or first awaits';
 
 /**
- * The part of a request context that both engines share: states, body callbacks, deadline and errors.
+ * Base class of the request contexts of both engines: states, body callbacks, deadline and error replies.
  *
  *     handling ──reply──> ended ────────────────────────────────> released
  *        │                  ├─(body refused)─────────> lingering ─┤
@@ -58,8 +58,8 @@ export const headerReadTooLateMessage = 'a request header can only be read befor
  *     every state ──client disconnects──> ended ──> released
  *
  * An engine calls `runHandler`, adds the context to the listener's deadlines while the context is pending or lingering, and calls
- * `release` at the end. A context is lingering if the reply was sent and the rest of a refused body still arrives. A context is unsent
- * if the client has not read enough of the reply, so that the system could not accept the whole reply.
+ * `release` at the end. A context is lingering if the reply was sent while the client is still sending a refused body. A context is unsent
+ * if the operating system could not accept the whole reply, because the client reads too slowly.
  */
 export abstract class BaseRequestContext<L extends BaseListener>
   implements RequestContext, DeadlineEntry, LoggedRequest, UnsentReply
@@ -76,14 +76,14 @@ export abstract class BaseRequestContext<L extends BaseListener>
   previous: DeadlineEntry | null = null;
   next: DeadlineEntry | null = null;
   protected readonly listener: L;
-  /** Time when the request head was received, in monotonic milliseconds. */
+  /** Time when the request head was received, in milliseconds of the monotonic clock. */
   protected readonly receivedMs = performance.now();
-  /** Whether the declared size of the body exceeds the limit. */
+  /** Whether the Content-Length of the request exceeds the body size limit. */
   protected isBodyTooLarge = false;
-  /** Whether a reply closes the connection, because the rest of the body has an unknown size or is too large. */
+  /** Whether a reply must close the connection, because the unread rest of the body has an unknown size or is too large. */
   protected mustDiscardBody = false;
   private isBodyRequested = false;
-  /** Callback for a missing body; set while the handler waits for the body. */
+  /** Called if the body cannot be read; undefined unless the handler is waiting for the body. */
   private onBodyUnavailable: (() => void) | undefined;
   private isCounted = false;
 
@@ -96,19 +96,22 @@ export abstract class BaseRequestContext<L extends BaseListener>
 
   abstract header(lowerCaseName: string): string;
 
-  /** Whether the handler is still running synchronously. */
+  /** Whether the synchronous part of the handler is running. */
   protected abstract readonly isHandling: boolean;
 
-  /** Returns the header or other part that a proxy may have interpreted differently, if any. Handlers do not receive such a request. */
+  /**
+   * Returns the part of the request that a proxy may have interpreted differently, such as a header, or undefined. A request with such a
+   * part gets a 400 response and does not reach the handler.
+   */
   protected abstract findMalformedPart(): RequestParam | undefined;
 
-  /** Calls `deliverBody` when the body is complete, unless the context has ended. */
+  /** Collects the request body and then calls `deliverBody`, unless the context has ended. */
   protected abstract collectBody(onBody: (body: Buffer) => void | Promise<void>): void;
 
-  /** Calls `markEnded` and sends the reply. Throws, and sends nothing, if the reply is invalid. */
+  /** Calls `markEnded` and sends the reply. Throws without sending anything if the reply is invalid. */
   protected abstract writeReply(reply: Reply): void;
 
-  /** Closes the connection of an answered context. */
+  /** Closes the connection of a request that was answered. */
   abstract closeConnection(): void;
 
   readBody(onBody: (body: Buffer) => void | Promise<void>, onBodyUnavailable?: () => void): void {
@@ -146,14 +149,14 @@ export abstract class BaseRequestContext<L extends BaseListener>
     this.sendError({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds });
   }
 
-  /** Releases the context. Called when the reply is sent or the client has disconnected. */
+  /** Releases the resources of the request. Called when the reply is completely sent or the client has disconnected. */
   release(): void {
     this.markEnded();
     this.listener.deadlines.remove(this);
     this.leaveInFlight();
   }
 
-  /** Runs the handler. A malformed request is refused instead. */
+  /** Runs the handler, or replies 400 to a malformed request. */
   protected runHandler(): void {
     const { options, inFlightRequests } = this.listener;
     inFlightRequests.increment();
@@ -172,8 +175,8 @@ export abstract class BaseRequestContext<L extends BaseListener>
   }
 
   /**
-   * Whether every server interprets the transfer coding of the request in the same way. This requires `chunked` as the only coding, in
-   * one header, without `Content-Length` or trailers, and a method that has a body.
+   * Whether every server and proxy interprets the `Transfer-Encoding` of the request in the same way. The result
+   * is true for a request with one `Transfer-Encoding: chunked` header, no `Content-Length`, no trailers, and a method that allows a body.
    */
   protected hasPlainChunkedCoding(codings: number, lengths: number): boolean {
     return (
@@ -195,7 +198,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
     }
   }
 
-  /** Ends the context. Calls `onBodyUnavailable` if the handler still waits for the body. */
+  /** Marks the request as answered or aborted. Calls `onBodyUnavailable` if the handler is still waiting for the body. */
   protected markEnded(): void {
     const { onBodyUnavailable } = this;
     this.ended = true;
@@ -207,7 +210,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
     }
   }
 
-  /** Removes the request from the requests in flight, for which a drain waits. */
+  /** Removes the request from the count of requests in flight. A drain waits until this count is zero. */
   protected leaveInFlight(): void {
     if (this.isCounted) this.listener.inFlightRequests.decrement();
     this.isCounted = false;
@@ -218,7 +221,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
     if (!this.ended) this.sendError({ code: 'INTERNAL_ERROR' });
   }
 
-  /** Replies 413 unless the context has ended. */
+  /** Replies 413 unless the request was already answered or aborted. */
   protected rejectLargeBody(): void {
     if (!this.ended) this.sendError({ code: 'PAYLOAD_TOO_LARGE' });
   }
@@ -229,7 +232,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
 
   private sendReply(reply: Reply): void {
     this.writeReply(reply);
-    // The duration is rounded to an integer, because a fraction would allocate a number on the heap.
+    // Rounds the duration to an integer, because V8 would allocate a fractional number on the heap.
     this.listener.options.onReply?.(this.routeIndex, reply.status, ((performance.now() - this.receivedMs) * 1000) | 0);
     if (reply.status >= 400) this.listener.options.onErrorReply?.(this, reply);
     else this.listener.options.onSuccessReply?.(this, reply);

@@ -3,39 +3,45 @@ import type { ApiError } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import type { HeaderText } from './response-head.ts';
 
-/** One request and its reply. Both HTTP engines implement this interface, and one conformance suite (`test/http/`) tests both engines. */
+/**
+ * An HTTP request and its reply. Both HTTP engines implement this interface, and one conformance suite (`test/http/`) tests both
+ * engines.
+ */
 export interface RequestContext extends CancelSignal {
-  /** Method as sent, such as `GET`. The listener omits the body of a reply to HEAD. */
+  /** HTTP method as the client sent it, such as `GET`. The listener omits the body of a reply to HEAD. */
   readonly method: string;
-  /** Path as sent, without decoding and without the query. */
+  /** URL path as the client sent it: not decoded, and without the query. */
   readonly path: string;
-  /** Query as sent, without decoding and without the question mark; empty when the request has none. */
+  /** URL query as the client sent it: not decoded, and without the question mark; empty if the URL has no query. */
   readonly query: string;
-  /** Request ID, unique among all requests of all processes. Every response contains it as `X-Request-Id`. */
+  /** Request ID, unique among all processes. Every response contains this ID as `X-Request-Id`. */
   readonly requestId: string;
-  /** Returns a request header by its lower-case name; empty if absent. Throws after the handler has returned or awaited. */
+  /**
+   * Returns the value of a request header by its lower-case name; empty if the header is absent. Throws after the handler has returned or
+   * awaited.
+   */
   header(lowerCaseName: string): string;
   /**
-   * Reads the request body. Must be called at most once, before the handler returns. Exactly one of the two callbacks is called, once.
-   * `onBodyUnavailable` is called if the body is too large (the listener replies 413), the client disconnects, or the deadline passes (503). The
-   * bytes are valid only during the call of `onBody`.
+   * Reads the request body. Must be called at most once, before the handler returns. Calls either `onBody` or `onBodyUnavailable`, once.
+   * `onBodyUnavailable` is called if the body is too large (the listener replies 413), the client disconnects, or the deadline passes (the
+   * listener replies 503). The buffer is valid only during the call of `onBody`.
    */
   readBody(onBody: (body: Buffer) => void | Promise<void>, onBodyUnavailable?: () => void): void;
   /**
-   * Headers for error replies of the listener itself, such as 413, or 503 after the deadline. Set by the route.
+   * Headers that the route adds to the listener's own error replies, such as 413 or 503 after the deadline.
    */
   errorHeaders: HeaderText;
-  /** Index of the route in `allRouteNames`, for metrics and logs. Set by the route; 0 until then. */
+  /** Index of the route in `allRouteNames`, for metrics and logs; 0 (`other`) until the route sets the index. */
   routeIndex: number;
-  /** The authenticated caller, for the log. Set by the route; null until then. */
+  /** The authenticated caller, for the log; null until the route sets the caller. */
   caller: CallerIds | null;
-  /** Sends the reply. Calls after a reply, a disconnect of the client or the deadline have no effect. */
+  /** Sends the reply. Has no effect if the request was already answered, the client has disconnected, or the deadline has passed. */
   reply(reply: Reply): void;
-  /** True after a reply, after the client has disconnected, or after the deadline. */
+  /** True if the request was answered, the client has disconnected, or the deadline has passed. */
   readonly ended: boolean;
 }
 
-/** Numbers of an account and an API key. `SqliteKeyDirectory.callerNames` returns their names. */
+/** Numbers that identify an account and an API key. `SqliteKeyDirectory.callerNames` returns the corresponding names. */
 export interface CallerIds {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */
@@ -44,14 +50,14 @@ export interface CallerIds {
 
 export interface Reply {
   readonly status: number;
-  /** Headers except `X-Request-Id`, `X-Content-Type-Options`, `Content-Length`, `Date` and `Connection`, which the listener adds. */
+  /** Headers of the route. The listener adds `X-Request-Id`, `X-Content-Type-Options`, `Content-Length`, `Date` and `Connection`. */
   readonly headers: HeaderText;
   readonly body: string | Uint8Array;
-  /** The error that the reply reports, for the log. */
+  /** The API error in the body of the reply, for the log. */
   readonly error?: ApiError;
 }
 
-/** Properties of a request for the log. `method` is the text that the client sent, so it must be checked before it is logged. */
+/** Properties of a request for the log. `method` can be any text that the client sent, so the log must validate the method. */
 export interface LoggedRequest {
   readonly requestId: string;
   readonly method: string;
@@ -62,8 +68,8 @@ export interface LoggedRequest {
 }
 
 /**
- * Handles one request. If a handler throws or rejects, the listener replies 500 and reports the error. A handler must not call `header` or
- * `readBody` after its first await.
+ * Handles one HTTP request. If a handler throws or rejects, the listener replies 500 and calls `onHandlerError`. A handler must not call
+ * `header` or `readBody` after its first await.
  */
 export type Handler = (context: RequestContext) => void | Promise<void>;
 
@@ -72,19 +78,19 @@ export interface ListenerOptions {
   /** TCP port; 0 selects a free port. */
   readonly port: number;
   readonly handler: Handler;
-  /** Creates error replies of the listener itself: 400 for malformed requests, 413, 500, and 503 after the deadline. */
+  /** Creates the listener's own error replies: 400 for malformed requests, 413, 500, and 503 after the deadline. */
   readonly errorReply: (error: ApiError, requestId: string, headers: HeaderText) => Reply;
-  /** Called when a handler throws or rejects. This is always a bug. */
+  /** Called when a handler throws or rejects, which is always a bug. */
   readonly onHandlerError: (error: unknown, request: LoggedRequest) => void;
-  /** Called after a reply with a status of 400 or more. */
+  /** Called after each reply with a status of 400 or more. */
   readonly onErrorReply?: (request: LoggedRequest, reply: Reply) => void;
-  /** Called after a reply with a status below 400. */
+  /** Called after each reply with a status below 400. */
   readonly onSuccessReply?: ((request: LoggedRequest, reply: Reply) => void) | undefined;
   /** Called when a request exceeds its deadline. */
   readonly onDeadline?: () => void;
   /**
-   * Called once for each reply when it is passed to the engine, with the microseconds since the request head was received. Not called for
-   * requests that the engine itself refuses.
+   * Called when a reply is passed to the engine, with the time since the request head was received in microseconds. Not called for replies
+   * of the engine's HTTP parser.
    */
   readonly onReply?: (route: number, status: number, elapsedUs: number) => void;
   readonly bodyBytesMax: number;
@@ -95,20 +101,21 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly engine: 'uws' | 'node';
-  /** The build of the engine and the reason for its choice, for the operator. */
+  /** Version of the engine and the reason why this engine was chosen, as text for the operator. */
   readonly engineReason: string;
   /** TCP port to which the listener is bound. */
   readonly port: number;
-  /** Number of requests whose replies are not fully sent. */
+  /** Number of requests that have no completely sent reply. */
   readonly inFlightCount: number;
   /**
-   * Sets the certificate for new connections of a listener that was started with `tls`. Throws `InvalidCertificateError` if the engine
-   * cannot load the certificate, and continues to use the current one.
+   * Sets the certificate for new connections of a listener that was started with `tls`. If the engine cannot load the certificate, throws
+   * `InvalidCertificateError` and continues to use the current certificate.
    */
   setCertificate(certificate: Certificate): void;
   /**
-   * Drains the listener: every reply contains `Connection: close`, no connection is accepted after `acceptMs`, and all sockets are closed
-   * when every reply is sent, at the latest `graceMs` later. Resolves with the number of unanswered requests. Idempotent.
+   * Drains and closes the listener. Every reply contains `Connection: close`, and the listening socket closes after `acceptMs`. All other
+   * sockets close when every reply is sent, at the latest `graceMs` after the listening socket. Resolves with the number of unanswered
+   * requests. Repeated calls have no effect.
    */
   close(graceMs: number, acceptMs?: number): Promise<number>;
 }

@@ -12,10 +12,10 @@ import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodyless, responseHead, responseHeaders, splitHeaders } from './response-head.ts';
 
 /**
- * Starts a listener on node:http, for machines without a binary of uWebSockets.js. Replies are the same as those of uWebSockets.js.
- * Rejects with the system error (`EADDRINUSE`, `EACCES`, ...) if the listener cannot listen on the address.
+ * Starts a listener that uses node:http, for machines without a binary of uWebSockets.js. Both engines send the same replies. Rejects with
+ * the system error (`EADDRINUSE`, `EACCES`, ...) if the address cannot be used.
  *
- * @param reason why this engine was chosen
+ * @param reason reason why this engine was chosen
  */
 export async function startNodeListener(
   options: ListenerOptions,
@@ -27,7 +27,7 @@ export async function startNodeListener(
     requestTimeout: bounds.connectionIdleTimeoutMs,
     keepAliveTimeout: bounds.connectionIdleTimeoutMs,
     connectionsCheckingInterval: bounds.connectionCheckIntervalMs,
-    // The service itself refuses a request without a Host header, with the documented error body.
+    // The request context rejects a request without a Host header, so that the reply has the documented error body.
     requireHostHeader: false,
   };
   const server =
@@ -38,9 +38,10 @@ export async function startNodeListener(
           ...tlsContextOptions(options.tls.certificate, options.tls.minVersion),
           handshakeTimeout: bounds.connectionIdleTimeoutMs,
         });
-  // A limit on the number of headers would hide the last headers from the check for malformed requests. The size is limited already.
+  // Node.js would drop the headers above a maximum count, so that the check for malformed requests could not see them. `maxHeaderSize`
+  // already limits the size of the headers.
   server.maxHeadersCount = 0;
-  // Closes connections of clients that do not read their responses.
+  // Closes the connections of clients that do not read their responses.
   server.timeout = bounds.connectionIdleTimeoutMs;
   const listener = new NodeListener(options, server, reason);
   await listener.listen();
@@ -53,11 +54,11 @@ function tlsContextOptions({ certificatePem, keyPem }: Certificate, minVersion: 
 
 class NodeListener extends BaseListener {
   readonly engine = 'node';
-  /** Connections that still receive a refused body and then close. */
+  /** Connections that close as soon as the client has sent the rest of a refused request body. */
   readonly closingSockets = new WeakSet<Socket>();
   private readonly server: Server | SecureServer;
   private readonly connections = new Map<Socket, Set<NodeRequestContext>>();
-  /** Sockets below the TLS connections, including sockets during a TLS handshake; empty without TLS. */
+  /** TCP sockets of the TLS connections, including sockets during a TLS handshake; empty without TLS. */
   private readonly tlsTransports = new Set<Socket>();
   private closed: Promise<unknown> | undefined;
 
@@ -73,10 +74,11 @@ class NodeListener extends BaseListener {
     } else {
       server.on('connection', (socket) => this.onConnection(socket));
     }
-    // Node.js counts connections with unread replies as idle, so `close` would cut off these replies. The drain closes them later.
+    // Node.js treats connections with unread replies as idle, so `close` would truncate these replies. The drain closes all connections
+    // later.
     server.closeIdleConnections = () => {};
     server.on('request', (request, response) => this.onRequest(request, response));
-    // Unknown expectations are ignored (RFC 9110, 10.1.1). By default, Node.js would reply 417.
+    // Ignores unknown values of the `Expect` header (RFC 9110, 10.1.1). By default, Node.js would reply 417.
     server.on('checkExpectation', (request, response) => this.onRequest(request, response));
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.onClientError(error, socket as Socket));
   }
@@ -114,7 +116,7 @@ class NodeListener extends BaseListener {
   private onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     if (this.closingSockets.has(socket)) {
-      // This request follows a refused body. The reply to the refused request announced that the connection closes.
+      // Ignores a request after a refused body, because the reply to the refused request contained `Connection: close`.
       request.resume();
       return;
     }
@@ -129,31 +131,31 @@ class NodeListener extends BaseListener {
       contexts.delete(context);
       context.release();
       const [next] = contexts;
-      // The connection may have closed after this reply.
+      // The connection may have closed after the previous reply.
       if (next !== undefined && socket.writable && !this.closingSockets.has(socket)) next.run();
     });
-    // A pipelined request waits until the previous reply is sent.
+    // A pipelined request starts only after the previous reply is sent.
     if (contexts.size === 1) context.run();
   }
 
-  /** Handles a request that the HTTP parser refused, or whose head or body took too long to arrive. */
+  /** Handles a request that the HTTP parser refused, and a request whose head or body did not arrive in time. */
   private onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     const openContexts = this.connections.get(socket);
     if (openContexts === undefined) {
-      // The TLS handshake failed, so a reply cannot be sent.
+      // The TLS handshake failed, so the client cannot receive a reply.
       socket.destroy();
       return;
     }
     const contexts = [...openContexts];
     if (contexts.length > 0 && contexts.every(({ ended }) => ended)) {
-      // All requests are answered already. Only the refused body is malformed.
+      // All requests are already answered, so the parser error concerns the rest of a refused body.
       for (const context of contexts) context.endResponse();
       return;
     }
     const silent = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
     const malformed = !silent && error.code !== 'HPE_INVALID_EOF_STATE';
     if (malformed && contexts.length === 1 && contexts[0]?.rejectUnreadableBody()) return;
-    // The client would interpret an error reply as the response to its pending request.
+    // If a request is pending, the client would interpret an error reply as the response to the pending request.
     if (contexts.length > 0 || silent || !socket.writable) {
       socket.destroy();
       return;
@@ -165,7 +167,7 @@ class NodeListener extends BaseListener {
     const headEnd = `Connection: close\r\nDate: ${new Date().toUTCString()}\r\nContent-Length: ${body.byteLength}\r\n\r\n`;
     socket.write(`HTTP/1.1 ${responseHead(reply, requestId)}\r\n${headEnd}`);
     socket.end(body);
-    // Closing the connection immediately could reset it before the client reads the reply.
+    // Closing the connection immediately could reset the connection before the client reads the reply.
     const lingering = { ...unqueuedEntry, onDeadline: () => socket.destroy() };
     this.deadlines.add(lingering, performance.now());
     socket.once('close', () => this.deadlines.remove(lingering));
@@ -187,8 +189,8 @@ const parserErrorParams: { readonly [code: string]: RequestParam } = {
 };
 
 /**
- * Splits a request target at its question mark. Removes the scheme and authority of an absolute form (RFC 9112, 3.2.2). If the authority
- * contains a user name, or the target has another form, the returned path does not start with a slash.
+ * Splits a request target into path and query. Removes the scheme and authority of a target in absolute form (RFC 9112, 3.2.2). For an
+ * invalid target, such as an authority with a user name, the returned path does not start with a slash.
  */
 function parseRequestTarget(target: string): { path: string; query: string; authority?: string } {
   const [, authority, absolutePath = ''] = target.startsWith('/')
@@ -206,7 +208,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   protected override isHandling = false;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
-  /** Authority of an absolute request target. It replaces the Host header. */
+  /** Authority of a request target in absolute form, which replaces the Host header; undefined for other targets. */
   private readonly authority: string | undefined;
 
   constructor(listener: NodeListener, request: IncomingMessage, response: ServerResponse) {
@@ -232,7 +234,10 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
   }
 
-  /** Replies 400 if a malformed body was still arriving. Returns whether a reply was sent. */
+  /**
+   * Replies 400 to a request whose body is malformed, unless the body was complete or the request was answered. Returns whether it
+   * replied.
+   */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;
     this.sendError(invalidRequest('body', 'must have well-formed chunks').error);
@@ -240,7 +245,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     return true;
   }
 
-  /** Ends a reply that waits for the rest of a refused body, and closes its connection. */
+  /** Ends the response, which closes the connection after a refused body. */
   endResponse(): void {
     this.response.end();
   }
@@ -273,7 +278,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     const headers = splitHeaders(responseHeaders(reply, this.requestId));
     if (!isBodyless(reply.status)) headers.push('Content-Length', String(bodyByteLength(reply)));
     if (this.mustDiscardBody || listener.isDraining) headers.push('Connection', 'close');
-    // `writeHead` throws before it sends anything if a header contains an invalid character.
+    // `writeHead` throws for a header with an invalid character. In this case, nothing has been sent yet.
     response.writeHead(reply.status, headers);
     this.markEnded();
     listener.deadlines.remove(this);
@@ -292,8 +297,8 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   }
 
   /**
-   * Sends the reply, discards the rest of the body until the body ends or the deadline passes, and then closes the connection. Closing the
-   * connection immediately would reset it, often before the client reads the reply.
+   * Sends the reply, discards the rest of the request body until the body ends or the deadline passes, and then closes the connection.
+   * Closing the connection immediately would reset the connection, often before the client reads the reply.
    */
   private sendAndLinger(reply: Reply): void {
     const { request, response, listener } = this;

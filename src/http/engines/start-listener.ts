@@ -5,8 +5,9 @@ import { NativeEngineUnavailableError } from './uws-engine.ts';
 import { startUwsListener } from './uws-listener.ts';
 
 /**
- * Starts a listener. The engine choice `auto` uses node:http only if no build of uWebSockets.js can be loaded; `engineReason` of the
- * listener then contains the cause. Rejects with the system error (`EADDRINUSE`, `EACCES`, ...) if the address cannot be used.
+ * Starts a listener with the chosen HTTP engine. `auto` selects uWebSockets.js, or node:http if no build of uWebSockets.js can be loaded;
+ * in this case, `engineReason` of the listener contains the load error. Rejects with the system error (`EADDRINUSE`, `EACCES`, ...) if the
+ * address cannot be used.
  */
 export async function startListener(choice: EngineChoice, options: ListenerOptions): Promise<Listener> {
   if (choice === 'node') return startNodeListener(options);

@@ -4,10 +4,13 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { bounds } from '../../bounds.ts';
 
-/** The native library has no binary for the platform, C library or Node.js version of this machine. */
+/** Error if uWebSockets.js has no binary for the platform, C library or Node.js version of this machine. */
 export class NativeEngineUnavailableError extends Error {}
 
-/** The part of uWebSockets.js that the listener uses. The library's own declarations lack `listen` with options, child apps and `_cfg`. */
+/**
+ * The functions of uWebSockets.js that the listener uses. The library's own type declarations lack `listen` with options, child apps and
+ * `_cfg`.
+ */
 export interface NativeEngine {
   App(): NativeApp;
   SSLApp(options: TlsAppOptions): NativeApp;
@@ -27,7 +30,7 @@ export interface NativeApp {
   any(pattern: string, handler: (res: HttpResponse, req: HttpRequest) => void): NativeApp;
   listen(host: string, port: number, options: number, listening: (socket: us_listen_socket | false) => void): NativeApp;
   getDescriptor(): unknown;
-  /** Adds a child app. The parent app passes accepted connections to its child apps in turn, before any bytes are read. */
+  /** Adds a child app. The parent app distributes accepted connections among its child apps before it reads any bytes. */
   addChildAppDescriptor(descriptor: unknown): NativeApp;
   removeChildAppDescriptor(descriptor: unknown): NativeApp;
   close(): void;
@@ -35,13 +38,13 @@ export interface NativeApp {
 
 export interface LoadedEngine {
   readonly native: NativeEngine;
-  /** Version of the loaded build, and the reasons why newer builds failed to load. */
+  /** Version of the loaded build of uWebSockets.js, and the reasons why newer builds failed to load. */
   readonly reason: string;
 }
 
 const require = createRequire(import.meta.url);
 
-/** Builds of the library in package.json, newest first. docs/contributing/native-http.md lists the platforms of each build. */
+/** Builds of uWebSockets.js in package.json, newest first. docs/contributing/native-http.md lists the platforms of each build. */
 const engineBuilds: readonly { readonly version: string; readonly load: () => unknown }[] = [
   { version: '20.69.0', load: () => require('uWebSockets.js-glibc-2.38') },
   { version: '20.51.4', load: () => require('uWebSockets.js') },
@@ -50,7 +53,7 @@ const engineBuilds: readonly { readonly version: string; readonly load: () => un
 let loadedEngine: LoadedEngine | undefined;
 
 /**
- * Loads the newest build that this machine supports, once per process.
+ * Loads the newest build of uWebSockets.js that this machine supports. The build is loaded only once per process.
  *
  * @throws NativeEngineUnavailableError with the reason for each build if none can be loaded
  */
@@ -77,7 +80,7 @@ function loadNewestEngineBuild(): LoadedEngine {
   throw new NativeEngineUnavailableError(failures.join('; '));
 }
 
-/** Removes the text that the library adds before the error message of the loader, because this text does not name the cause. */
+/** Returns the error message of the module loader, without the text in front of the message, because this text does not name the cause. */
 function loaderMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message
@@ -87,8 +90,8 @@ function loaderMessage(error: unknown): string {
 }
 
 /**
- * Sets an environment variable while `load` runs, and then restores the environment. The library reads the variable only while its
- * binary loads. The function is synchronous, so a program that embeds the service never sees the variable.
+ * Sets an environment variable while `load` runs, and then restores the environment. uWebSockets.js reads its settings from the
+ * environment only while its binary loads. `load` is synchronous, so a program that embeds the service never sees the variable.
  */
 function withEnvironmentVariable<Result>(name: string, value: string, load: () => Result): Result {
   const before = process.env[name];
@@ -101,7 +104,7 @@ function withEnvironmentVariable<Result>(name: string, value: string, load: () =
   }
 }
 
-/** Tries to listen with Node.js, and returns the system error, because uWebSockets.js reports a failure without its reason. */
+/** Listens on the address with Node.js to find out the system error, because uWebSockets.js does not report why `listen` failed. */
 export async function findListenError(host: string, port: number): Promise<unknown> {
   const server = createServer();
   try {

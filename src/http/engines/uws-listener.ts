@@ -13,11 +13,11 @@ import {
   type NativeEngine,
 } from './uws-engine.ts';
 
-// docs/contributing/native-http.md states how long the values of the native library are valid.
+// docs/contributing/native-http.md explains how long `HttpRequest` and `HttpResponse` of uWebSockets.js are valid.
 
 /**
- * Starts a listener on uWebSockets.js. Rejects with `NativeEngineUnavailableError` if the library cannot be loaded, and with the system
- * error (`EADDRINUSE`, `EACCES`, ...) if the listener cannot listen on the address.
+ * Starts a listener that uses uWebSockets.js. Rejects with `NativeEngineUnavailableError` if the library cannot be loaded, and with the
+ * system error (`EADDRINUSE`, `EACCES`, ...) if the address cannot be used.
  */
 export async function startUwsListener(options: ListenerOptions): Promise<Listener> {
   const listener = new UwsListener(options, loadNativeEngine());
@@ -28,9 +28,15 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
 class UwsListener extends BaseListener {
   readonly engine = 'uws';
   private readonly native: NativeEngine;
-  /** App that accepts connections. With TLS, it passes each connection to a child app, because an app cannot change its certificate. */
+  /**
+   * App that accepts connections. With TLS, this app passes each connection to a child app, because an app cannot change its own
+   * certificate.
+   */
   private readonly acceptor: NativeApp;
-  /** Child apps, one for each certificate so far, with the current one last; empty without TLS. A connection stays in its app. */
+  /**
+   * Child apps, one for each certificate since the start, with the current certificate last; empty without TLS. An open connection stays in
+   * its child app after a certificate change.
+   */
   private readonly tlsApps: NativeApp[] = [];
   private listenSocket: us_listen_socket | undefined;
 
@@ -49,7 +55,7 @@ class UwsListener extends BaseListener {
   /** Binds the listening socket. Returns false if the address cannot be used. */
   listen(): boolean {
     const { native, options } = this;
-    // The exclusive option prevents two servers from sharing a port. The callback runs before `listen` returns.
+    // The exclusive option prevents two servers from sharing a port. `listen` calls its callback before `listen` returns.
     this.acceptor.listen(options.host, options.port, native.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket === false) return;
       this.listenSocket = socket;
@@ -76,8 +82,8 @@ class UwsListener extends BaseListener {
   }
 
   protected override closeConnections(): void {
-    // `close` closes every socket immediately, so it must not run in a callback of the engine. By now, accepted connections have reached
-    // their child app, which takes one turn of the event loop.
+    // `NativeApp.close` closes every socket immediately, so it must not run in a callback of the engine. At this time, all accepted
+    // connections have been passed to a child app, which takes one turn of the event loop.
     for (const app of [this.acceptor, ...this.tlsApps]) app.close();
   }
 
@@ -86,17 +92,20 @@ class UwsListener extends BaseListener {
   }
 }
 
-/** TLS 1.2 ciphers of a TLS 1.3 listener. The engine cannot disable TLS 1.2, but these ciphers need a pre-shared key that no client has. */
+/**
+ * TLS 1.2 cipher of a listener that only supports TLS 1.3. The engine cannot disable TLS 1.2, but this cipher needs a pre-shared key
+ * that no client has.
+ */
 const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 
 /**
- * The context whose native callback ran last. Its socket may still use the only cork buffer of the process, even in the microtasks after
- * the callback. Until the socket releases the buffer, no other socket can be corked, and each part of a reply on another socket would be
- * a separate system call (measured: six times the cost of the whole request).
+ * The request context whose native callback ran last. The process has only one cork buffer, and the socket of this context may use the
+ * buffer until the microtasks after the callback have run. Until then, no other socket can be corked, and each part of a reply on another
+ * socket would be a separate system call, which costs six times as much as a whole request (measured).
  */
 let corkHolder: UwsRequestContext | undefined;
 
-/** Contexts that write or close their socket later, when no native callback is running. */
+/** Request contexts that must write to or close their socket later, when no native callback is running. */
 let postponedContexts: UwsRequestContext[] = [];
 
 function postpone(context: UwsRequestContext): void {
@@ -112,18 +121,18 @@ function runPostponed(): void {
 }
 
 /**
- * Number of requests handled in this turn of the event loop. The engine delivers all requests of one read, up to 512 KB, in one turn.
- * Without a limit, one connection could delay all other connections for seconds.
+ * Number of requests handled in this turn of the event loop. The engine parses up to 512 KB from one connection in a turn. Without a
+ * limit on this number, one connection could delay all other connections for seconds.
  */
 let requestsThisTurn = 0;
-/** Number of requests after which a `setImmediate` that resets the counter is scheduled. Its cost is too small to measure. */
+/** Number of requests in a turn after which `setImmediate` schedules the reset of `requestsThisTurn`. */
 const turnCheckInterval = bounds.repliesPerTurnMax / 4;
 
 function resetTurnCount(): void {
   requestsThisTurn = 0;
 }
 
-// A module function without a closure counts these headers, because it is called for every header of a request with a body.
+// Module variables count these headers without creating a closure, because every header of a request with a body is visited.
 let contentLengthCount = 0;
 let transferEncodingCount = 0;
 function countFramingHeader(lowerCaseName: string): void {
@@ -132,8 +141,8 @@ function countFramingHeader(lowerCaseName: string): void {
 }
 
 /**
- * Whether to check, with a reply of this size, that the client reads its replies. The check needs `tryEnd`, which takes 1 us longer than
- * `end` (4 % of a request). Therefore it is done for a random sample, with a probability proportional to the size.
+ * Decides at random whether to check that the client reads this reply. The probability is proportional to the size of the reply. Not every
+ * reply is checked, because the check needs `tryEnd`, which takes 1 us longer than `end` (4 % of the cost of a request).
  */
 function isSampledForReadCheck(bytes: number): boolean {
   return Math.random() * bounds.bytesBetweenReadChecksMean < bytes;
@@ -141,41 +150,41 @@ function isSampledForReadCheck(bytes: number): boolean {
 
 const emptyBody = Buffer.alloc(0);
 
-/** Request context of uWebSockets.js. `req` is valid while the handler runs, and `res` until `release`. */
+/** Request context of uWebSockets.js. `req` is valid only while the handler runs synchronously, and `res` is valid until `release`. */
 class UwsRequestContext extends BaseRequestContext<UwsListener> {
   private req: HttpRequest | undefined;
   private res: HttpResponse | undefined;
-  /** Body size from the Content-Length header. */
+  /** Value of the Content-Length header; 0 if absent. */
   private declaredBytes = 0;
   /**
-   * Whether the body is chunked. This engine parses a chunk extension as digits of the size and a trailer as the next request, so it may
-   * find a wrong end of the body. Therefore the connection closes after this context, and requests after the body are not handled.
+   * Whether the body is chunked. The engine parses a chunk extension as digits of the chunk size and a trailer as the next request, so the
+   * engine may detect a wrong end of the body. The connection of a chunked request closes after the reply for this reason.
    */
   private isChunked = false;
-  /** Whether all chunks were received and the callback of the last chunk has returned. */
+  /** Whether the last chunk was received and its `onData` callback has returned. */
   private hasAllChunks = false;
-  /** Whether `onData` was called. Another call must not replace the callback, because that would destroy a running callback. */
+  /** Whether `onData` has a callback. A second call of `onData` would destroy the first callback, even while this callback is running. */
   private hasBodyCallback = false;
   private heldReply: { readonly reply: Reply; readonly head: string } | undefined;
-  /** Body of a reply that is not fully sent. */
+  /** Body of a reply that is not completely sent; undefined otherwise. */
   private unsentBody: Uint8Array | undefined;
 
   constructor(listener: UwsListener, res: HttpResponse, req: HttpRequest) {
-    // The query is undefined without a question mark, although its declared type is string.
+    // `getQuery` returns undefined for a URL without a question mark, although its declared type is string.
     super(listener, req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery() ?? '');
     this.res = res;
     this.req = req;
   }
 
-  /** Handles the request before the engine regains control. Must not throw, and must reply or register `onAborted`. */
+  /** Handles the request synchronously in a callback of the engine. Must not throw, and must reply or register `onAborted`. */
   run(): void {
     corkHolder = this;
     requestsThisTurn += 1;
     if (requestsThisTurn === turnCheckInterval) setImmediate(resetTurnCount);
     this.runHandler();
     this.req = undefined;
-    // The client cannot disconnect before this call returns. An answered context needs no `onAborted`, which saves 5 % of the cost of a
-    // small request.
+    // The engine reports no disconnect before this method returns. An answered request needs no `onAborted` callback; omitting the callback
+    // saves 5 % of the cost of a small request.
     if (this.res === undefined) return;
     this.res.onAborted(() => this.release());
     if (!this.ended) this.listener.deadlines.add(this, this.receivedMs);
@@ -186,7 +195,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     return this.req.getHeader(lowerCaseName);
   }
 
-  /** Writes or closes the socket after `postpone`. Must be called when no native callback is running. */
+  /** Sends the postponed reply, or closes the socket if no reply was postponed. Must not be called in a native callback. */
   resume(): void {
     const { res, heldReply } = this;
     if (res === undefined) return;
@@ -198,7 +207,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     res.cork(() => this.writeToSocket(heldReply.reply, heldReply.head));
   }
 
-  /** Releases the context. `res` must not be used after this call. */
+  /** Releases the resources of the request. The engine's response object must not be used after this call. */
   override release(): void {
     this.res = undefined;
     if (this.unsentBody !== undefined) {
@@ -219,11 +228,12 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   /**
-   * Checks the headers that determine the end of the body. This engine uses the first of several lengths and treats any transfer coding as
-   * chunked. A proxy may interpret such a request differently, which allows request smuggling.
+   * Checks the headers that determine the end of the body. If a request has several `Content-Length` headers, the engine uses the first.
+   * The engine treats any transfer coding as chunked. A proxy may interpret such a request differently, which allows request smuggling.
    *
-   * Iterating over the headers takes 0.1 us per header, so only requests with a body or with a method that has a body are checked. A GET
-   * whose first Content-Length is empty and followed by another Content-Length is accepted. No proxy may forward such a request.
+   * Iterating over the headers takes 0.1 us per header, so GET and HEAD requests without a body are not checked. As a result, a GET
+   * request with an empty Content-Length followed by another Content-Length is accepted, but a conforming proxy does not forward this
+   * request.
    */
   protected override findMalformedPart(): 'Content-Length' | 'Transfer-Encoding' | undefined {
     const req = this.req as HttpRequest;
@@ -240,7 +250,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     }
     if (contentLengthCount !== (length === '' ? 0 : 1)) return 'Content-Length';
     if (length === '') return undefined;
-    // For an invalid number, the engine itself replies 400 and drops the handler's reply.
+    // Skips the handler for an invalid number, because the engine itself replies 400 and drops any other reply.
     if (!/^[0-9]{1,18}$/.test(length)) return 'Content-Length';
     this.declaredBytes = Number(length);
     this.isBodyTooLarge = this.declaredBytes > this.listener.options.bodyBytesMax;
@@ -253,14 +263,14 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
       this.collectChunks(onBody);
       return;
     }
-    // The engine does not always call `onData` for an empty body.
+    // Does not use `onData` for an empty body, because the engine does not call every `onData` callback of an empty body.
     if (this.declaredBytes === 0) {
       this.deliverBody(onBody, emptyBody);
       return;
     }
     let body: Buffer | undefined;
     let filled = 0;
-    // The engine delivers at most the declared number of bytes.
+    // The engine never delivers more bytes than `Content-Length`.
     this.res?.onData((chunk, isLast) => {
       corkHolder = this;
       if (this.ended) return;
@@ -276,8 +286,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   /**
-   * Collects a chunked body. The engine continues to parse after the last chunk, and after a refused chunk, even if the socket was closed.
-   * Therefore no reply is sent from its callback. Until the reply, a further request on this connection makes the engine close the
+   * Collects a chunked body. The engine continues to parse after the last chunk and after a refused chunk, even if the socket was closed.
+   * For this reason, the `onData` callback must not send a reply. If another request arrives before the reply, the engine closes the
    * connection.
    */
   private collectChunks(onBody: (body: Buffer) => void | Promise<void>): void {
@@ -328,7 +338,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
       return;
     }
     if (listener.isDraining ? bodyByteLength(reply) === 1 : this.isChunked) {
-      // The engine closes the connection when the reply is sent. No other reply can be waiting on this connection.
+      // The second argument of `end` closes the connection when the reply is sent. No other request of this connection is pending.
       this.release();
       res.writeStatus(head);
       res.end(reply.body, true);
@@ -336,13 +346,14 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     }
     if (listener.isDraining) {
       res.writeStatus(`${head}\r\nConnection: close`);
-      // Sends the head with one byte of the body, because build 20.69 would otherwise treat the reply as finished. The engine cannot close
-      // after `tryEnd`, so the listener closes the connection when the whole reply is sent.
+      // Sends the head with one byte of the body, because build 20.69 would otherwise treat the reply as finished. `tryEnd` has no option
+      // to close the connection, so the listener closes the connection when the whole reply is sent.
       res.tryEnd(toBytes(reply.body).subarray(0, 1), bodyByteLength(reply));
     } else {
       const isCheck = isSampledForReadCheck(head.length + reply.body.length);
       if (!isCheck) this.release();
-      // Status and headers are one string. One call per header would cost half as much as the service's own work.
+      // Passes the status and all headers as one string, because one call per header would be expensive (half the cost of the service's
+      // own work).
       res.writeStatus(head);
       if (!isCheck) {
         res.end(reply.body);
@@ -361,14 +372,15 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   /**
-   * Sends as much of the body as the socket accepts. The engine closes the connection if another request arrives before the reply is
-   * finished, or if the client reads nothing for 10 seconds.
+   * Sends as much of the response body as the socket accepts. The engine closes the connection if another request arrives before the reply
+   * is complete, or if the client reads nothing for 10 seconds.
    *
    * @returns whether the whole body was sent
    */
   private writeMore(res: HttpResponse, body: Uint8Array): boolean {
     const isLast = this.listener.isDraining;
-    // With a total size that is never reached, the engine treats the reply as unfinished until the connection closes.
+    // During a drain, passes a total size that is one byte too large, so that the engine treats the reply as unfinished until the
+    // connection closes.
     const total = isLast ? body.byteLength + 1 : body.byteLength;
     const [sent, finished] = res.tryEnd(body.subarray(res.getWriteOffset()), total);
     if (finished) this.release();
@@ -378,30 +390,31 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   /**
-   * Sends a reply without a body. If the read check samples this reply, its connection is closed, because the engine does not report
-   * whether a reply without a body was sent.
+   * Sends a reply without a body. If `isSampledForReadCheck` selects this reply, its connection is closed, because the engine does not
+   * report whether a reply without a body was sent.
    */
   private writeBodyless(res: HttpResponse, reply: Reply, head: string): void {
     const withLength = isBodyless(reply.status) ? head : `${head}\r\nContent-Length: ${bodyByteLength(reply)}`;
     if (this.listener.isDraining || isSampledForReadCheck(head.length)) {
-      // The head is written as a status, which leaves the reply unfinished; see `writeAndLinger`.
+      // Writes the whole head as the status text. The reply remains unfinished, so the engine keeps the socket open until `postpone`
+      // closes the connection.
       res.writeStatus(`${withLength}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n`);
       postpone(this);
       return;
     }
     this.release();
     res.writeStatus(withLength);
-    // The parameters of `endWithoutBody` for a length and for closing the connection do not work.
+    // Omits both parameters of `endWithoutBody` (content length, close connection), because they have no effect in the engine.
     res.endWithoutBody();
   }
 
   /**
    * Replies while the client may still be sending a body that the service does not read. Closing the connection immediately would reset
-   * it, often before the client reads the reply. Therefore the listener discards the body until the body ends or the deadline passes, and
-   * then closes the connection.
+   * the connection, often before the client reads the reply. The listener closes the connection only when the body ends or the deadline
+   * passes.
    *
-   * The engine keeps the socket open only while the reply is unfinished. Therefore the whole reply is written as a status. The engine adds
-   * a line break after the status, which counts as the last two bytes of the reply body.
+   * This method writes the whole reply as the status text, because the engine keeps the socket open only while the reply is unfinished.
+   * The engine adds a line break after the status text, which the client reads as the last two bytes of the reply body.
    */
   private writeAndLinger(res: HttpResponse, reply: Reply, head: string): void {
     const length = isBodyless(reply.status) ? '' : `Content-Length: ${bodyByteLength(reply) + 2}\r\n`;

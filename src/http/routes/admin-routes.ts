@@ -16,11 +16,11 @@ import { isJsonMediaType, parseJsonBody } from './request-parsing.ts';
 import { allowMethods, type RouteName, readOnly, routeIndexOf, withMethods } from './routing.ts';
 
 /**
- * Creates a check of `Host` headers that prevents DNS rebinding. In this attack, a web page reaches the listener through a host name
- * that resolves to this machine, and the browser sends this host name. The check accepts IP addresses, `localhost` and the given names
- * with any port. It also accepts an empty or missing header, which no browser sends.
+ * Returns a function that checks a `Host` header to prevent DNS rebinding. In a DNS rebinding attack, a web page reaches the listener
+ * through a host name that resolves to this machine, and the browser sends this host name. The function accepts IP addresses, `localhost`
+ * and the given names, each with any port. An empty or missing header is also accepted, because browsers always send the header.
  *
- * @param names host names without ports, in any case
+ * @param names allowed host names without ports, not case-sensitive
  */
 export function createHostCheck(names: readonly string[]): (host: string) => boolean {
   const allowedNames = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
@@ -36,7 +36,7 @@ export type IsOperator = (authorization: string) => boolean;
 
 type AdminMethod = 'GET' | 'POST' | 'DELETE';
 
-/** Creates the handler of a path for operators. It checks the method first and then the operator token. */
+/** Creates a handler for operators. The handler checks the HTTP method first and then the operator token. */
 function operatorOnly(isOperator: IsOperator, handlers: { readonly [Name in AdminMethod]?: Handler }): Handler {
   const handle: Handler = (context) => {
     if (!isOperator(context.header('authorization'))) return context.reply(operatorTokenRequiredReply());
@@ -45,7 +45,7 @@ function operatorOnly(isOperator: IsOperator, handlers: { readonly [Name in Admi
   return withMethods(allowMethods(...(Object.keys(handlers) as AdminMethod[])), handle);
 }
 
-/** Reads a JSON body and replies with the outcome of `handle`, which receives the parsed body and its JSON text. */
+/** Reads a JSON body and replies with the outcome of `handle`. The arguments of `handle` are the parsed body and the text of the body. */
 function replyToJsonBody(
   context: RequestContext,
   handle: (body: unknown, text: string) => Outcome<unknown> | Promise<Outcome<unknown>>,
@@ -76,8 +76,9 @@ interface KeyAdmin {
 }
 
 /**
- * Creates the handler of API keys. `GET /keys` lists all keys, `POST /keys` creates a key, `GET /keys/<id>` shows a key and
- * `DELETE /keys/<id>` revokes it. Only the response to POST contains the key itself. No response contains the hash of a key.
+ * Creates the handler that manages API keys. `GET /keys` lists all keys, `POST /keys` creates a key, `GET /keys/<id>` shows a key and
+ * `DELETE /keys/<id>` revokes a key. Only the response to `POST /keys` contains the text of the key. No response contains the hash of a
+ * key.
  */
 function keyRoutes({ isOperator, keys, clock, verticals }: AdminRoutesDeps): Handler {
   const toJson = (key: IssuedKey) => toIssuedKeyJson(key, clock.wallMs());
@@ -121,8 +122,8 @@ interface EmbedOriginAdmin {
 const originParameters = ['account', 'origin'] as const;
 
 /**
- * Creates the handler of the web origins that may embed the widgets of an account. `GET /origins` lists the origins of all accounts, or
- * of the account in `?account=`. `POST /origins` allows origins, and `DELETE /origins?account=&origin=` removes an origin.
+ * Creates the handler that manages the web origins that may embed the widgets of an account. `GET /origins` lists the origins of all
+ * accounts, or of the account in `?account=`. `POST /origins` allows origins, and `DELETE /origins?account=&origin=` removes an origin.
  */
 function originRoutes({ isOperator, embedOrigins }: AdminRoutesDeps): Handler {
   return operatorOnly(isOperator, {
@@ -173,18 +174,18 @@ function mapOutcome<From, To>(
 }
 
 interface AdminRoutesDeps {
-  /** Whether the host of a `Host` header is allowed. */
+  /** Checks the value of a `Host` header, see {@link createHostCheck}. */
   readonly isKnownHost: (host: string) => boolean;
   /** Returns the reasons why the service is not ready; empty when the service is ready. */
   readonly notReadyReasons: () => readonly string[];
   readonly metrics: Metrics;
   readonly isOperator: IsOperator;
   readonly clock: Clock;
-  /** The verticals of this service. */
+  /** Verticals for which keys can be created. */
   readonly verticals: readonly KeyVertical[];
   readonly keys: KeyAdmin;
   readonly embedOrigins: EmbedOriginAdmin;
-  /** Records confirmations (docs/contract.md#confirmations). `text` is the JSON text of `body`. */
+  /** Records revenue confirmations (docs/contract.md#confirmations). `text` is the JSON text of `body`. */
   readonly confirm: (body: unknown, text: string, signal: CancelSignal) => Promise<Outcome<ConfirmationsView>>;
 }
 
@@ -192,8 +193,8 @@ const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
 
 /**
  * Creates the handler of the operations listener. `/healthz`, `/readyz` (503 with the reasons if the service is not ready) and `/metrics`
- * (Prometheus text) need no token. `/confirmations`, `/keys` and `/origins` need the operator token. A request with an unknown `Host` is
- * refused on every path.
+ * (Prometheus text) need no token. `/confirmations`, `/keys` and `/origins` need the operator token. Requests with an
+ * unknown `Host` are rejected on every path.
  */
 export function adminRoutes(deps: AdminRoutesDeps): Handler {
   const { isKnownHost, notReadyReasons, metrics, isOperator, confirm } = deps;
@@ -228,7 +229,7 @@ export function adminRoutes(deps: AdminRoutesDeps): Handler {
     if (!isKnownHost(context.header('host'))) {
       return context.reply(errorReply({ code: 'MISDIRECTED_REQUEST' }, context.requestId));
     }
-    // Each key has its own path below `/keys`.
+    // All paths below `/keys` have the same handler.
     const path = context.path.startsWith(`${keysPath}/`) ? keysPath : context.path;
     const handler = handlers.get(path);
     if (handler === undefined) return context.reply(errorReply({ code: 'NOT_FOUND' }, context.requestId));

@@ -34,9 +34,9 @@ interface ApiRoutesDeps {
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
   readonly cors: Cors;
-  /** Start of each click URL, up to the sub_id, escaped as in a JSON string. */
+  /** Start of each click URL, up to the sub_id, escaped for a JSON string. */
   readonly clickUrlPrefixJson: string;
-  /** Handlers of the API documentation by path. They are searched for paths that are no API operation. */
+  /** Handlers of the API documentation by path, for paths that are not API operations. */
   readonly docsHandlers: ReadonlyMap<string, Handler>;
 }
 
@@ -54,17 +54,16 @@ const operationPaths: readonly (readonly [segment: RouteName, operation: Operati
   ['analytics', 'query_analytics', 'GET'],
 ];
 
-/** A request that the authenticator admitted. */
+/** A request with a valid API key that is within its rate limits. */
 interface AdmittedRequest {
   readonly context: RequestContext;
   readonly admission: Admission;
-  /** CORS and rate limit headers for every response to this request. */
+  /** CORS and rate limit headers that every response to this request contains. */
   readonly headers: HeaderText;
 }
 
 /**
- * Creates the handler of the API, `/v1/<vertical>/<operation>`. Every request is checked in this order
- * (docs/contract.md#order-of-checks):
+ * Creates the handler of the API, `/v1/<vertical>/<operation>`. The order of the checks (docs/contract.md#order-of-checks) is:
  *
  *     route -> key -> vertical -> limits -> body size, content type, JSON -> operation
  */
@@ -167,7 +166,7 @@ function handleGetMarketplace(deps: ApiRoutesDeps, request: AdmittedRequest): vo
       sendError(context, outcome.error, headers);
     }
   };
-  // No person sees the offers of a HEAD request, so it does not count as a view.
+  // A HEAD request does not count as a view, because its response contains no offers.
   const countsAsView = context.method !== 'HEAD';
   const outcome = deps.operations.getMarketplace(admission, query.values, countsAsView, context);
   return outcome instanceof Promise ? outcome.then(sendOffers) : sendOffers(outcome);
@@ -195,7 +194,7 @@ async function handleQueryAnalytics({ operations }: ApiRoutesDeps, request: Admi
   sendOutcome(request, outcome, unknownNames === undefined ? noNames : collectIgnoredNames(unknownNames, noNames));
 }
 
-/** Reads a JSON body. Releases the reservation in the daily session limit if there is no valid body. */
+/** Reads a JSON body and calls `handle`. If the body is missing or invalid, releases the reservation in the daily session limit. */
 function readJsonBody(
   operations: ApiOperations,
   { context, admission, headers }: AdmittedRequest,
@@ -231,12 +230,12 @@ function sendError(context: RequestContext, error: ApiError, headers: HeaderText
 
 const noNames: readonly string[] = [];
 
-/** Creates a list for the names of unknown query parameters; `undefined` for live keys, whose responses do not list these names. */
+/** Creates an empty list for the names of unknown query parameters, or undefined for live keys, whose responses do not list the names. */
 function createUnknownNamesList({ caller }: Admission): string[] | undefined {
   return caller.mode === 'test' ? [] : undefined;
 }
 
-/** Returns the names of unknown members of a body; empty for live keys. */
+/** Returns the names of the unknown members of a request body; always empty for live keys. */
 function ignoredMembers({ caller }: Admission, body: unknown, operation: Operation): readonly string[] {
   if (caller.mode === 'live' || typeof body !== 'object' || body === null) return noNames;
   return collectIgnoredNames(Object.keys(body), knownRequestNames[operation]);

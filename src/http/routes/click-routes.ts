@@ -11,7 +11,7 @@ const clickRouteIndex = routeIndexOf('click');
 const sandboxLandingRouteIndex = routeIndexOf('sandbox_landing');
 
 const privacyHeaders = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
-// The redirect has a body, because uWebSockets.js closes some connections after a response without a body
+// The redirect response has a body, because uWebSockets.js closes some connections after a response without a body
 // (docs/contributing/native-http.md).
 const redirectHeaders = formatHeaders({ 'Content-Type': 'text/plain; charset=utf-8', ...privacyHeaders });
 const redirectBody = 'Found';
@@ -22,10 +22,13 @@ const pageHeaders = formatHeaders({
   'X-Robots-Tag': 'noindex',
 });
 
-/** Creates the handler of the redirect host (docs/contract.md#click-redirect) with `/c` for clicks and the sandbox landing page. */
+/**
+ * Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, `/c/sandbox` for the sandbox landing
+ * page.
+ */
 export function clickRoutes(deps: FollowClickDeps): Handler {
   const click = readOnly((context) => {
-    // A prefetch gets 503 instead of a redirect, so that the browser sends the request again when the person clicks the link.
+    // Replies 503 to a prefetch, so that the browser sends the request again when the person clicks the link.
     if (isPrefetch(context)) return context.reply({ status: 503, headers: retryLaterHeaders, body: '' });
     return redirect(deps, context);
   });

@@ -1,10 +1,10 @@
 import type { RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 
-/** Headers of a response that depends on the `Origin` header but does not allow the page to read it. */
+/** Headers of a response that varies by `Origin` but that the requesting page is not allowed to read. */
 export const varyHeaders = formatHeaders({ Vary: 'Origin' });
 
-/** The CORS headers of a group of routes. */
+/** Formats the CORS headers of the responses of a group of routes. */
 class CorsHeaders {
   readonly #exposed: HeaderText;
   readonly #preflight: HeaderText;
@@ -21,12 +21,12 @@ class CorsHeaders {
     });
   }
 
-  /** Returns the headers that allow pages of an origin, or of all origins with `*`, to read the response. */
+  /** Returns the headers that allow pages of an origin to read the response; `*` allows pages of all origins. */
   readableBy(origin: string): HeaderText {
     return formatHeader('Access-Control-Allow-Origin', origin) + this.#exposed;
   }
 
-  /** Returns the additional headers of the response to OPTIONS; the headers of {@link readableBy} are needed too. */
+  /** Returns the additional headers of a preflight response, which also needs the headers for the allowed origin. */
   preflight(methods: string): HeaderText {
     return formatHeader('Access-Control-Allow-Methods', methods) + this.#preflight;
   }
@@ -48,7 +48,7 @@ const apiCors = new CorsHeaders(
   ],
 );
 
-/** Cross-origin access to the API from browsers, which is disabled unless origins are configured (SVC_CORS_ORIGINS). */
+/** CORS policy of the API. Browsers can call the API only from the configured origins (SVC_CORS_ORIGINS), by default from none. */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
 
@@ -62,7 +62,7 @@ export class Cors {
     return this.#origins.has(origin) ? apiCors.readableBy(origin) : varyHeaders;
   }
 
-  /** Returns the headers of the response to OPTIONS on a path with these methods. */
+  /** Returns the CORS headers of the response to an OPTIONS request. `methods` lists the allowed methods of the path. */
   preflightHeaders(context: RequestContext, methods: string): HeaderText {
     const headers = this.headersFor(context);
     return headers === '' || headers === varyHeaders ? headers : headers + apiCors.preflight(methods);

@@ -1,4 +1,4 @@
-// HTML pages for visitors of the redirect host and for the iframe of the widget. They contain no text from the request.
+// HTML pages for visitors of the redirect host and for the iframe of the widget. The pages contain no text from the request.
 
 const renderPage = (title: string, text: string) => `<!doctype html>
 <html lang="en">
@@ -21,25 +21,25 @@ h1 { font-size: 1.4rem }
 </html>
 `;
 
-/** Page for an invalid click URL (docs/contract.md#click-urls). */
+/** Page that a visitor sees after following an invalid click URL (docs/contract.md#click-urls). */
 export const clickNotFoundPage = renderPage(
   'This offer link does not work',
   'The link is incomplete, or the offer behind it is no longer there. Go back to the page you came from and choose an offer again.',
 );
 
-/** Landing page of clicks in sandbox sessions (docs/contract.md#test-keys-and-the-sandbox). */
+/** Landing page to which clicks in sandbox sessions are redirected (docs/contract.md#test-keys-and-the-sandbox). */
 export const sandboxLandingPage = renderPage(
   'Sandbox landing page',
   'This click came from a session made with a test key. It was counted, at zero revenue, and no lender was involved. With a live key it would have led to the lender.',
 );
 
-/** Page for an iframe with an invalid widget link (docs/contract.md#widget-tokens). */
+/** Page that the iframe of a widget shows for an invalid widget link (docs/contract.md#widget-tokens). */
 export const widgetLinkInvalidPage = renderPage(
   'Offers cannot be shown here',
   'The link to these offers is incomplete or was changed. Reload the page you are on to get new ones.',
 );
 
-/** Page for an iframe whose session has expired. */
+/** Page that the iframe of a widget shows if its session has expired. */
 export const widgetExpiredPage = renderPage(
   'These offers are out of date',
   'Offers are shown for a few hours after you ask for them. Reload the page you are on to get new ones.',

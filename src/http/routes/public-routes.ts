@@ -14,7 +14,7 @@ interface PublicRouteHandlers {
 
 const logoRouteIndex = routeIndexOf('logo');
 
-/** Creates the handler of the public listener, which selects a group of routes by path. The API routes reply 404 to unknown paths. */
+/** Creates the handler of the public listener, which selects a group of routes by path. Unknown paths are passed to the API routes. */
 export function publicRoutes({ api, click, widget, logo }: PublicRouteHandlers): Handler {
   return (context) => {
     const { path } = context;

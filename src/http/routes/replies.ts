@@ -5,11 +5,11 @@ import { type ErrorBody, errorBody } from '../../domain/outcome.ts';
 import type { Reply } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 
-/** Headers of every JSON response. Caches must not store a response, because it is meant for one caller. */
+/** Headers of every JSON response. Caches must not store these responses, because each response is meant for one caller. */
 export const jsonHeaders = formatHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
 const authenticateHeaders = formatHeaders({ 'WWW-Authenticate': wwwAuthenticate });
 
-/** Prebuilt bodies of errors without additional members, so that an error response takes little time. */
+/** Prebuilt response bodies of errors without additional members, so that no JSON is serialized for these errors. */
 const constantErrorBodies = new Map<ErrorCode, string>(
   (Object.keys(errorTable) as ErrorCode[]).map((code) => [code, JSON.stringify(errorBody({ code }))]),
 );

@@ -12,7 +12,7 @@ import { formatHeaders } from '../engines/response-head.ts';
  */
 export function parseJsonBody(isJson: boolean, bytes: Buffer): Outcome<unknown> {
   if (!isJson) return failedWith('UNSUPPORTED_MEDIA_TYPE');
-  // The decoder would replace invalid UTF-8 with replacement characters instead of reporting an error.
+  // `Buffer.toString` would replace invalid UTF-8 with replacement characters instead of reporting an error.
   if (!isUtf8(bytes)) return invalidRequest('body');
   try {
     return { ok: true, value: JSON.parse(bytes.toString()) };
@@ -21,7 +21,7 @@ export function parseJsonBody(isJson: boolean, bytes: Buffer): Outcome<unknown> 
   }
 }
 
-/** Whether a content type is `application/json`, with or without parameters. */
+/** Whether a `Content-Type` header is `application/json`, with or without parameters. */
 export function isJsonMediaType(contentType: string): boolean {
   if (contentType === 'application/json') return true;
   const semicolon = contentType.indexOf(';');
@@ -29,8 +29,8 @@ export function isJsonMediaType(contentType: string): boolean {
 }
 
 /**
- * Parses a list header such as `Accept`. Returns its items in lower case with their weights (RFC 9110, 12.4.2). A header that is longer
- * than any browser sends is ignored, because parsing it would take longer than the response.
+ * Parses a request header with a weighted list, such as `Accept`. Returns the items in lower case with their weights (RFC 9110, 12.4.2).
+ * Returns an empty map for a header that is longer than the headers of browsers, because parsing a long header would be expensive.
  */
 export function parseWeightedList(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
@@ -50,13 +50,16 @@ function parseWeight(parameters: readonly string[]): number {
   return 1;
 }
 
-/** Whether an `Accept` header prefers JSON to HTML. HTML is the default (docs/contract.md#embed-code). */
+/** Whether an `Accept` header prefers JSON to HTML. Returns false if both are equally acceptable (docs/contract.md#embed-code). */
 export function prefersJson(accept: string): boolean {
   const weights = parseWeightedList(accept);
   return (weights.get('application/json') ?? 0) > (weights.get('text/html') ?? 0);
 }
 
-/** Whether the request is a prefetch, which a browser sends before a person opens the link. Browsers use one of three headers. */
+/**
+ * Whether the request is a prefetch, which a browser sends before a person opens the link. Each browser marks prefetches in one of 3
+ * headers.
+ */
 export function isPrefetch(context: RequestContext): boolean {
   return (
     isPrefetchPurpose(context.header('sec-purpose')) ||
@@ -65,7 +68,10 @@ export function isPrefetch(context: RequestContext): boolean {
   );
 }
 
-/** Headers of the 503 reply to a prefetch. A successful reply would count as a view or click. The browser repeats the request later. */
+/**
+ * Headers of the 503 reply to a prefetch. A successful reply would count as a view or click. The browser sends the request again when the
+ * person opens the link.
+ */
 export const retryLaterHeaders = formatHeaders({
   'Cache-Control': 'no-store',
   'Retry-After': String(bounds.retryAfterSeconds),

@@ -2,7 +2,7 @@ import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, type HeaderText } from '../engines/response-head.ts';
 import { errorReply } from './replies.ts';
 
-/** Route names of the public listener in metrics. `other` is the name for requests that no route handled. */
+/** Names of the public listener's routes in metrics. `other` is the name for requests that match no route. */
 export const publicRouteNames = [
   'other',
   'session',
@@ -19,7 +19,7 @@ export const publicRouteNames = [
   'reference',
 ] as const;
 
-/** Route names of both listeners in logs. `RequestContext.routeIndex` is an index in this list. */
+/** Names of the routes of both listeners in logs. `RequestContext.routeIndex` is an index in this list. */
 export const allRouteNames = [
   ...publicRouteNames,
   'healthz',
@@ -36,7 +36,7 @@ export function routeIndexOf(name: RouteName): number {
   return allRouteNames.indexOf(name);
 }
 
-/** The allowed methods of a path. GET includes HEAD, and every path also accepts OPTIONS. */
+/** HTTP methods that a path allows. A path that allows GET also allows HEAD, and every path allows OPTIONS. */
 export interface AllowedMethods {
   readonly names: readonly string[];
   /** Value of the `Allow` header. */
@@ -55,7 +55,7 @@ export function checkMethod({ method }: RequestContext, allowed: AllowedMethods)
   return method === 'OPTIONS' ? 'options' : 'not_allowed';
 }
 
-/** Wraps a handler, which then receives only requests with an allowed method. OPTIONS gets 204, any other method gets 405. */
+/** Returns a handler that calls `handler` only for the allowed methods. Replies 204 to OPTIONS, and 405 to any other method. */
 export function withMethods(allowed: AllowedMethods, handler: Handler): Handler {
   return (context) => {
     const check = checkMethod(context, allowed);
@@ -75,7 +75,7 @@ export function replyMethodNotAllowed(
 
 const readMethods = allowMethods('GET');
 
-/** Wraps the handler of a path that allows only GET and HEAD. */
+/** Returns a handler that calls `handler` only for GET and HEAD. Replies 204 to OPTIONS, and 405 to any other method. */
 export function readOnly(handler: Handler): Handler {
   return withMethods(readMethods, handler);
 }

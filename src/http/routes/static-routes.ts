@@ -9,12 +9,12 @@ import { errorReply } from './replies.ts';
 import { parseWeightedList } from './request-parsing.ts';
 import { readOnly, routeIndexOf } from './routing.ts';
 
-/** A file in memory, in one encoding. */
+/** A file in memory with one content encoding, such as gzip. */
 interface StaticFile {
   readonly bytes: Uint8Array;
-  /** Hash of the unencoded content, in hexadecimal. */
+  /** Hash of the uncompressed content, in hexadecimal. */
   readonly hash: string;
-  /** Entity tag, which differs between the encodings of the same content (RFC 9110, 8.8.3). */
+  /** Entity tag (RFC 9110, 8.8.3). Different encodings of the same content have different entity tags. */
   readonly etag: string;
   readonly headers: HeaderText;
 }
@@ -25,8 +25,8 @@ const immutableCacheHeaders = formatHeaders({
 const shortCacheHeaders = formatHeaders({ 'Cache-Control': `public, max-age=${bounds.staticMaxAgeSeconds}` });
 
 /**
- * Replies with a file, or with 304 if the client's copy is current. If `version` is the hash of the file, caches may store the response
- * for a year, otherwise for a few minutes.
+ * Replies with a file, or with 304 if the client already has the current file. If `version` is the hash of the file, caches may store the
+ * response for a year, otherwise for a few minutes.
  *
  * @param version the query parameter `v`
  * @param ifNoneMatch the request header `If-None-Match`; empty if absent
@@ -44,7 +44,7 @@ function sendStaticFile(
   else context.reply({ status: 200, headers, body: bytes });
 }
 
-/** Whether an `If-None-Match` header lists the entity tag (RFC 9110, 13.1.2). Returns false if it is longer than any browser sends. */
+/** Whether an `If-None-Match` header lists the entity tag (RFC 9110, 13.1.2). Returns false for a header that exceeds the length limit. */
 function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '' || ifNoneMatch.length > bounds.headerListCharactersMax) return false;
   return ifNoneMatch.split(',').some((item) => {
@@ -53,11 +53,14 @@ function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   });
 }
 
-/** The parts of a request that determine encoding and caching. They are read before any await, while the headers are available. */
+/**
+ * The request headers and parameters that determine the encoding and caching of a file. These values must be read before any await,
+ * because the request headers are not available later.
+ */
 interface FileRequest {
   readonly encodings: ReadonlyMap<string, number>;
   readonly ifNoneMatch: string;
-  /** Value of the query parameter `v`, a content hash. */
+  /** Value of the query parameter `v`: the hash of the requested content. */
   readonly version: string | undefined;
 }
 
@@ -86,7 +89,7 @@ export function createFileSender(
     { bytes, hash, etag: `"${hash}-${name}"`, headers: headers + formatHeader('Content-Encoding', name) },
   ];
   const unencoded: StaticFile = { bytes: plain, hash, etag: `"${hash}"`, headers };
-  // The smallest encoding comes first.
+  // Sorted by size: Brotli is smaller than gzip.
   const files = [encoded('br', brotli), encoded('gzip', gzip)];
   return (context, { encodings, ifNoneMatch, version }) => {
     const [, file] = files.find(([name]) => (encodings.get(name) ?? 0) > 0) ?? [null, unencoded];
@@ -94,11 +97,11 @@ export function createFileSender(
   };
 }
 
-/** A file of the API documentation. */
+/** Description of a file of the API documentation. */
 export interface DocsFile {
   readonly path: string;
   readonly kind: 'document' | 'page' | 'script' | 'style';
-  /** Loads the file. Called at the first request, and again only if loading failed. */
+  /** Loads the file. Called at the first request, and again if the previous call failed. */
   readonly load: () => Promise<CompressedFile>;
 }
 
@@ -106,11 +109,11 @@ const docsRouteIndex = routeIndexOf('reference');
 const varyHeaders = { Vary: 'Accept-Encoding' };
 
 const headersByKind: Readonly<Record<DocsFile['kind'], HeaderText>> = {
-  // Every origin may read the document, so that editors and viewers on other hosts can load it.
+  // Allows all origins to read the OpenAPI document, so that API editors and viewers on other hosts can load it.
   document: formatHeaders({ 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*', ...varyHeaders }),
   page: formatHeaders({
     'Content-Type': 'text/html; charset=utf-8',
-    // The style sheet of Swagger UI contains images as data URLs.
+    // `img-src data:` is needed because the style sheet of Swagger UI contains images as data URLs.
     'Content-Security-Policy':
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     'Referrer-Policy': 'no-referrer',
@@ -120,7 +123,10 @@ const headersByKind: Readonly<Record<DocsFile['kind'], HeaderText>> = {
   style: formatHeaders({ 'Content-Type': 'text/css; charset=utf-8', ...varyHeaders }),
 };
 
-/** Creates the handlers of the API documentation by path, which need no key. A page's path with a trailing slash redirects to the page. */
+/**
+ * Creates the handlers of the API documentation, by path. The documentation needs no API key. The path of a page with a trailing slash
+ * redirects to the page.
+ */
 export function docsRoutes(files: readonly DocsFile[]): ReadonlyMap<string, Handler> {
   const pages = files.filter(({ kind }) => kind === 'page');
   return new Map([
@@ -137,7 +143,7 @@ function docsHandler(handler: Handler): Handler {
   };
 }
 
-/** Creates a redirect to the path without its trailing slash. The redirect URL is relative, because a proxy may add a path prefix. */
+/** Creates a handler that redirects to the path without the trailing slash. The URL is relative, because a proxy may add a path prefix. */
 function redirectFromTrailingSlash(path: string): Handler {
   const headers = formatHeaders({
     Location: `../${path.slice(path.lastIndexOf('/') + 1)}`,
@@ -156,26 +162,29 @@ function fileHandler({ kind, load }: DocsFile): Handler {
 }
 
 export interface LogoSource {
-  /** Returns the logo with this file name and hash. If there is none, returns the current logo with this file name, or null. */
+  /**
+   * Returns the logo with this file name and content hash. If no logo has this hash, returns the current logo with this file name. Returns
+   * null for an unknown file name.
+   */
   find(file: string, hash: string | undefined): Logo | null;
 }
 
-/** Path prefix of logo URLs. The file name of the logo follows it. */
+/** Path of logo URLs, up to the file name of the logo. */
 export const logoPathPrefix = '/cdn/';
 
 const logoParameters = ['v'] as const;
 const logoHeaders = formatHeaders({
   'Content-Type': 'image/svg+xml',
-  // Every partner page may show logos, even a page that blocks other cross-origin resources.
+  // Allows every partner page to show logos, even a page that blocks other cross-origin resources.
   'Cross-Origin-Resource-Policy': 'cross-origin',
-  // An SVG that is opened by itself is a document. This policy blocks its scripts and all resources that it loads.
+  // For an SVG logo that is opened as a document, this policy blocks scripts and external resources.
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 });
 
 const logoPathCharactersMax = logoPathPrefix.length + bounds.logoFileNameCharactersMax;
 
 /**
- * Creates the handler of the logo host, `/cdn/<file>?v=<hash>`. It finds logos in memory by file name and reads no file from disk.
+ * Creates the handler of the logo host, `/cdn/<file>?v=<hash>`. The handler finds logos in memory by file name and never reads from disk.
  */
 export function logoRoute(logos: LogoSource): Handler {
   return (context) => {

@@ -32,10 +32,10 @@ import {
 } from './routing.ts';
 import { createFileSender, readFileRequest } from './static-routes.ts';
 
-/** Query parameters of the widget page and of the requests of the widget script (docs/contract.md#embed-code). */
+/** Names of the query parameters of the widget page and of the widget script's requests (docs/contract.md#embed-code). */
 const widgetLinkParameters = ['sub', 'token', 'sort', 'max_offers', 'load'] as const;
 
-/** The query parameters as sent; undefined where absent. */
+/** Query parameters of a widget request, not yet validated; undefined where absent. */
 export type WidgetLinkParameters = Partial<Record<(typeof widgetLinkParameters)[number], string>>;
 
 const scriptHeaders = formatHeaders({
@@ -46,23 +46,23 @@ const scriptHeaders = formatHeaders({
 });
 
 interface WidgetApiDeps extends VerifyWidgetLinkDeps, ShowOffersDeps, RecordWidgetEventsDeps {
-  /** Start of each click URL, up to the sub_id, escaped as in a JSON string. */
+  /** Start of each click URL, up to the sub_id, escaped for a JSON string. */
   readonly clickUrlPrefixJson: string;
 }
 
 const offersMethods = allowMethods('GET');
 const eventsMethods = allowMethods('POST');
 
-/** A request of a widget with a live session, from a page that may show the widget. */
+/** A request of the widget script that passed all checks of `checkWidgetRequest`. */
 interface CheckedWidgetRequest {
   readonly session: Session;
   readonly expiresMs: number;
   readonly parameters: WidgetLinkParameters & { readonly sub: string };
-  /** CORS headers that allow the page to read the response. */
+  /** CORS headers that allow the requesting page to read the response. */
   readonly cors: HeaderText;
 }
 
-/** Handles `GET /w/offers`. A prefetch gets 503, because a response with offers counts as a view (docs/contract.md#widget-views). */
+/** Handles `GET /w/offers`. Replies 503 to a prefetch, because a response with offers counts as a view (docs/contract.md#widget-views). */
 function handleOffers(deps: WidgetApiDeps, context: RequestContext): void | Promise<void> {
   const prefetch = isPrefetch(context);
   const request = checkWidgetRequest(deps, context, offersMethods);
@@ -89,7 +89,7 @@ function handleEvents(deps: WidgetApiDeps, context: RequestContext): void {
   if (request === null) return;
   const { session, parameters, cors } = request;
   context.readBody(async (bytes) => {
-    // The widget sends events as plain text, because with JSON the browser would send a preflight request first.
+    // Accepts any content type. The widget sends events as plain text, because browsers send a preflight request before JSON requests.
     const body = parseJsonBody(true, bytes);
     const outcome = body.ok ? await recordWidgetEvents(deps, session, parameters.sub, body.value) : body;
     if (outcome.ok) context.reply({ status: 204, headers: cors, body: '' });
@@ -98,8 +98,9 @@ function handleEvents(deps: WidgetApiDeps, context: RequestContext): void {
 }
 
 /**
- * Checks a request of the widget script, from the iframe page or from a partner's page. Returns null if it replied to OPTIONS or with an
- * error. Pages of any origin can read an error, so that the script can report the problem. Order of the checks:
+ * Checks a request of the widget script, which runs in the iframe page or in a partner's page. Returns null if this function has already
+ * replied, with an error or to OPTIONS. Pages of all origins can read an error, so that the script can report the problem. Order of the
+ * checks:
  *
  *     method -> link -> origin -> session -> rate limit of the session
  */
@@ -126,7 +127,7 @@ function checkWidgetRequest(
   if (link === null) return refuse({ code: 'SUB_ID_NOT_FOUND' });
 
   const allowedOrigin = link.policy.corsOriginFor(origin);
-  // A page with an opaque origin gets no offers but may report events, because its token proves that it shows the widget.
+  // A page with an opaque origin (`Origin: null`) gets no offers but may report events, because only a page with the widget has the token.
   if (allowedOrigin === null && !(methods === eventsMethods && origin === 'null')) {
     return refuse({ code: 'ORIGIN_NOT_ALLOWED' });
   }
@@ -145,7 +146,7 @@ function checkWidgetRequest(
   return { session, expiresMs: link.expiresMs, parameters: { ...query.values, sub }, cors };
 }
 
-/** Sends an error response. A 429 contains `X-RateLimit-Reset`, as in the API (docs/contract.md#limit-headers). */
+/** Sends an error response. A 429 response contains `X-RateLimit-Reset`, as in the API (docs/contract.md#limit-headers). */
 function sendWidgetError(
   { clock }: WidgetApiDeps,
   context: RequestContext,
@@ -171,13 +172,13 @@ export const widgetPath = '/w';
 const pageHeaders = formatHeaders({
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
-  // The page URL contains the token, which other hosts must not see. `no-referrer` would remove the origin that beacons need.
+  // Other hosts must not see the token in the page URL. `no-referrer` would also hide the `Origin` that beacons need.
   'Referrer-Policy': 'same-origin',
   'X-Robots-Tag': 'noindex',
 });
 const noticePageCsp = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/** Creates the handler of the widget host. `/w` is the iframe page; its script, offers and events have paths below `/w`. */
+/** Creates the handler of the widget host: `/w` (iframe page), `/w/widget.js`, `/w/offers` and `/w/events`. */
 export function widgetRoutes(deps: WidgetRoutesDeps): Handler {
   const page = readOnly(widgetPage(deps));
   const sendScript = createFileSender(deps.script, scriptHeaders);

@@ -1,4 +1,4 @@
-/** A style sheet, which the build replaces with its minified text. */
+/** Type of a CSS import. The build replaces the import with the minified text of the style sheet. */
 declare module '*.css' {
   const text: string;
   export default text;

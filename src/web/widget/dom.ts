@@ -1,4 +1,4 @@
-/** Creates an element. Strings become text nodes and never markup; children and attributes that are null are omitted. */
+/** Creates an HTML element. Strings become text nodes, never markup. Omits attributes and children that are null. */
 export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Readonly<Record<string, string | null>> = {},
@@ -10,7 +10,7 @@ export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Parses a URL. Returns null for anything except http and https URLs, for example for `javascript:` and `data:` URLs. */
+/** Parses an http or https URL. Returns null for an invalid URL and for other schemes, such as `javascript:` and `data:`. */
 export function parseWebUrl(text: unknown): string | null {
   if (typeof text !== 'string') return null;
   try {

@@ -1,16 +1,16 @@
-/** A message that the widget shows instead of offers. */
+/** Error message that the widget shows instead of offers. */
 interface ErrorMessage {
   readonly title: string;
   readonly advice: string;
   readonly canRetry: boolean;
-  /** Console message that tells the partner what to change; null if the partner need not change anything. */
+  /** Console message that tells the partner how to fix the integration; null if the partner cannot fix the error. */
   readonly partnerHint: string | null;
 }
 
 const cannotShow = 'Offers cannot be shown here';
 
 /**
- * Returns the message for an error.
+ * Returns the message that the widget shows for an error code.
  *
  * @param code an error code of the API, or `UNREACHABLE`
  * @param origin origin of the page that contains the widget

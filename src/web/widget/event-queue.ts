@@ -17,7 +17,8 @@ interface WidgetEvent {
 
 /**
  * Sends the events of one widget load to the server in batches. A failed batch is sent again with the same event IDs, so the server counts
- * each event once. When the visitor leaves or hides the page, or another widget replaces this one, all pending events are sent as beacons.
+ * each event once. All pending events are sent as beacons when the visitor leaves or hides the page, or when another widget replaces the
+ * current widget.
  */
 export class EventQueue {
   readonly #address: string;
@@ -29,7 +30,7 @@ export class EventQueue {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sending = false;
 
-  /** @param address URL to which the events are sent by POST */
+  /** @param address URL to which the queue sends events by POST */
   constructor(address: string, load: string, endSignal: AbortSignal) {
     this.#address = address;
     this.#load = load;
@@ -46,14 +47,14 @@ export class EventQueue {
   }
 
   enqueue(type: WidgetEventType, offerId?: string): void {
-    // Event IDs must be unique within the session, which may have several widget loads.
+    // Adds the load ID, because event IDs must be unique in a session, and a session may have several widget loads.
     const event_id = `${this.#load}-${++this.#lastEventNumber}`;
     this.#pendingEvents.push(offerId === undefined ? { event_id, type } : { event_id, type, svc_offer_id: offerId });
     this.#dropOldest();
     this.#scheduleSend(limits.eventBatchDelayMs);
   }
 
-  /** Sends the pending events immediately, because the visitor may leave the page next. */
+  /** Sends the pending events without waiting for more events, because the visitor may be about to leave the page. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -86,13 +87,16 @@ export class EventQueue {
       this.#scheduleSend(retryDelayMs || limits.eventRetryDelayMs * 2 ** (this.#consecutiveFailures - 1));
   }
 
-  /** Sends a batch. Returns null if no retry is needed, otherwise the delay before the retry (0 if the server requests none). */
+  /**
+   * Sends a batch of events. Returns null if no retry is needed, and otherwise the delay before the retry in milliseconds. The delay is
+   * 0 if the response has no `Retry-After` header.
+   */
   async #postBatch(batch: readonly WidgetEvent[]): Promise<number | null> {
     try {
       const response = await fetch(this.#address, {
         method: 'POST',
         body: this.#bodyOf(batch),
-        // The browser sends no preflight request for plain text.
+        // Sends plain text, because browsers send no preflight request for this content type.
         headers: { 'Content-Type': 'text/plain' },
         keepalive: true,
         credentials: 'omit',
@@ -111,7 +115,7 @@ export class EventQueue {
     while (this.#pendingEvents.length > 0) {
       const batch = this.#pendingEvents.splice(0, limits.eventsPerBatchMax);
       if (navigator.sendBeacon(this.#address, this.#bodyOf(batch))) continue;
-      // The browser's beacon quota is used up. If the visitor returns to the page, the next event sends these events too.
+      // `sendBeacon` failed because the browser limits the size of queued beacons. The events are sent together with the next event.
       this.#pendingEvents.unshift(...batch);
       return;
     }

@@ -1,9 +1,9 @@
 import { limits } from './limits.ts';
 
 /**
- * Calls back when the shown offers expire. Visitors' clocks can be wrong, so the lifetime is calculated from the server's timestamps and
- * compared with the time since the response arrived. The check runs at the end of the lifetime and when the visitor returns to the page,
- * because timers do not run while a machine sleeps or a page is suspended.
+ * Calls `onExpired` when the shown offers expire. Visitors' clocks can be wrong, so the timer calculates the lifetime of the offers from
+ * server timestamps and compares the lifetime with the time since the response arrived. The timer also checks the expiry when the visitor
+ * returns to the page, because `setTimeout` does not run while a machine sleeps or a page is suspended.
  */
 export class ExpiryTimer {
   readonly #onExpired: () => void;
@@ -19,7 +19,7 @@ export class ExpiryTimer {
     ended.addEventListener('abort', () => this.stop());
   }
 
-  /** Restarts the timer with the server timestamps of a response (ISO 8601). */
+  /** Starts or restarts the timer. The arguments are server timestamps (ISO 8601) of a response with offers. */
   start(generatedAt: string, expiresAt: string): void {
     const lifetimeMs = Date.parse(expiresAt) - Date.parse(generatedAt);
     this.#lifetimeMs = Number.isNaN(lifetimeMs) ? Number.POSITIVE_INFINITY : lifetimeMs;
@@ -36,7 +36,8 @@ export class ExpiryTimer {
   #check(): void {
     clearTimeout(this.#timer);
     if (this.#lifetimeMs === Number.POSITIVE_INFINITY) return;
-    // In some browsers `performance.now` stops while the machine sleeps. `Date.now` can be set back. The larger value is used.
+    // Uses the larger result of both clocks. In some browsers, `performance.now` stops while the machine sleeps. `Date.now` can be set
+    // back.
     const elapsedMs = Math.max(performance.now() - this.#startedMs, Date.now() - this.#startedWallMs);
     const remainingMs = this.#lifetimeMs - elapsedMs;
     if (remainingMs > 0) {

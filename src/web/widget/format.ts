@@ -1,7 +1,7 @@
-/** Acronyms in feature tags, by their lower-case form. */
+/** Spelling of acronyms in feature tags. The keys are the acronyms in lower case. */
 const acronyms: Readonly<Record<string, string>> = { apr: 'APR', ach: 'ACH', us: 'US', ssn: 'SSN' };
 
-/** Formats a feature tag: `no_origination_fee` becomes `No origination fee`. Catalogs may contain any tag. */
+/** Formats a feature tag for display: `no_origination_fee` becomes `No origination fee`. Catalogs may contain arbitrary tags. */
 export function formatFeature(tag: string): string {
   const words = tag.split(/[_\s]+/).filter((word) => word !== '');
   const text = words.map((word) => acronyms[word] ?? word).join(' ');
@@ -15,24 +15,24 @@ const wholeDollarFormat = new Intl.NumberFormat('en-US', {
 });
 const centFormat = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 
-/** Formats whole USD: `$10,000`. */
+/** Formats an amount in USD without cents: `$10,000`. */
 export function formatDollars(amount: number): string {
   return wholeDollarFormat.format(amount);
 }
 
-/** Formats USD and cents: `$341.48`. */
+/** Formats an amount in USD with cents: `$341.48`. */
 export function formatDollarsAndCents(amount: number): string {
   return centFormat.format(amount);
 }
 
-/** Formats loan terms in months: `24, 36 or 48 months`. */
+/** Formats a list of loan terms in months: `24, 36 or 48 months`. */
 export function formatMonths(terms: readonly number[]): string {
   const last = terms.at(-1);
   if (last === undefined) return '';
   return `${terms.length > 1 ? `${terms.slice(0, -1).join(', ')} or ` : ''}${last} months`;
 }
 
-/** Formats a rate with two decimals: `17.59%`. */
+/** Formats a rate in percent with two decimals: `17.59%`. */
 export function formatPercent(rate: number): string {
   return `${rate.toFixed(2)}%`;
 }

@@ -1,9 +1,12 @@
-/** Logs a problem that the developer of the page must fix. */
+/** Logs an integration error to the browser console. The developer of the partner's page must fix the error. */
 export function reportIntegrationError(message: string): void {
   console.error(`Offers widget: ${message}`);
 }
 
-/** Calls `use` with the element that matches the selector, now or once the document is loaded. Logs an error if there is no element. */
+/**
+ * Calls `use` with the element that matches the selector, immediately or when the document has loaded. Logs an error if no element
+ * matches.
+ */
 export function whenContainerExists(selector: string, use: (container: Element) => void): void {
   const container = findContainer(selector);
   if (container !== null) use(container);
@@ -24,16 +27,19 @@ function findContainer(selector: string): Element | null {
   }
 }
 
-/** Calls `begin` when the visitor sees the page. A prerendered page that the visitor never opens must not count as a view. */
+/**
+ * Calls `begin` when the page is shown, immediately or after prerendering, because a prerendered page that the visitor never opens must not
+ * count as a view.
+ */
 export function whenNotPrerendering(begin: () => void): void {
-  // `prerendering` is not part of the DOM types, and some browsers do not support it.
+  // TypeScript's DOM types lack `document.prerendering`, and some browsers do not support this property.
   if ((document as { readonly prerendering?: boolean }).prerendering !== true) begin();
   else document.addEventListener('prerenderingchange', begin, { once: true });
 }
 
 /**
- * Posts the height of the content to the page around the iframe, now and after each change (docs/widget.md). Every page may receive the
- * height, because it contains no information about the visitor.
+ * Posts the height of the content to the page that contains the iframe, immediately and after each change (docs/widget.md). The message is
+ * sent to any origin, because the height contains no information about the visitor.
  */
 export function reportHeight(content: Element): void {
   new ResizeObserver(() => {

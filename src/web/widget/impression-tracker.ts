@@ -1,6 +1,6 @@
 import { limits } from './limits.ts';
 
-/** Reports each offer once, after half of its card has been visible for a second while the page was in the foreground. */
+/** Reports each offer as seen, once, after half of its card was visible for one second while the page was in the foreground. */
 export class ImpressionTracker {
   readonly #onSeen: (offerId: string) => void;
   readonly #offerIdByCard = new Map<Element, string>();
@@ -24,7 +24,7 @@ export class ImpressionTracker {
     ended.addEventListener('abort', () => this.observeCards(new Map()));
   }
 
-  /** Replaces the observed cards. The values of the map are offer IDs. */
+  /** Replaces the observed cards. The map contains the offer ID of each card. */
   observeCards(cards: ReadonlyMap<Element, string>): void {
     this.#observer.disconnect();
     for (const card of this.#visibleCards) this.#stopTimer(card);

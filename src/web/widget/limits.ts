@@ -1,36 +1,36 @@
-/** Limits of the widget in the browser. A test compares the limits that depend on the server with `src/bounds.ts`. */
+/** Limits of the widget script. A test compares the limits that depend on the server with `src/bounds.ts`. */
 export const limits = {
-  /** Maximum time for a request for offers, including its retries. */
+  /** Maximum time in milliseconds for fetching offers, including retries. */
   offersTimeoutMs: 10_000,
   attemptsMax: 3,
-  /** Delay before the second attempt if the server requests none. The delay before the third attempt is twice as long. */
+  /** Delay before the second attempt to fetch offers, unless the server sends `Retry-After`. The delay doubles before the third attempt. */
   retryDelayMs: 500,
-  /** Maximum delay that a Retry-After header can set. A longer delay is reduced to this value. */
+  /** Maximum value that the widget accepts from a Retry-After header. A longer delay is reduced to this value. */
   retryAfterMsMax: 120_000,
   offersDefault: 5,
   offersMax: 20,
-  /** Maximum number of placeholder cards. They fill a window and are rarely more than the offers that replace them. */
+  /** Maximum number of placeholder cards. Five cards fill a window, and usually at least as many offers replace the cards. */
   placeholderCardsMax: 5,
-  /** Maximum number of feature tags on a card. The details list all tags. */
+  /** Maximum number of feature tags on an offer card. The details section of the card lists all tags. */
   tagsShownMax: 3,
-  /** Time for which an event waits for further events of its batch. */
+  /** Time in milliseconds for which the first event of a batch waits for further events. */
   eventBatchDelayMs: 1_000,
   eventsPerBatchMax: 50,
-  /** Maximum number of unsent events. Above this limit, the oldest events are dropped. */
+  /** Maximum number of unsent events. If the limit is exceeded, the oldest events are dropped. */
   pendingEventsMax: 200,
   eventTimeoutMs: 10_000,
-  /** Number of consecutive failures after which a batch is sent again only with the next event or when the visitor leaves the page. */
+  /** Number of consecutive failures after which the widget stops retrying until the next event or until the visitor leaves the page. */
   eventFailuresMax: 4,
-  /** Delay after the first failure if the server requests none. The delay doubles after each further failure. */
+  /** Delay after the first failed batch, unless the server sends `Retry-After`. The delay doubles after each further failure. */
   eventRetryDelayMs: 2_000,
-  /** Visible part of a card that counts as an impression if it is visible for `impressionDurationMs`. */
+  /** Part of a card that must be visible for `impressionDurationMs` to count as an impression. */
   impressionRatio: 0.5,
   impressionDurationMs: 1_000,
-  /** Maximum delay of `setTimeout`. A timer with a longer delay would fire immediately. */
+  /** Maximum delay of `setTimeout` in milliseconds. A timer with a longer delay fires immediately. */
   timerMsMax: 2 ** 31 - 1,
 } as const;
 
-/** Parses a Retry-After header in seconds. Returns milliseconds, or null if it is absent or not a number. */
+/** Parses a Retry-After header in seconds. Returns milliseconds, or null if the header is absent or not a number. */
 export function parseRetryAfterMs(header: string | null): number | null {
   if (header === null || !/^\d{1,6}$/.test(header)) return null;
   return Math.min(Number(header) * 1_000, limits.retryAfterMsMax);

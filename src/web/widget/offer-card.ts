@@ -5,7 +5,7 @@ import type { Offer } from './offers-client.ts';
 
 const starsMax = 5;
 
-/** Creates a star rating that consists of stars and of text. */
+/** Creates the star rating of an offer as star symbols and as text. */
 function createStars(rating: number): HTMLElement {
   const row = '★'.repeat(starsMax);
   const filled = createElement('span', { class: 'stars-filled' }, row);
@@ -23,7 +23,7 @@ function createStars(rating: number): HTMLElement {
   );
 }
 
-/** Creates a box of fixed size with the lender's logo, or with the lender's initial if the logo fails to load. */
+/** Creates a box of fixed size with the lender's logo, or with the lender's initial if the logo cannot be loaded. */
 function createLogo(lender: string, logoUrl: string): HTMLElement {
   const initial = createElement('span', { 'aria-hidden': 'true' }, lender.charAt(0).toUpperCase());
   const box = createElement('span', { class: 'logo' }, initial);
@@ -36,7 +36,7 @@ function createLogo(lender: string, logoUrl: string): HTMLElement {
   return box;
 }
 
-/** Creates a placeholder with the usual height of an offer, so that the layout does not shift when the offers are loaded. */
+/** Creates a placeholder card with the usual height of an offer card, so that the layout does not shift when the offers are loaded. */
 export function createPlaceholderCard(): HTMLElement {
   return createElement(
     'li',
@@ -52,7 +52,10 @@ interface CardEvents {
   readonly clicked: (offerId: string) => void;
 }
 
-/** Creates the card of one offer. Amount, term and APR range must follow the payment (Regulation Z, 12 CFR 1026.24(d)). */
+/**
+ * Creates the card of one offer. The card must show the loan amount, term and APR range after the monthly payment (Regulation Z, 12 CFR
+ * 1026.24(d)).
+ */
 export function createOfferCard(
   offer: Offer,
   link: string,
@@ -74,7 +77,7 @@ export function createOfferCard(
   );
   const reportClick = () => events.clicked(offer.svc_offer_id);
   go.addEventListener('click', reportClick);
-  // The middle mouse button opens a tab without a `click` event.
+  // Handles clicks with the middle mouse button, which open a tab without a `click` event.
   go.addEventListener('auxclick', (event) => event.button === 1 && reportClick());
 
   const details = createElement(

@@ -1,14 +1,14 @@
 import { limits, parseRetryAfterMs } from './limits.ts';
 import type { Settings, SortOrder } from './settings.ts';
 
-/** An offer of the response (docs/contract.md#offers). Amounts are in USD and rates in percent. */
+/** An offer in the response of the server (docs/contract.md#offers). Amounts are in USD, rates in percent. */
 export interface Offer {
   readonly svc_offer_id: string;
   readonly lender_name: string;
   readonly logo_url: string;
   readonly apr_range: NumberRange;
   readonly monthly_payment_estimate: number;
-  /** Loan term of the shown monthly payment, in months. */
+  /** Loan term in months for which the monthly payment is estimated. */
   readonly payment_term_months: number;
   readonly loan_amount_range: NumberRange;
   readonly svc_star_rating: number;
@@ -26,10 +26,10 @@ interface NumberRange {
 export interface OffersResponse {
   readonly offers: readonly Offer[];
   readonly total_offers: number;
-  /** Requested loan amount in USD. All payments are calculated for this amount. */
+  /** Requested loan amount in USD. All monthly payments are calculated for this amount. */
   readonly loan_amount: number;
   readonly disclosure: string;
-  /** Time of the response by the server's clock (ISO 8601). */
+  /** Time of the response according to the server's clock (ISO 8601). */
   readonly generated_at: string;
   readonly expires_at: string;
 }
@@ -48,12 +48,12 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Result of a request for offers. `code` is an error code of the API, or `UNREACHABLE` if there was no valid response. */
+/** Result of fetching offers. `code` is an error code of the API, or `UNREACHABLE` if no valid response arrived. */
 type OffersResult =
   | { readonly ok: true; readonly envelope: OffersResponse }
   | { readonly ok: false; readonly code: string; readonly waitMs: number };
 
-/** Fetches the offers of one widget load. */
+/** HTTP client that fetches the offers of one widget load. */
 export class OffersClient {
   readonly #settings: Settings;
   readonly #load: string;
@@ -66,8 +66,9 @@ export class OffersClient {
   }
 
   /**
-   * Fetches the offers in a sort order, and retries temporary errors within `limits.offersTimeoutMs`. Returns null if a later call or the
-   * end of the widget cancelled the request. All attempts contain the same load ID, so that at most one of them counts as a view.
+   * Fetches the offers in a sort order, and retries temporary errors within 10 seconds (`offersTimeoutMs`). Returns null if the request was
+   * cancelled by a later call or because the widget was replaced. All attempts contain the same load ID, so the server counts at most one
+   * view.
    */
   async fetchOffers(sort: SortOrder): Promise<OffersResult | null> {
     this.#abortController?.abort();
@@ -91,7 +92,7 @@ export class OffersClient {
       const result = await this.#fetchOnce(sort, signal);
       if (result.ok || !isRetryable(result.code) || attempt === limits.attemptsMax || signal.aborted) return result;
       const waitMs = result.waitMs || limits.retryDelayMs * 2 ** (attempt - 1);
-      // The widget shows a countdown instead of a long wait.
+      // Does not retry after a long delay, because the widget shows a retry button with a countdown instead.
       if (waitMs > limits.offersTimeoutMs / 4) return result;
       await sleep(waitMs, signal);
       if (signal.aborted) return result;

@@ -11,18 +11,21 @@ import { type Offer, OffersClient, type OffersResponse } from './offers-client.t
 import { type Settings, type SortOrder, sortLabels } from './settings.ts';
 import { WidgetView } from './widget-view.ts';
 
-/** Returns a random ID of a widget load: 16 lower-case hex digits. */
+/** Returns a new random load ID of 16 lower-case hex digits. */
 function newLoadId(): string {
   return crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(16).padStart(16, '0');
 }
 
-/** Name of the DOM event on the container that stops the previous widget. Script elements on one page share no other state. */
+/**
+ * Name of the DOM event by which a new widget stops the previous widget in the same container. Widgets on one page share no other
+ * state.
+ */
 const replacedEventName = 'svc-offers-replaced';
 
 /**
- * One load of the widget in one container, until another widget replaces it. The widget fetches offers once when it starts, and again
- * only when the borrower changes the sort order or retries. If the browser restores the page from its back-forward cache, the widget is
- * unchanged and counts no second view.
+ * A widget in one container of the page. The widget fetches offers when it starts, and again only when the borrower changes the sort order
+ * or retries. A new widget in the same container replaces the previous widget. If the browser restores the page from its back-forward
+ * cache, the widget does not fetch offers again, so the page does not count as a second view. The states of the widget:
  *
  *     placeholders ──> offers <──> reordering      if a reordering fails, the offers stay
  *         │  ▲            │
@@ -36,11 +39,11 @@ export class OffersWidget {
   readonly #impressions: ImpressionTracker;
   readonly #expiry: ExpiryTimer;
   readonly #view: WidgetView;
-  /** The sort order requested last. */
+  /** Sort order of the last request for offers. */
   #requestedSort: SortOrder;
-  /** The sort order of the shown offers; null while no offers are shown. */
+  /** Sort order of the shown offers; null while no offers are shown. */
   #shownSort: SortOrder | null = null;
-  /** Whether the widget shows no offers because the server was unreachable. */
+  /** Whether the widget shows an error message because the server was unreachable. */
   #isOffline = false;
 
   constructor(settings: Settings, container: Element) {
@@ -103,7 +106,7 @@ export class OffersWidget {
     this.#view.showMessage(title, advice, canRetry ? result.waitMs : null);
   }
 
-  /** Shows that the offers have expired. Logs no integration error, because the expiry is not a mistake of the partner. */
+  /** Shows the message for expired offers. Logs no integration error, because the partner cannot prevent the expiry. */
   #showExpired(): void {
     this.#clearOffers();
     const { title, advice } = errorMessageFor('SUB_ID_EXPIRED', location.origin);
@@ -147,7 +150,7 @@ export class OffersWidget {
     this.#expiry.start(envelope.generated_at, envelope.expires_at);
   }
 
-  /** Creates the card of an offer. Returns null for an offer with an invalid click URL. */
+  /** Creates the card of an offer, or returns null if the click URL of the offer is invalid. */
   #createCard(offer: Offer, amount: number): HTMLElement | null {
     const link = parseWebUrl(offer.click_url);
     if (link === null) return null;

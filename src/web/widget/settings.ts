@@ -1,6 +1,6 @@
 import { limits } from './limits.ts';
 
-/** Labels of the API's sort orders. */
+/** Display names of the API's sort orders. */
 export const sortLabels = {
   recommended: 'Recommended',
   lowest_apr: 'Lowest APR',
@@ -15,8 +15,8 @@ export function isSortOrder(name: string): name is SortOrder {
 }
 
 /**
- * Returns the selectable sort orders. `svc_revenue` serves the partner and not the borrower. It is selectable only if the partner's page
- * starts with it.
+ * Returns the sort orders that the borrower can select. The sort order `svc_revenue` benefits the partner instead of the borrower, so
+ * borrowers can select `svc_revenue` only if the partner configured this sort order as the initial one.
  */
 export function sortOrdersFor(first: SortOrder): readonly SortOrder[] {
   return first === 'svc_revenue'
@@ -32,12 +32,12 @@ export interface Settings {
   readonly base: string;
   readonly sub: string;
   readonly token: string;
-  /** CSS selector of the container element. */
+  /** CSS selector of the element in which the widget is mounted. */
   readonly mount: string;
   readonly sort: SortOrder;
-  /** Maximum number of offers; null for the server's default. */
+  /** Maximum number of offers to show; null for the default of the server. */
   readonly maxOffers: number | null;
-  /** Whether the page is the iframe page, which belongs to the widget host and contains only the widget. */
+  /** Whether the widget runs in the iframe page of the widget host, which contains only the widget. */
   readonly isFramePage: boolean;
   readonly theme: Theme;
 }
@@ -47,7 +47,7 @@ interface ScriptAttributes {
   readonly dataset: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns the settings of a script element, or a sentence that describes how to correct them. */
+/** Parses the settings in the attributes of the script element. Returns an error message for the partner if a setting is invalid. */
 export function readSettings({ src, dataset }: ScriptAttributes): Settings | string {
   const base = /^(https?:\/\/.+)\/widget\.js(?:[?#].*)?$/.exec(src)?.[1];
   if (base === undefined)

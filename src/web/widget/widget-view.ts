@@ -6,7 +6,10 @@ import controls from './styles/controls.css';
 import dark from './styles/dark.css';
 import shell from './styles/shell.css';
 
-/** Creates `CSSStyleSheet` objects. A page's Content-Security-Policy restricts only `<style>` elements and `style` attributes. */
+/**
+ * Creates the style sheets of the widget as `CSSStyleSheet` objects, because a Content-Security-Policy of the page may block `<style>`
+ * elements and `style` attributes.
+ */
 function createStyleSheets(theme: Theme): CSSStyleSheet[] {
   const sheets = [createStyleSheet(shell + controls + card)];
   if (theme !== 'light') sheets.push(createStyleSheet(dark, theme === 'auto' ? '(prefers-color-scheme: dark)' : 'all'));
@@ -46,7 +49,7 @@ class SortControl {
   }
 }
 
-/** Creates a retry button, which is enabled after a countdown of the delay that the server requested. */
+/** Creates a retry button, which shows a countdown of `waitMs` and is disabled until the countdown ends. */
 function createRetryButton(waitMs: number, onPressed: () => void): HTMLButtonElement {
   const button = createElement('button', { class: 'go', type: 'button' }, 'Try again');
   button.addEventListener('click', onPressed);
@@ -61,7 +64,7 @@ function createRetryButton(waitMs: number, onPressed: () => void): HTMLButtonEle
   return button;
 }
 
-/** Creates a message that replaces the offers. */
+/** Creates the element of a message that is shown instead of offers. */
 function createMessage(
   heading: 'h2' | 'h3',
   title: string,
@@ -77,7 +80,7 @@ function createMessage(
   );
 }
 
-/** Disclosure above the offers. It explains how offers are chosen and who pays for them. */
+/** Disclosure above the offers that explains how offers are chosen and that lenders pay for them. */
 class Disclosure {
   readonly node: HTMLElement;
   readonly #catalogText = createElement('p', { hidden: '' });
@@ -128,14 +131,14 @@ interface ViewEvents {
 }
 
 /**
- * DOM of the widget: a permanent frame (title, sort order, disclosure), and a body with placeholders, offers or a message. A shadow tree
- * separates its styles from the styles of the page. The tree is open, because a closed tree protects nothing and blocks accessibility
- * tools.
+ * DOM of the widget: a permanent frame (title, sort control, disclosure), and a body with placeholders, offers or a message. A shadow tree
+ * separates the styles of the widget from the styles of the page. The shadow tree is open, because a closed shadow tree gives no protection
+ * and blocks accessibility tools.
  */
 export class WidgetView {
-  /** Level of the heading of an offer or message, one below the title. An iframe page starts at the first level. */
+  /** Heading element of offers and messages, one level below the title. The title is `h1` in the iframe page and `h2` in other pages. */
   readonly partHeading: 'h2' | 'h3';
-  /** Element with the content of the widget, without the background of the iframe page. */
+  /** Element that contains the whole widget, except the background that fills the iframe page. */
   readonly frame: HTMLElement;
   readonly #events: ViewEvents;
   readonly #title: HTMLElement;
@@ -200,7 +203,7 @@ export class WidgetView {
     this.#replaceBody(createCardList(cards), false);
   }
 
-  /** Shows the previous offers again after a change of the sort order failed. */
+  /** Makes the previous offers active again after the new sort order could not be loaded. */
   restoreOffers(order: SortOrder, notice: string): void {
     this.#setStatusTexts('', notice);
     this.#sort.setOrder(order);
@@ -214,7 +217,7 @@ export class WidgetView {
     this.#replaceBody(createMessage(this.partHeading, title, advice, button), false);
   }
 
-  /** Shows or hides the parts of the frame that only apply to offers. */
+  /** Shows or hides the parts of the frame that are only needed while offers are shown. */
   #setFrameVisible(shown: boolean): void {
     for (const node of [this.#count, this.#sort.node, this.#estimateNote]) node.hidden = !shown;
   }
@@ -225,7 +228,7 @@ export class WidgetView {
   }
 
   #replaceBody(content: HTMLElement, busy: boolean): void {
-    // The focus moves to the title if the focused element is removed. Otherwise it would jump to the top of the page.
+    // Moves the focus to the title if the focused element is removed, because browsers would move the focus to the top of the page.
     const focused = (this.#body.getRootNode() as ShadowRoot).activeElement;
     const losesFocus = focused !== null && (this.#body.contains(focused) || focused.closest('[hidden]') !== null);
     this.#body.replaceChildren(content);
