@@ -101,7 +101,7 @@ interface SegmentWriterOptions {
   readonly segmentBytesMax: number;
 }
 
-/** Writes groups of frames to segment files. Starts a new segment for the first group, after a full segment, and after `abandon`. */
+/** Writes groups of frames to segment files. Starts a new segment for the first group, after a full segment, and after a failed write. */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
   #segment: OpenSegment | null = null;

@@ -44,8 +44,8 @@ interface PendingRecord extends IdempotencyRecord {
  * Keys and payloads are stored as HMACs, because the ledger stores these digests for months, and the text of an unkeyed digest could be
  * guessed. A lookup computes the digest with every secret of the service.
  *
- *     new --addPending--> pending --completePending(taken)--> recorded --retentionMs--> expired
- *                            +-----completePending(not taken)--> removed
+ *     new --first request--> pending --record accepted--> recorded --retentionMs--> expired
+ *                               +---record refused--> removed
  */
 export class IdempotencyKeys {
   readonly #clock: Clock;
