@@ -94,7 +94,7 @@ export const bounds = {
   userAgentCharactersMax: 1024,
   /** Maximum number of user agents with a cached device class. A full cache uses about 8 MB. */
   userAgentCacheEntriesMax: 4_096,
-  /** Default number of referrer tags per account, vertical and mode. It is limited because a tag's daily totals are never deleted. */
+  /** Default number of referrer tags per account, vertical and mode, limited because a tag's daily totals are never deleted. */
   referrerTagLimitDefault: 100_000,
   /** Maximum configurable number of referrer tags. An account with this many tags of maximum length uses 80 MB of memory. */
   referrerTagLimitMax: 1_000_000,
@@ -110,7 +110,7 @@ export const bounds = {
    * When this limit is reached, requests with a new idempotency key get 503.
    */
   idempotencyKeysMax: 1_000_000,
-  /** Maximum number of expired idempotency keys deleted when a new key is stored. Deleting this many takes a few microseconds. */
+  /** Maximum number of expired idempotency keys deleted when a new key is stored. Deleting this many keys takes a few microseconds. */
   expiredIdempotencyKeysPerInsert: 16,
   /** Maximum size of the JSON text that is hashed to compare the payloads of two requests. */
   idempotencyPayloadBytesMax: 48 * 1024,
@@ -155,7 +155,7 @@ export const bounds = {
   catalogValuesMax: 4_000_000,
   /** Maximum nesting depth of a catalog file. The catalog format needs ten levels. */
   catalogDepthMax: 64,
-  /** Maximum length of a JSON array in a catalog, except the arrays of lenders and offers. The longest are states and credit bands. */
+  /** Maximum length of a JSON array in a catalog, except the arrays of lenders and offers. The longest arrays list states and credit bands. */
   catalogListItemsMax: 256,
   catalogObjectMembersMax: 256,
   /** Maximum heap of the thread that compiles a catalog. Compiling a catalog with 20,000 generated offers needs 160 MB. */
@@ -435,7 +435,7 @@ export const bounds = {
   projectionSessionCacheEntriesMax: 20_000,
   /** Maximum number of session IDs in one database row. Larger rows would need SQLite overflow pages. */
   cohortRowSessionsMax: 30,
-  /** Maximum number of sessions older than the retention that the aggregator thread deletes in one transaction between two batches. */
+  /** Maximum number of sessions that one transaction of the aggregator thread deletes because they are older than the retention. */
   sessionsPrunedPerTransaction: 500,
   /**
    * Maximum number of experiments in one reply from the aggregator thread to the main thread while the service starts. One such reply
@@ -489,7 +489,7 @@ assert(bounds.catalogTermsMax < 31);
 // Offers are sorted by one safe integer, which combines a sort key (revenue is the largest) and the offer index.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
 assert(bounds.offerAmountUsdMax < 2 ** 37);
-// Clicks and confirmations of a day end at least 30 days before the day is archived.
+// The data of a day stops changing (no more clicks or confirmations) at least 30 days before the day is archived.
 assert(bounds.clickAttributionMs + bounds.confirmationWindowMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickDurabilityTimeoutMs < bounds.requestDeadlineMs);
 // The click sketch stores the click count of a session in one byte for two days. A cell is selected by up to 24 bits of a hash.

@@ -36,7 +36,7 @@ export interface Config {
   readonly engine: EngineChoice;
   /** TLS settings of the public listener; null for plain HTTP. */
   readonly tls: TlsSettings | null;
-  /** Times of a stop. Connections are accepted for `delayMs`; then pending requests may complete within `deadlineMs`. */
+  /** Time limits of a stop. Connections are accepted for `delayMs`. After that, pending requests may complete within `deadlineMs`. */
   readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
   /** Configured base URLs; null for a default (see `resolveUrls`). */
   readonly urls: { readonly [Name in keyof PublicUrls]: string | null };

@@ -14,7 +14,7 @@ import { bounds } from '../bounds.ts';
  *
  * `length` is the length of the payload. The CRC-32 of a frame covers sequence, previous CRC and payload, even if the frame does not
  * contain sequence and previous CRC. Therefore the CRC does not match for a frame that was lost, repeated, swapped or left from an earlier
- * use of the file. The header of a segment contains the CRC of the last record of the previous segment. For the record with sequence 1,
+ * use of the file. The header of a segment contains the CRC of the record before its first record. For the record with sequence 1,
  * the previous CRC is 0.
  *
  * The mark bit of a frame means that all frames before this frame were synced when the marked frame was written. A marked frame can be

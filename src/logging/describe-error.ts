@@ -63,7 +63,7 @@ function isMessageSafe(error: Error, stack: readonly string[]): boolean {
   // The message of a file system error contains only the error, the system call and a path that the service chose.
   if (typeof errno === 'number' && typeof syscall === 'string') return true;
   if (error.constructor.name === 'SqliteError') return true;
-  // Only this project throws a plain `Error`. Errors of other classes come from JavaScript, and errors with `ERR_*` codes from Node.js.
+  // A plain `Error` is safe if this project's code threw it. Other classes come from JavaScript, and `ERR_*` codes from Node.js.
   const isNodeError = typeof code === 'string' && code.startsWith('ERR_');
   return (
     error.constructor === Error && !isNodeError && stack[0] !== undefined && !/\bnode:|\/node_modules\//.test(stack[0])

@@ -30,7 +30,7 @@ const noRecord = -1;
  * bytes for each slot of the hash index. The oldest record is always removed first, because all records have the same lifetime.
  *
  * Ring positions are never reused. The low bits of a ring position are the record's index in memory. The hash index uses open addressing.
- * Its hash is the start of the key's digest, which depends on a secret, so callers cannot choose keys that collide.
+ * The hash is the start of the key's digest, which depends on a secret, so callers cannot choose keys that collide.
  */
 export class IdempotencyRecordRing {
   readonly #capacity: number;
