@@ -155,7 +155,7 @@ export const bounds = {
   catalogValuesMax: 4_000_000,
   /** Maximum nesting depth of a catalog file. The catalog format needs ten levels. */
   catalogDepthMax: 64,
-  /** Maximum length of a JSON array in a catalog, except the arrays of lenders and offers. The longest arrays list states and credit bands. */
+  /** Maximum length of a JSON array in a catalog, except lenders and offers. The longest arrays list states and credit bands. */
   catalogListItemsMax: 256,
   catalogObjectMembersMax: 256,
   /** Maximum heap of the thread that compiles a catalog. Compiling a catalog with 20,000 generated offers needs 160 MB. */

@@ -93,7 +93,7 @@ export class SessionRecovery implements LedgerSubscriber {
     return this.#options.sessions.get(formatSubId(sub));
   }
 
-  /** Returns the `Tenant` object that all sessions of a tenant share, or null if the vertical is no longer served. */
+  /** Returns the `Tenant` object that all restored sessions of a tenant share, or null if the vertical is no longer served. */
   #internTenant(account: number, verticalNumber: number, mode: Mode): Tenant | null {
     const name = `${account} ${verticalNumber} ${mode}`;
     let tenant = this.#tenants.get(name);

@@ -12,7 +12,7 @@ import type { WidgetUsage } from './widget-usage.ts';
  * The store may delete a session while its user awaits a promise. A deleted session has no fields and no ranking, and ignores changes.
  */
 export interface Session {
-  /** Tenant of the session. All sessions with the same tenant share this object. */
+  /** Tenant of the session, an object that many sessions share. */
   readonly tenant: Tenant;
   readonly createdMs: number;
   /** Copy of the current pocket fields. */

@@ -83,7 +83,7 @@ export class WidgetUsage {
     return 0;
   }
 
-  /** Whether to count a view of this widget load (an ID of 8 bytes). Returns false if the session has reached its limit of views. */
+  /** Whether to count a view of this widget load (8 bytes). Returns false if it was already counted or the limit of views is reached. */
   shouldCountView(load: Uint8Array): boolean {
     return this.#viewedLoads.size < bounds.widgetLoadsPerSessionMax && !this.#viewedLoads.has(load);
   }
