@@ -1,5 +1,6 @@
 /**
- * Limits, timeouts and sizes of the service, with the unit in the name. Relations between them are asserted below at import.
+ * Limits, timeouts and sizes of the service, with the unit in the name. The assertions at the end of this file check relations
+ * between these limits.
  */
 import assert from 'node:assert/strict';
 
@@ -9,58 +10,66 @@ export const bounds = {
   sessionTtlMs: 4 * 60 * 60 * 1000,
   /** Highest annual percentage rate of an offer (docs/contract.md#eligibility). */
   aprPercentMax: 36,
-  /** Age in days at which the revenue of a session counts as final. */
+  /** Age of a session, in days, above which analytics count its revenue as final. */
   maturedDays: 45,
   /** Minimum number of sessions for which analytics include a confidence interval. */
   confidenceSessionsMin: 30,
 
   // HTTP (docs/contract.md#request-bodies, docs/contributing/native-http.md)
-  /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`. Larger heads get 431 from the HTTP engine. */
+  /**
+   * Maximum size of the request line and all headers, enough for the longest `sub_id_list`. The HTTP engine rejects a larger request
+   * head with status 431.
+   */
   requestHeadBytesMax: 40 * 1024,
   requestBodyBytesMax: 64 * 1024,
-  /** Maximum time from the request head to the reply. After this time, the listener replies 503. */
+  /** Maximum time from the request head to the response. After this time, the listener responds with 503. */
   requestDeadlineMs: 2_000,
   /** Interval at which the listener checks request deadlines. */
   deadlineCheckIntervalMs: 100,
   /**
-   * Maximum time to receive a request head or a request body, and maximum idle time of a connection. uWebSockets.js has the same value
-   * built in.
+   * Maximum time to receive a request head or a request body, and maximum idle time of a connection. The same value is built into
+   * uWebSockets.js.
    */
   connectionIdleTimeoutMs: 10_000,
   /** Interval at which the node listener checks `connectionIdleTimeoutMs`. */
   connectionCheckIntervalMs: 1_000,
-  /** Maximum number of requests of one connection that wait for replies (node listener). uWebSockets.js accepts one. */
+  /**
+   * Maximum number of requests of one connection that wait for responses (node listener). uWebSockets.js allows one request per
+   * connection at a time.
+   */
   pipelinedRequestsMax: 16,
   /**
    * Maximum number of reply bytes that clients have not read yet, for all connections of a listener. Above this limit, the listener
    * closes the connection that made no progress for the longest time.
    */
   unsentReplyBytesMax: 24 * 1024 * 1024,
-  /** Size of the HTTP engine's buffer for one connection. The buffer counts towards `unsentReplyBytesMax`. */
+  /** Size of the HTTP engine's buffer for one connection, which counts towards `unsentReplyBytesMax`. */
   engineBufferBytesPerConnection: 16 * 1024,
   /**
-   * Mean number of reply bytes between two checks that a client reads its replies (uWebSockets.js). The number is random so that a
-   * client cannot avoid the checks.
+   * Mean number of response bytes between two checks whether a client reads its responses (uWebSockets.js). The actual number is
+   * random, so that a client cannot avoid the checks.
    */
   bytesBetweenReadChecksMean: 32 * 1024,
-  /** Maximum number of requests answered in one turn of the event loop (uWebSockets.js). Further requests wait for the next turn. */
+  /** Maximum number of requests answered in one turn of the event loop (uWebSockets.js). Other requests wait for the next turn. */
   repliesPerTurnMax: 256,
-  /** Default time in which pending requests may complete while the service stops. Then the service closes their connections. */
+  /** Default time in which pending requests may complete while the service stops. After this time, the service closes their connections. */
   drainDeadlineDefaultMs: 5_000,
   drainDeadlineSecondsMax: 600,
   /** Maximum configurable time in which a stopping service still accepts connections. */
   drainDelaySecondsMax: 600,
-  /** Maximum time for closing the service after an uncaught exception. Then the process exits. */
+  /** Maximum time for closing the service after an uncaught exception. After this time, the process exits. */
   crashCloseTimeoutMs: 2_000,
   /** Maximum size of a certificate file or key file. A certificate chain has about 10 kB. */
   certificateFileBytesMax: 1024 * 1024,
   certificatePollIntervalMs: 1_000,
-  /** Delay before a reload after one certificate file changed, because the certificate and the key are written one after the other. */
+  /**
+   * Delay between a change of the certificate file or key file and the reload, because the two files are written one after the other.
+   */
   certificateReloadDelayMs: 1_000,
   /** Remaining lifetime of the certificate below which the service logs a warning. */
   certificateExpiryWarningMs: 14 * 24 * 60 * 60 * 1000,
   certificateExpiryCheckIntervalMs: 12 * 60 * 60 * 1000,
-  /** Maximum length of a list header, such as `Accept`, that the service parses. Browsers send a few hundred characters. */
+  /** Maximum length of a list header, such as `Accept`, that the service parses. Browsers send list headers of a few hundred characters. */
   headerListCharactersMax: 1_024,
   /** Cache-Control max-age of scripts and logos without a content hash in their URL. */
   staticMaxAgeSeconds: 300,
@@ -76,20 +85,20 @@ export const bounds = {
   refusalLogLinesBurst: 20,
   /** Interval at which the number of dropped log lines is logged. */
   refusalLogSummaryIntervalMs: 1_000,
-  /** Maximum size of the log lines that the reader of standard error has not read. Further lines are dropped. */
+  /** Maximum size of the log lines that wait for a slow reader of standard error. Log lines above this limit are dropped. */
   loggerBufferBytesMax: 4 * 1024 * 1024,
-  /** Maximum wait for the reader of standard error at the end of the process. */
+  /** Maximum time to flush the log to standard error before the process exits. */
   loggerFlushTimeoutMs: 2_000,
 
   // Sessions (docs/contract.md#sessions)
   userAgentCharactersMax: 1024,
-  /** Maximum number of user agents with a cached device class. The cache uses at most about 8 MB. */
+  /** Maximum number of user agents with a cached device class. A full cache uses about 8 MB. */
   userAgentCacheEntriesMax: 4_096,
-  /** Default number of referrer tags per account, vertical and mode. The daily totals of a tag are never deleted. */
+  /** Default number of referrer tags per account, vertical and mode, limited because a tag's daily totals are never deleted. */
   referrerTagLimitDefault: 100_000,
   /** Maximum configurable number of referrer tags. An account with this many tags of maximum length uses 80 MB of memory. */
   referrerTagLimitMax: 1_000_000,
-  /** Interval at which a restore of referrer tags that timed out is retried. */
+  /** Delay before the restore of the referrer tags is retried after a timeout. */
   referrerTagRestorePollMs: 100,
   /** Maximum number of members in the `metadata` of a session. */
   metadataKeysMax: 10,
@@ -97,23 +106,23 @@ export const bounds = {
   metadataCharactersMax: 256,
   idempotencyKeyCharactersMax: 255,
   /**
-   * Maximum number of stored idempotency keys. A key uses about 120 bytes outside the heap and is stored until its session expires.
-   * When the limit is reached, requests with an idempotency key get 503.
+   * Maximum number of stored idempotency keys. Each stored key uses about 120 bytes outside the heap until its session expires.
+   * When this limit is reached, requests with a new idempotency key get 503.
    */
   idempotencyKeysMax: 1_000_000,
-  /** Maximum number of expired idempotency keys deleted when a new key is stored. The deletion takes a few microseconds. */
+  /** Maximum number of expired idempotency keys deleted when a new key is stored. Deleting this many keys takes a few microseconds. */
   expiredIdempotencyKeysPerInsert: 16,
   /** Maximum size of the JSON text that is hashed to compare the payloads of two requests. */
   idempotencyPayloadBytesMax: 48 * 1024,
   /** Number of shards of the session store. Growing one large hash table would block the event loop for hundreds of milliseconds. */
   sessionStoreShards: 256,
-  /** Time in which the service searches every session shard once for expired sessions. Until then, requests already reject them. */
+  /** Time in which expired sessions are deleted from every shard once. Requests reject an expired session even before its deletion. */
   sessionSweepIntervalMs: 60_000,
-  /** Minimum interval between searches of a full store for expired sessions. */
+  /** Minimum interval between two searches for expired sessions while the session store is full. */
   sessionStoreFullCheckIntervalMs: 100,
   /**
    * Heap size of one live session, including up to 800 bytes of widget counters. The default of SVC_MAX_SESSIONS is derived from
-   * this size. A session, its ranking and its idempotency key also use about 570 bytes outside the heap.
+   * this size. Outside the heap, a session, its ranking and its idempotency key use about 570 bytes.
    */
   sessionHeapBytes: 2_048,
   /** Default session limit of the embedded API. */
@@ -122,40 +131,43 @@ export const bounds = {
   // Pocket fields (docs/contract.md#pocket-fields)
   fieldsMax: 64,
   fieldNameCharactersMax: 64,
-  /** Maximum number of unknown member names that a reply to a test key lists. */
+  /** Maximum number of ignored JSON members that a response to a request with a test key lists. */
   ignoredNamesShownMax: 64,
   ignoredNameCharactersShown: 64,
 
   // Offers (docs/contract.md#marketplace-answers)
   offersShownDefault: 5,
   offersShownMax: 20,
-  /** Number of offers stored for each sort order. 12 of the best offers can become unavailable before the ranking is recomputed. */
+  /**
+   * Number of offers that a cached ranking stores for each sort order. The ranking is recomputed when more than 12 of the best offers
+   * become unavailable.
+   */
   offersRankedMax: 32,
   /**
-   * Maximum number of changed cap states for which the offer total of a cached ranking is updated, which takes about 5 microseconds.
-   * After more changes, the ranking is recomputed.
+   * Maximum number of offers that may reach or leave their daily cap before a cached ranking is recomputed. Up to this number, only the
+   * total number of offers in the ranking is updated, which takes about 5 microseconds.
    */
   offersRecountedMax: 64,
   /** Maximum number of offers in a catalog. Offer indices are 16-bit integers. */
   catalogOffersMax: 20_000,
   catalogFileBytesMax: 64 * 1024 * 1024,
-  /** Maximum number of JSON values in a catalog file: 200 for each offer of the largest catalog. A generated offer has 80 values. */
+  /** Maximum number of JSON values in a catalog file: 200 for each offer of the largest catalog. A generated test offer has 80 values. */
   catalogValuesMax: 4_000_000,
-  /** Maximum nesting depth of a catalog file. The format needs ten levels. */
+  /** Maximum nesting depth of a catalog file. The catalog format needs ten levels. */
   catalogDepthMax: 64,
-  /** Maximum length of a catalog list, except lenders and offers. The longest lists contain states and credit bands. */
+  /** Maximum length of a JSON array in a catalog, except lenders and offers. The longest arrays list states and credit bands. */
   catalogListItemsMax: 256,
   catalogObjectMembersMax: 256,
-  /** Maximum heap of the thread that compiles a catalog. A catalog with 20,000 generated offers needs 160 MB. */
+  /** Maximum heap of the thread that compiles a catalog. Compiling a catalog with 20,000 generated offers needs 160 MB. */
   catalogThreadHeapMegabytes: 1_024,
-  /** Maximum number of errors reported for one catalog file. Further errors are only counted. */
+  /** Maximum number of errors reported for one catalog file. Errors above this limit are only counted. */
   catalogErrorsReportedMax: 1_000,
   /** Maximum length of a member name in a catalog error message. */
   catalogNameCharactersShown: 80,
   /** Maximum length of a catalog error message. */
   catalogErrorCharactersShown: 400,
   offerIdCharactersMax: 64,
-  /** Maximum length of a lender name in Unicode code points. The name can have twice as many UTF-16 code units. */
+  /** Maximum length of a lender name in Unicode code points. In UTF-16 code units, a lender name can be twice as long. */
   lenderNameCodePointsMax: 100,
   catalogVersionCharacters: 12,
   /** Maximum length of the `v` parameter of a click URL. */
@@ -165,11 +177,11 @@ export const bounds = {
   dailyCapClicksMax: 100_000_000,
   /** Largest loan amount or credit limit of an offer. */
   offerAmountUsdMax: 100_000_000,
-  /** Maximum number of different loan terms in one catalog. A set of terms is stored as the bits of one integer. */
+  /** Maximum number of different loan terms in one catalog. A set of loan terms is stored as a bitmask in one integer. */
   catalogTermsMax: 24,
   /** Maximum number of compiled catalogs that a matching thread caches. */
   matchWorkerCatalogsMax: 16,
-  /** Maximum number of buckets for one range criterion of the match index. Every bucket is a bitmap with one bit per offer. */
+  /** Maximum number of buckets for one range criterion of the match index. Every bucket has a bitmap with one bit per offer. */
   matchIndexBucketsMax: 64,
   /** Maximum size of the match index of one catalog in a matching thread. */
   matchIndexBytesMax: 48 * 1024 * 1024,
@@ -181,31 +193,31 @@ export const bounds = {
    * costs more than the ranking (docs/contributing/benchmarks.md).
    */
   matchInThreadOffersMax: 100,
-  /** Maximum number of requests queued for the matching threads. Further requests get 503. */
+  /** Maximum number of requests queued for the matching threads. Requests above this limit get 503. */
   matchQueueRequestsMax: 4_096,
   matchBatchRequestsMax: 64,
-  /** First restart delay of a matching thread that exits without processing a request. Each further restart doubles the delay. */
+  /** First delay before the restart of a matching thread that exits without processing a request. The delay doubles with each restart. */
   matchWorkerRestartDelayMinMs: 100,
-  /** Maximum restart delay of a matching thread. It is shorter than the request deadline, so waiting requests can still be answered. */
+  /** Maximum restart delay of a matching thread, shorter than the request deadline so that waiting requests can still be answered. */
   matchWorkerRestartDelayMaxMs: 1_000,
-  /** Maximum wait for the running batches of the matching threads during a stop. */
+  /** Maximum time to wait for the running batches of the matching threads when the service stops. */
   matcherCloseTimeoutMs: 2_000,
-  /** Number of offers explained in one event-loop turn, which takes less than a millisecond. */
+  /** Number of offers explained in one event-loop turn (less than 1 ms). */
   explainedOffersPerTurn: 256,
-  /** Maximum number of queued requests with `explain`. Further requests with `explain` get 503. */
+  /** Maximum number of queued requests with `explain`. Requests with `explain` above this limit get 503. */
   explanationQueueMax: 16,
   /** Time for which clicks can still use a replaced catalog (docs/contract.md#replaced-catalogs). */
   replacedCatalogRetentionMs: 28 * 60 * 60 * 1000,
-  /** Maximum number of stored replaced catalogs. When it is reached, catalog changes fail until the oldest one expires. */
+  /** Maximum number of stored replaced catalogs. At this limit, catalog changes fail until the oldest replaced catalog expires. */
   replacedCatalogsMax: 256,
 
   // Logos
   logoFileBytesMax: 64 * 1024,
-  /** Maximum number of logo files loaded for one catalog. The remaining lenders get a monogram instead of a logo. */
+  /** Maximum number of logo files loaded for one catalog. Lenders above this limit get a monogram instead of a logo. */
   logoFilesPerCatalogMax: 2_000,
   /** Maximum nesting depth of the elements in an SVG logo. Browsers have the same limit. */
   logoElementDepthMax: 256,
-  /** Maximum number of namespace declarations in an SVG logo. Drawing programs write a dozen on the root element, some on every element. */
+  /** Maximum number of namespace declarations in an SVG logo. Drawing programs may write declarations on every element. */
   logoNamespaceDeclarationsMax: 1_000,
   logoFileNameCharactersMax: 68,
   /** Maximum number of stored logo file names that no active catalog uses. */
@@ -216,29 +228,29 @@ export const bounds = {
   // Clicks (docs/contract.md#click-redirect)
   /** Time after the creation of a session in which its clicks are counted. */
   clickAttributionMs: 24 * 60 * 60 * 1000,
-  /** Maximum wait for the log before a click is redirected without a durable record. */
+  /** Maximum time that a click redirect waits for a durable log record of the click. After this time, the redirect is sent anyway. */
   clickDurabilityTimeoutMs: 500,
-  /** Maximum number of recorded clicks of one session on one offer. Further clicks are redirected but not recorded. */
+  /** Maximum number of recorded clicks of one session on one offer. Clicks above this limit are redirected but not recorded. */
   clicksRecordedPerLinkMax: 10,
-  /** Maximum number of recorded clicks of one session on all offers. Further clicks are redirected but not recorded. */
+  /** Maximum number of recorded clicks of one session on all offers. Clicks above this limit are redirected but not recorded. */
   clicksRecordedPerSessionMax: 64,
   /**
-   * Number of one-byte cells in each of the four rows of the sketch, a data structure that counts the clicks of each session of a
-   * day. All rows together have 4 MiB.
+   * Number of one-byte cells in each of the four rows of the count-min sketch that counts the clicks of each session of a day. The four
+   * rows use 4 MiB.
    */
   sessionClickCells: 1024 * 1024,
   /** Maximum number of click links with a counter of recorded clicks in memory. */
   clickCountersMax: 200_000,
   /**
    * Maximum number of stored pairs of a session and a capped offer, at most 24 bytes each. Above this limit, the pairs of the oldest
-   * sessions are dropped. Later clicks of these sessions count towards the daily cap even if they earn no revenue.
+   * sessions are dropped. Later clicks of such a session count towards the daily cap even if they earn no revenue.
    */
   sessionCappedOfferPairsMax: 4_000_000,
 
   // Widgets (docs/contract.md#widget)
-  /** Maximum requests per minute (for offers, or with events) from all widgets of one session. Further requests get 429. */
+  /** Maximum requests per minute (for offers, or with events) from all widgets of one session. Requests above this limit get 429. */
   widgetRequestsPerMinute: 120,
-  /** Maximum number of widget loads of one session that count as views. Further loads still show offers. */
+  /** Maximum number of widget loads of one session that count as views. Widget loads above this limit still show offers. */
   widgetLoadsPerSessionMax: 256,
   /** Maximum number of widget events in one request. */
   widgetEventsPerBatchMax: 50,
@@ -253,23 +265,23 @@ export const bounds = {
   widgetMountIdBytes: 4,
 
   // Confirmations (docs/contract.md#confirmations)
-  /** Time after a click in which the service accepts its confirmation. */
+  /** Time after a click in which the service accepts a confirmation of the click's revenue. */
   confirmationWindowMs: 90 * 24 * 60 * 60 * 1000,
   /** Maximum accepted difference between the clock of the lender and the clock of the service. */
   confirmationClockSkewMs: 5_000,
-  /** Maximum confirmed revenue of one session. The square of the revenue in cents is an exact JavaScript number. */
+  /** Maximum confirmed revenue of one session. The square of this amount in cents is a safe JavaScript integer. */
   confirmedRevenueUsdMax: 100_000,
   /** Maximum length of a lender's payout ID. */
   txidCharactersMax: 128,
   confirmationRowsPerRequestMax: 500,
   confirmationBodyBytesMax: 512 * 1024,
-  /** Maximum number of queued batches of confirmations. Further batches get 503. */
+  /** Maximum number of queued batches of confirmations. Batches above this limit get 503. */
   confirmationQueueBatchesMax: 16,
   /** Maximum length of one row in a confirmation file. */
   confirmationFileRowCharactersMax: 8 * 1024,
-  /** Maximum wait of `marketplace confirm` for the reply to one batch. */
+  /** Maximum time that `marketplace confirm` waits for the response to one batch. */
   confirmRequestTimeoutMs: 10_000,
-  /** Maximum number of attempts of `marketplace confirm` to send one batch. */
+  /** Maximum number of times that `marketplace confirm` sends one batch. */
   confirmAttemptsMax: 5,
   /** Delay before the first retry of `marketplace confirm`. */
   confirmRetryDelayMs: 500,
@@ -279,76 +291,76 @@ export const bounds = {
   analyticsPerMinuteDefault: 50,
   sessionsPerDayDefault: 10_000,
   rateLimitWindowMs: 60_000,
-  /** Largest configurable requests per minute of an API key. The sliding window stores one number per admitted request. */
+  /** Maximum configurable number of requests per minute of an API key. The rate limiter stores one number per admitted request. */
   limitPerMinuteMax: 1_000_000,
   limitPerDayMax: 1_000_000_000,
 
   // Verticals (docs/contract.md#verticals)
-  /** Largest number of a vertical. A sub_id stores the number in seven bits. */
+  /** Largest vertical number. A sub_id stores the vertical number in seven bits. */
   verticalNumberMax: 127,
   verticalSegmentCharactersMax: 64,
 
   // Keys (docs/contract.md#api-keys)
   apiKeyCharactersMax: 128,
   apiKeyPrefixCharactersMax: 32,
-  /** Interval at which the server reloads changed API keys. The command line promises that changes take effect within two seconds. */
+  /** Interval at which the server reloads changed API keys. Changes must take effect within two seconds (docs/contract.md). */
   apiKeyPollIntervalMs: 1_000,
-  /** Minimum interval between two reloads that requests with an unknown API key trigger. */
+  /** Minimum interval between two reloads of the API keys that are caused by requests with an unknown API key. */
   unknownApiKeyPollIntervalMs: 100,
-  /** Number of key and origin changes loaded in one event-loop turn, which takes a few milliseconds. */
+  /** Number of changed API keys and origins that are loaded in one event-loop turn (a few milliseconds). */
   apiKeyChangesPerTurn: 500,
-  /** Maximum time for which a reload of keys blocks the event loop on a lock. After it, the server uses the keys loaded last. */
+  /** Maximum time that a reload of API keys waits for a lock and blocks the event loop. A timeout leaves the loaded API keys in use. */
   apiKeyReadLockTimeoutMs: 20,
-  /** Maximum number of cached key IDs for the log, and of cached account names. Each of the two caches uses a few hundred kB. */
+  /** Maximum number of entries in the caches of key IDs and account names for the log. Each cache uses a few hundred kB. */
   callerNameCacheEntriesMax: 4_096,
   /** Maximum wait of a command for the lock on the key file. */
   apiKeyCommandLockTimeoutMs: 5_000,
-  /** Maximum wait of the server for the write lock on the key file. The wait blocks the event loop. */
+  /** Maximum time that the server waits for the write lock on the key file and blocks the event loop. */
   apiKeyServerLockTimeoutMs: 100,
   /** Delay between attempts to switch a new key file to WAL mode. */
   apiKeyWalRetryDelayMs: 5,
   accountNameCharactersMax: 64,
   /** Largest time value of a JavaScript `Date`. */
   timestampMsMax: 8_640_000_000_000_000,
-  /** Number of key usage entries that each request checks for removal, which takes a few microseconds. */
+  /** Number of API keys whose rate-limit state each request checks for removal (a few microseconds). */
   keyUsagesFreedPerRequest: 64,
 
   // Embed origins
-  /** Maximum number of embed origins of one account. A header with all origins at maximum length has about 16 KiB. */
+  /** Maximum number of embed origins of one account. A response header with all origins at maximum length has about 16 KiB. */
   embedOriginsPerAccountMax: 64,
   originCharactersMax: 255,
 
   // Analytics (docs/contract.md#analytics)
   subIdListMax: 500,
   analyticsDefaultDays: 30,
-  /** Number of days whose matured revenue a summary without requested dates includes. */
+  /** Number of days for which an analytics summary includes final revenue if the request has no dates. */
   maturedDefaultDays: 180,
   /** Maximum number of lenders that a summary lists. */
   topLendersMax: 20,
-  /** Maximum and default number of days or rows on one page of analytics. */
+  /** Maximum and default number of items (days or rows) on one page of analytics. */
   analyticsPageItemsMax: 100,
-  /** Minimum retention in days. Clicks and confirmations cannot change the data of older sessions. */
+  /** Minimum retention in days. Clicks and confirmations cannot change the data of sessions that are older than this retention. */
   retentionDaysMin: 140,
   retentionDaysMax: 36_500,
   /** Interval at which data older than the retention is deleted. */
   retentionCheckIntervalMs: 60 * 60 * 1000,
   /** Delay before a failed deletion is retried. */
   retentionRetryDelayMs: 60 * 1000,
-  /** Maximum number of queued queries to the aggregator. Further analytics requests get 503. */
+  /** Maximum number of queued queries to the aggregator thread. Analytics requests above this limit get 503. */
   analyticsQueueQueriesMax: 1_024,
-  /** Maximum number of unanswered queries sent to the aggregator. Queued queries are not sent yet and can still be cancelled. */
+  /** Maximum number of unanswered queries sent to the aggregator thread. Only queries that are not sent yet can be cancelled. */
   analyticsQueriesInFlightMax: 32,
-  /** Maximum wait of an analytics query. Queries that wait longer are rejected, because their request deadline has passed. */
+  /** Maximum time that an analytics query waits. After this time, the query is rejected, because its request deadline has passed. */
   analyticsQueryTimeoutMs: 2_000,
 
   // Operations
-  /** Maximum wait of a scrape for a metric from another thread or the disk. After this time, the scrape omits the metric. */
+  /** Maximum time that a metrics scrape waits for another thread or the disk. After this time, the scrape omits the metric. */
   scrapeReadTimeoutMs: 250,
   /** Interval at which the event loop delay is measured. */
   loopDelaySampleIntervalMs: 20,
   /** Maximum number of stored log positions from which the analytics lag is computed. */
   analyticsLagSamplesMax: 512,
-  /** Initial interval between the log positions for the analytics lag. The interval doubles when there are too many positions. */
+  /** Initial interval between stored log positions for the analytics lag. The interval doubles when too many positions are stored. */
   analyticsLagSampleIntervalMs: 100,
 
   // Configuration
@@ -359,75 +371,75 @@ export const bounds = {
   corsOriginsMax: 64,
   /** Maximum number of configured host names that the operations listener accepts. */
   opsAllowedHostsMax: 64,
-  /** Maximum length of a setting's value in an error message. */
+  /** Maximum number of characters of a setting's value in an error message. */
   settingCharactersShown: 80,
 
   // Command line
-  /** Delay before a command shows its progress bar. Faster commands show none. */
+  /** Delay before a command shows its progress bar. A command that is faster shows no progress bar. */
   progressBarDelayMs: 1_000,
   progressBarRedrawIntervalMs: 100,
-  /** Interval at which a start without a terminal logs its progress. */
+  /** Interval at which a starting server without a terminal logs its progress. */
   restoreProgressLogIntervalMs: 5_000,
-  /** Default number of records of `log inspect`. */
+  /** Default number of records that `marketplace log inspect` prints. */
   logInspectRecordsDefault: 20,
 
   // Capacity planner
   /** Maximum number of API keys in a capacity plan. */
   plannedKeysMax: 1_000_000_000,
   plannedSloMsMax: 60_000,
-  /** Maximum size of a benchmark result file. A full result has a few hundred kB. */
+  /** Maximum size of a benchmark result file. The result of a full benchmark has a few hundred kB. */
   benchResultFileBytesMax: 64 * 1024 * 1024,
   mixFileBytesMax: 64 * 1024,
   /** Maximum duration of the load that a capacity check generates. */
   capacityCheckSecondsMax: 3_600,
   /** Maximum number of live sessions that a capacity check creates before the load. */
   capacityCheckSessionsMax: 10_000_000,
-  /** Maximum number of requests of a capacity check. All requests are prepared in advance and use about 1 kB each. */
+  /** Maximum number of requests of a capacity check. The capacity check prepares all requests in advance, about 1 kB each. */
   capacityCheckRequestsMax: 2_500_000,
 
   // Event log
   logSegmentBytesMax: 64 * 1024 * 1024,
-  /** Maximum payload of one log record. The record of a session with the largest metadata is much smaller. */
+  /** Maximum payload of one log record. The largest records, sessions with maximum metadata, are much smaller. */
   logRecordBytesMax: 64 * 1024,
   /** Maximum number of elements in a log record, and in an array inside a record. */
   logRecordItemsMax: 64,
   logReadChunkBytes: 1024 * 1024,
-  /** Number of records of an open log that are read in one event-loop turn, which takes 1 to 2 ms. */
+  /** Number of records of an open log that are read in one event-loop turn (1 to 2 ms). */
   logRecordsReadPerTurn: 1_000,
-  /** Bytes preallocated after the last record of a log, so that most syncs do not change the file size. */
+  /** Number of zero bytes preallocated after the last record of a log, so that most syncs do not change the file size. */
   logPreallocationBytes: 256 * 1024,
-  /** Initial size of the buffer for a group of log records. The buffer grows as needed. */
+  /** Initial size of the buffer for a group of log records. A larger group enlarges the buffer. */
   logGroupInitialBytes: 64 * 1024,
-  /** Interval at which writing to a failed log is retried. */
+  /** Interval at which a failed write to the log is retried. */
   logRetryIntervalMs: 1_000,
-  /** Maximum delay before records that no caller waits for are written. Analytics queries that need these records wait for them. */
+  /** Maximum delay before a write of log records for which no caller waits. Analytics queries wait until such records are written. */
   logLingerMs: 5,
-  /** Maximum size of the appended records that are not durable yet. When it is reached, requests get 503. */
+  /** Maximum size of the appended records that are not durable yet. At this limit, requests that append a record get 503. */
   logPendingBytesMax: 16 * 1024 * 1024,
-  /** Duration of a journal epoch. An epoch is deleted when all sessions that were changed in it have expired. */
+  /** Duration of one journal epoch (see `FileJournal`). An epoch is deleted when all sessions changed in the epoch have expired. */
   journalEpochDurationMs: 15 * 60 * 1000,
-  /** Interval at which the journal starts new epochs and deletes old ones. */
+  /** Interval at which the journal creates a new epoch and deletes old epochs if necessary. */
   journalMaintenanceIntervalMs: 60_000,
-  /** Maximum backward step of the wall clock. After a larger step, a start may skip records that it needs. */
+  /** Maximum backward step of the wall clock that a restart tolerates. After a larger step, a restart may skip records of live sessions. */
   clockSetBackMsMax: 60 * 60 * 1000,
-  /** Maximum number of records that the aggregator applies in one transaction. */
+  /** Maximum number of log records that the aggregator thread applies in one transaction. */
   projectionBatchRecordsMax: 8_192,
   /**
-   * Time in which the aggregator collects records for one transaction. The transaction starts earlier if a query waits or the batch
-   * is full. Under load, a session costs 35.3 us of CPU time in all threads with a delay of 20 ms, and 32.6 us with 250 ms.
+   * Time in which the aggregator thread collects log records for one transaction. The transaction starts earlier if a query waits or the
+   * batch is full. Under load, a session costs 35.3 us of CPU time in all threads if this time is 20 ms, and 32.6 us if it is 250 ms.
    */
   projectionLingerMs: 250,
-  /** Maximum number of row IDs of names (tags, offers, lenders) that the aggregator caches. */
+  /** Maximum number of row IDs of names (tags, offers, lenders) that the aggregator thread caches. */
   projectionNameCacheEntriesMax: 20_000,
-  /** Maximum number of row IDs of sessions that the aggregator caches. */
+  /** Maximum number of row IDs of sessions that the aggregator thread caches. */
   projectionSessionCacheEntriesMax: 20_000,
-  /** Maximum number of session IDs in one database row of a cohort. Larger rows would need overflow pages. */
+  /** Maximum number of session IDs in one database row. Larger rows would need SQLite overflow pages. */
   cohortRowSessionsMax: 30,
-  /** Maximum number of expired sessions that the aggregator deletes in one transaction, between two batches. */
+  /** Maximum number of sessions that one transaction of the aggregator thread deletes because they are older than the retention. */
   sessionsPrunedPerTransaction: 500,
   /**
-   * Maximum number of experiments in one reply from the aggregator thread to the main thread during a start. Each reply takes a few
-   * milliseconds in both threads.
+   * Maximum number of experiments in one reply from the aggregator thread to the main thread while the service starts. One such reply
+   * takes a few milliseconds in both threads.
    */
   experimentsPerPage: 5_000,
   /** Number of 4 KiB pages in the write-ahead log of the analytics store that triggers a checkpoint. */
@@ -436,71 +448,72 @@ export const bounds = {
   analyticsStoreCacheKibibytes: 16 * 1024,
   /** Maximum length of a tag, offer ID, lender name or catalog version in the ledger. */
   ledgerNameCharactersMax: 256,
-  /** Maximum preliminary revenue of one click. Sums of this revenue fit into 64-bit integers. */
+  /** Maximum preliminary revenue of one click, so that sums of this revenue fit into 64-bit integers. */
   clickValueMicrosMax: 1_000_000_000_000,
-  /** Maximum heap of the aggregator. A batch and the caches need a small part of the heap. */
+  /** Maximum heap of the aggregator thread, which needs only a small part of this heap for a batch and its caches. */
   aggregatorHeapMegabytes: 256,
   /**
-   * Initial delay before an aggregator that exited is restarted. The delay doubles up to the maximum, until the aggregator has applied
-   * all records of the ledger.
+   * Initial delay before an aggregator thread that exited is restarted. Each further exit doubles the delay up to the maximum, until the
+   * aggregator has applied all records of the ledger.
    */
   aggregatorRestartDelayMinMs: 100,
   aggregatorRestartDelayMaxMs: 5_000,
-  /** Maximum wait for the running batch of the aggregator during a stop. */
+  /** Maximum time to wait for the running batch of the aggregator thread when the service stops. */
   aggregatorCloseTimeoutMs: 5_000,
 } as const;
 
-// The longest metadata in its longest encoding (4 bytes per code point, escaped) fits into a record.
+// The longest session metadata (6 bytes per escaped character) fits into a log record.
 assert(bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 6 + 1_024 < bounds.logRecordBytesMax);
-// The longest metadata as a JSON string (7 bytes per code point, because escapes are escaped again) and the longest user agent fit.
+// The longest session metadata (7 bytes per character as a JSON string, where escapes are escaped again) and the longest user agent fit
+// into the JSON text that is hashed for an Idempotency-Key.
 assert(
   bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 7 + bounds.userAgentCharactersMax * 6 + 1_024 <
     bounds.idempotencyPayloadBytesMax,
 );
-// A sub_id in a query has 68 characters and the separator `%2C`. The rest of the head needs a few hundred bytes.
+// Each sub_id in a query has 68 characters and the separator `%2C`. The rest of the request head needs a few hundred bytes.
 assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.requestHeadBytesMax);
 assert(bounds.offersShownDefault <= bounds.offersShownMax);
-// A click token has 42 bytes in base64url. A stored ranking is a whole number of 32-bit words.
+// A click token is 42 bytes in base64url. The size of a stored ranking is a multiple of 32 bits.
 assert(Math.ceil(((30 + bounds.catalogVersionCharacters) * 4) / 3) <= bounds.clickTokenCharactersMax);
 assert(bounds.clickTokenCharactersMax % 4 === 0 && bounds.offersRankedMax % 2 === 0);
 assert(bounds.offersShownMax <= bounds.offersRankedMax && bounds.offersRankedMax < 2 ** 8);
 assert(bounds.catalogOffersMax < 2 ** 16);
-// Every name and payout of a valid catalog is valid in the ledger. Ledger readers skip records with larger values.
+// Every name and payout of a valid catalog is valid in a ledger record. Ledger readers skip records with larger values.
 assert(bounds.offerIdCharactersMax <= bounds.ledgerNameCharactersMax);
 assert(bounds.lenderNameCodePointsMax * 2 <= bounds.ledgerNameCharactersMax);
 assert(bounds.catalogVersionCharacters <= bounds.ledgerNameCharactersMax);
 assert(bounds.payoutUsdMax * 1_000_000 <= bounds.clickValueMicrosMax);
-// One sort key contains an amount and two rates in hundredths of a percent, and must be an exact integer.
+// A sort key contains an amount and two rates in hundredths of a percent, and must be a safe integer.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.offerAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);
-// Offers are sorted by one exact integer: a sort key (revenue is the largest) and the offer index.
+// Offers are sorted by one safe integer, which combines a sort key (revenue is the largest) and the offer index.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
 assert(bounds.offerAmountUsdMax < 2 ** 37);
-// No click or confirmation can change a day for at least 30 days before the day is archived.
+// The data of a day stops changing (no more clicks or confirmations) at least 30 days before the day is archived.
 assert(bounds.clickAttributionMs + bounds.confirmationWindowMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickDurabilityTimeoutMs < bounds.requestDeadlineMs);
-// The click count of a session is one byte and is stored for two days. Up to 24 bits select a cell.
+// The click sketch stores the click count of a session in one byte for two days. A cell is selected by up to 24 bits of a hash.
 assert(bounds.clicksRecordedPerSessionMax <= 255 && bounds.clickAttributionMs <= 24 * 60 * 60 * 1000);
 assert(Number.isInteger(Math.log2(bounds.sessionClickCells)) && bounds.sessionClickCells <= 2 ** 24);
-// A scrape completes before the request deadline even if several metrics time out.
+// A metrics scrape completes before the request deadline even if several metrics time out.
 assert(bounds.scrapeReadTimeoutMs * 4 <= bounds.requestDeadlineMs);
 // The default drain deadline is longer than the deadline of any request.
 assert(bounds.requestDeadlineMs + bounds.deadlineCheckIntervalMs < bounds.drainDeadlineDefaultMs);
 assert(bounds.clickAttributionMs + bounds.sessionTtlMs <= bounds.replacedCatalogRetentionMs);
-// Every frame length is below 2^24, so that a reader finds the marked frames of the log quickly.
+// Every frame length is below 2^24, so that a log reader recognizes a marked frame by its first byte.
 assert(bounds.logRecordBytesMax * 2 <= bounds.logReadChunkBytes && bounds.logRecordBytesMax < 2 ** 24);
 assert(bounds.offersShownMax <= bounds.logRecordItemsMax && bounds.widgetEventsPerBatchMax <= bounds.logRecordItemsMax);
-// The items of a journal batch are pairs, so their number is even.
+// A journal batch is an array of pairs, so the maximum number of array items is even.
 assert(bounds.logRecordItemsMax % 2 === 0);
 assert(bounds.logRecordBytesMax < bounds.logSegmentBytesMax && bounds.logPendingBytesMax < bounds.logSegmentBytesMax);
-// The sum that one batch adds to a counter is an exact number.
+// The sum of the click values in one aggregator batch is a safe integer.
 assert(bounds.projectionBatchRecordsMax * bounds.clickValueMicrosMax <= Number.MAX_SAFE_INTEGER);
-// A batch with the maximum number of confirmation rows of 1 KiB each fits into a request body.
+// A request body has room for the maximum number of confirmation rows of 1 KiB each.
 assert(bounds.confirmationRowsPerRequestMax * 1_024 <= bounds.confirmationBodyBytesMax);
-// The longest row of a confirmation file fits into a request body after JSON escaping.
+// A request body has room for the longest row of a confirmation file after JSON escaping.
 assert(bounds.confirmationFileRowCharactersMax * 6 <= bounds.confirmationBodyBytesMax);
 assert(bounds.txidCharactersMax <= bounds.ledgerNameCharactersMax);
-// The highest payout of a catalog can be confirmed. The square of the revenue of a session in cents is an exact number.
+// The highest payout of a catalog can be confirmed. The square of a session's revenue in cents is a safe integer.
 assert(
   bounds.payoutUsdMax <= bounds.confirmedRevenueUsdMax &&
     (bounds.confirmedRevenueUsdMax * 100) ** 2 <= Number.MAX_SAFE_INTEGER,

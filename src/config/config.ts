@@ -36,7 +36,7 @@ export interface Config {
   readonly engine: EngineChoice;
   /** TLS settings of the public listener; null for plain HTTP. */
   readonly tls: TlsSettings | null;
-  /** Times of a stop. Connections are accepted for `delayMs`; then pending requests may complete within `deadlineMs`. */
+  /** Time limits of a stop. Connections are accepted for `delayMs`. After that, pending requests may complete within `deadlineMs`. */
   readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
   /** Configured base URLs; null for a default (see `resolveUrls`). */
   readonly urls: { readonly [Name in keyof PublicUrls]: string | null };
@@ -50,10 +50,10 @@ export interface Config {
   /** Number of days after which sessions and ledger records are deleted; null for never. */
   readonly retentionDays: number | null;
   readonly sessions: {
-    /** Maximum number of live sessions. When it is reached, a new session gets 503. */
+    /** Maximum number of live sessions. When this number is reached, requests for a new session get 503. */
     readonly max: number;
     readonly ttlMs: number;
-    /** Maximum number of referrer tags per account, vertical and mode. When it is reached, a new tag gets 403. */
+    /** Maximum number of referrer tags per account, vertical and mode. When this number is reached, requests with a new tag get 403. */
     readonly tagsMax: number;
   };
   /** Rate limits of keys that have no limits of their own (docs/contract.md#rate-limits). */
@@ -75,7 +75,7 @@ export interface Endpoint {
 
 /**
  * Base URLs without a trailing slash. The service appends `/v1/...` to `public`, `/c` to `click`, and file names to `widget` and `cdn`.
- * The defaults of `widget` and `cdn` are the paths `/w` and `/cdn` of the public URL.
+ * By default, `widget` and `cdn` are the paths `/w` and `/cdn` under the `public` URL.
  */
 export interface PublicUrls {
   readonly public: string;
@@ -87,7 +87,10 @@ export interface PublicUrls {
 export const engineChoices = ['auto', 'uws', 'node'] as const;
 export type EngineChoice = (typeof engineChoices)[number];
 
-/** Durability of acknowledged records. `fsync` survives a power failure; `write` survives only the end of the process. */
+/**
+ * Durability of acknowledged records. Records written with `fsync` survive a power failure; records written with `write` survive only a
+ * crash of the process.
+ */
 export const durabilityChoices = ['fsync', 'write'] as const;
 export type Durability = (typeof durabilityChoices)[number];
 
@@ -98,14 +101,14 @@ type CatalogChoice = { readonly kind: 'example' } | { readonly kind: 'file'; rea
 export type MatcherChoice = { readonly kind: 'in_thread' } | { readonly kind: 'workers'; readonly threads: number };
 type CorsChoice = { readonly kind: 'off' } | { readonly kind: 'origins'; readonly origins: readonly string[] };
 
-/** Properties of the machine from which defaults are derived. */
+/** Resources of the machine and the process, from which defaults are derived. */
 export interface Machine {
   readonly cores: number;
   /** Heap size limit of the process. */
   readonly heapBytes: number;
   /** Value of `--max-old-space-size` in megabytes; null if it is not set. */
   readonly heapMegabytes: number | null;
-  /** Folder to which relative paths refer. */
+  /** Base folder of relative paths in settings. */
   readonly workingFolder: string;
 }
 
@@ -118,15 +121,15 @@ export function detectMachine(): Machine {
   };
 }
 
-/** Returns the heap size from the arguments of Node.js, where the launcher sets it. The last occurrence is valid. */
+/** Returns the heap size from the command line of Node.js, where the launcher sets it. If the option is repeated, the last one counts. */
 function configuredHeapMegabytes(execArgv: readonly string[]): number | null {
   const option = execArgv.findLast((argument) => /^--max[-_]old[-_]space[-_]size=\d+$/.test(argument));
   return option === undefined ? null : Number(option.slice(option.indexOf('=') + 1));
 }
 
 /**
- * Validates the settings and applies defaults. Throws `ConfigError` for the first invalid setting. `warnings` contains sentences about
- * settings that are valid but probably mistakes.
+ * Validates the settings and applies defaults. Throws `ConfigError` for the first invalid setting. `warnings` contains one sentence for
+ * each setting that is valid but probably a mistake.
  */
 export function loadConfig(
   env: Env,
@@ -215,7 +218,7 @@ export function loadConfig(
   return { config, warnings };
 }
 
-/** Reads the setting of the data folder without validating other settings. Throws `ConfigError` if it is invalid. */
+/** Reads the path of the data folder without validating other settings. Throws `ConfigError` if the name of the setting is misspelled. */
 export function readDataDir(
   env: Env,
   machine: Pick<Machine, 'workingFolder'> = { workingFolder: process.cwd() },
@@ -224,7 +227,7 @@ export function readDataDir(
   return resolve(machine.workingFolder, env.values.SVC_DATA_DIR ?? 'data');
 }
 
-/** Reads the address of the operations listener without validating other settings. Throws `ConfigError` if it is invalid. */
+/** Reads the address of the operations listener and validates only these settings. Throws `ConfigError` for an invalid setting. */
 export function readOperationsEndpoint(env: Env): Endpoint {
   assertNoMisspelledSettings(env, ['SVC_OPS_HOST', 'SVC_OPS_PORT']);
   return {
@@ -233,7 +236,7 @@ export function readOperationsEndpoint(env: Env): Endpoint {
   };
 }
 
-/** Reads the TLS settings. Certificate and key must be set together. The files are validated later, when they are loaded. */
+/** Reads the TLS settings. Certificate and key must be set together. Their files are read later, when the listener starts. */
 function readTlsSettings(env: Env, { workingFolder }: Machine): TlsSettings | null {
   const { SVC_TLS_CERT: certificate, SVC_TLS_KEY: key } = env.values;
   const minVersion = parseChoiceSetting(env, 'SVC_TLS_MIN_VERSION', tlsVersions);
@@ -262,7 +265,7 @@ function assertNoMisspelledSettings({ misspelled }: Env, settings: readonly Sett
   if (match !== undefined) throw ConfigError.misspelledName(match.name, match.meant);
 }
 
-/** Maximum session lifetime. It equals docs/contract.md#session-lifetime, because other lifetimes are derived from that value. */
+/** Maximum configurable session lifetime, the value in docs/contract.md#session-lifetime. Other time limits depend on this maximum. */
 const ttlSecondsMax = bounds.sessionTtlMs / 1000;
 
 function endpointsCollide(one: Endpoint, other: Endpoint): boolean {

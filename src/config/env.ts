@@ -2,7 +2,7 @@ import process from 'node:process';
 import { bounds } from '../bounds.ts';
 import { escapeInvisible, nearestWord } from '../domain/text.ts';
 
-/** Error for an invalid setting. The message has one line. */
+/** Error for an invalid or misspelled setting. The error message has one line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly setting: SettingName;
@@ -12,12 +12,15 @@ export class ConfigError extends Error {
     this.setting = setting;
   }
 
-  /** @param rule the allowed values, as the end of the sentence "SETTING is VALUE; it must be ..." */
+  /** @param rule the allowed values, as the end of the message "SETTING is VALUE; it must be ..." */
   static invalidValue(setting: SettingName, value: string, rule: string): ConfigError {
     return new ConfigError(setting, `${setting} is ${quoteForDisplay(value)}; it must be ${rule}`);
   }
 
-  /** Creates the error for a variable whose name resembles a setting. Without it, the default would be used silently. */
+  /**
+   * Creates the error for a variable with a name similar to that of a setting. Without this error, the service would silently use the
+   * default of the misspelled setting.
+   */
   static misspelledName(variable: string, setting: SettingName): ConfigError {
     return new ConfigError(
       setting,
@@ -33,7 +36,7 @@ function quoteForDisplay(text: string): string {
   return JSON.stringify(redacted.length > lengthMax ? `${redacted.slice(0, lengthMax)}...` : redacted);
 }
 
-/** All environment variables of the service. `config.ts` documents and validates them. */
+/** All environment variables of the service. `config.ts` documents and validates their values. */
 export const settingNames = [
   'SVC_HOST',
   'SVC_PORT',
@@ -72,21 +75,21 @@ export type SettingName = (typeof settingNames)[number];
 export interface Env {
   /** Values of the settings. An empty variable counts as absent, because a Compose file cannot unset a variable. */
   readonly values: { readonly [Name in SettingName]?: string };
-  /** Variables whose names resemble the name of a setting. */
+  /** Variables whose names are not settings, but similar to the name of a setting. */
   readonly misspelled: readonly { readonly name: string; readonly meant: SettingName }[];
-  /** Other variables that start with `SVC_` or `MARKETPLACE_`. */
+  /** Other variables with the prefix `SVC_` or `MARKETPLACE_`. */
   readonly unknown: readonly string[];
 }
 
-/** Prefixes of settings. The launcher reads settings with the prefix `MARKETPLACE_` before it loads the service. */
+/** Prefixes of environment variables. The launcher reads variables with the prefix `MARKETPLACE_` before it loads the service. */
 const settingPrefixes = ['SVC_', 'MARKETPLACE_'] as const;
 
-/** API key variable of the examples in the documentation. It causes no warning, because it may be set in the shell of the server. */
+/** API key variable of the examples in the documentation. There is no warning for this variable, because an operator's shell may set it. */
 const demoApiKeyName = 'MARKETPLACE_API_KEY';
 
 /**
- * Names of variables that Kubernetes sets in each container for services in the cluster. They start with the name of a service: a
- * service named `svc-marketplace` results in `SVC_MARKETPLACE_SERVICE_HOST`.
+ * Pattern of the variables that Kubernetes sets in each container for services in the cluster. Such a variable starts with the name of a
+ * service: for a service `svc-marketplace`, Kubernetes sets `SVC_MARKETPLACE_SERVICE_HOST`.
  */
 const kubernetesServiceName =
   /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
@@ -112,8 +115,9 @@ export function readEnv(environment: Readonly<Record<string, string | undefined>
 }
 
 /**
- * Returns the setting whose name resembles `name`, if any. Prefixes are not compared, so a launcher setting is also found with the prefix
- * `SVC_`. A server setting is not found with the prefix `MARKETPLACE_`, because names like `MARKETPLACE_HOST` may belong to other programs.
+ * Returns the setting whose name is similar to `name`, or null. For a variable with the prefix `SVC_`, prefixes are not compared, so a
+ * misspelled prefix of a launcher setting is also found. For the prefix `MARKETPLACE_`, only settings with this prefix are compared,
+ * because a variable like `MARKETPLACE_HOST` may belong to another program.
  */
 function nearestSetting(name: string): SettingName | null {
   const prefix = prefixOf(name);

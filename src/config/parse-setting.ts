@@ -11,7 +11,7 @@ export function parseBaseUrl(text: string): string | null {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Whether the text is an origin in the form that browsers send. Unlike `auth/web-origin.ts`, this accepts IPv6 hosts and http. */
+/** Whether the text is an origin in the form that browsers send. Unlike `auth/web-origin.ts`, accepts IPv6 hosts and http. */
 export function isHttpOrigin(text: string): boolean {
   return parseHttpUrl(text)?.origin === text;
 }
@@ -22,7 +22,7 @@ function parseHttpUrl(text: string): URL | null {
   return url.username === '' && url.password === '' ? url : null;
 }
 
-/** Returns the parsed setting, or null if it is absent. Throws `ConfigError` if `parse` returns null; `rule` says what is allowed. */
+/** Returns the parsed setting, or null if the setting is absent. If `parse` returns null, throws `ConfigError` with `rule`. */
 function parseSetting<Value>(
   { values }: Env,
   name: SettingName,
@@ -59,7 +59,7 @@ export function parseHostSetting(env: Env, name: SettingName): string | null {
   return parseSetting(env, name, rule, (text) => (isIP(text) !== 0 || isHostName(text) ? text : null));
 }
 
-/** Parses a setting with host names that are separated by commas. */
+/** Parses a comma-separated list of host names. */
 export function parseHostNamesSetting(env: Env, name: SettingName, countMax: number): readonly string[] | null {
   const rule = `up to ${countMax} ${hostNamesRule}, separated by commas`;
   return parseSetting(env, name, rule, (text) => parseList(text, countMax, isHostName));
@@ -67,7 +67,7 @@ export function parseHostNamesSetting(env: Env, name: SettingName, countMax: num
 
 export const hostNamesRule = 'host names without ports, like marketplace.internal (IP addresses need no entry)';
 
-/** Whether the text is a host name and not an IPv4 address. Container names may contain underscores. */
+/** Whether the text is a host name and not an IPv4 address. Underscores are valid, because container names may contain underscores. */
 export function isHostName(text: unknown): text is string {
   return typeof text === 'string' && /^(?![\d.]+$)\w(?:[\w.-]{0,251}\w)?$/.test(text);
 }
@@ -76,13 +76,13 @@ export function parseBaseUrlSetting(env: Env, name: SettingName): string | null 
   return parseSetting(env, name, baseUrlRule, parseBaseUrl);
 }
 
-/** Parses a setting with origins that are separated by commas. */
+/** Parses a comma-separated list of origins. */
 export function parseOriginsSetting(env: Env, name: SettingName, countMax: number): readonly string[] | null {
   const rule = `up to ${countMax} origins separated by commas, each exactly as browsers send it, like https://www.example.com`;
   return parseSetting(env, name, rule, (text) => parseList(text, countMax, isHttpOrigin));
 }
 
-/** Returns the different items of a list that is separated by commas, or null if there are too many items or one is invalid. */
+/** Returns the items of a comma-separated list without duplicates, or null if there are too many items or an item is invalid. */
 function parseList(text: string, countMax: number, isValid: (item: string) => boolean): readonly string[] | null {
   const items = text.split(',').map((each) => each.trim());
   return items.length <= countMax && items.every(isValid) ? [...new Set(items)] : null;

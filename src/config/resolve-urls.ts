@@ -9,8 +9,9 @@ export const urlSettingNames = {
 } as const satisfies Record<keyof PublicUrls, string>;
 
 /**
- * Returns the base URLs for replies. `boundPort` is the port of the public listener. The default of each URL is the public URL, whose
- * default is the address of the listener. `warnings` contains sentences about settings that are valid but probably mistakes.
+ * Returns the base URLs for responses. `boundPort` is the port of the public listener. Each URL that is not configured is derived from
+ * the public URL. If no public URL is configured, the address of the listener is used. `warnings` contains one sentence for each setting
+ * that is valid but probably a mistake.
  */
 export function resolveUrls(
   config: Pick<Config, 'publicEndpoint' | 'tls' | 'urls'>,
@@ -45,7 +46,7 @@ function blockedPortWarnings(urls: Config['urls']): string[] {
   return names.flatMap((name) => {
     const url = urls[name];
     if (url === null) return [];
-    // For a URL without a port, the port is 0 here. Its real port is the default of its scheme, which browsers do not block.
+    // The port of a URL without an explicit port is 0 here. Browsers do not block the default ports of http and https.
     const port = Number(new URL(url).port);
     return blockedPorts.has(port)
       ? [`${urlSettingNames[name]} has port ${port}, which browsers and fetch block; choose another port.`]
@@ -53,7 +54,7 @@ function blockedPortWarnings(urls: Config['urls']): string[] {
   });
 }
 
-/** Returns the URL at which this machine reaches the listener. */
+/** Returns the URL of a listener as seen from this machine. */
 export function endpointUrl({ host, port }: Endpoint, scheme: 'http' | 'https' = 'http'): string {
   const reachable = isWildcardHost(host) ? '127.0.0.1' : host;
   return `${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;

@@ -4,7 +4,7 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// Checks of options. A JavaScript program may pass invalid options, because no compiler checks it.
+// Runtime checks of API options. In a JavaScript program, no compiler checks them.
 
 /** Throws a RangeError if the option is not an object. */
 export function assertObject(name: string, value: unknown): void {
@@ -18,9 +18,9 @@ export function assertInteger(name: string, value: unknown, min: number, max: nu
 }
 
 /**
- * Throws a RangeError that names the first unknown option and suggests a similar name. The message does not contain the value.
+ * Throws a RangeError that names the first unknown option and suggests a similar name. The error message contains no option values.
  *
- * @param parent name of the object that contains the options, such as `listen`; empty at the top level
+ * @param parent name of the object that contains the options, such as `listen`; empty for top-level options
  */
 export function assertKnownNames(parent: string, options: object, names: readonly string[]): void {
   const unknown = Object.keys(options).find((name) => !names.includes(name));

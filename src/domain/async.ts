@@ -1,9 +1,9 @@
-/** Cancels a queued task: `ended` becomes true when the request was aborted or answered, for example after a timeout. */
+/** Cancels a queued task if `ended` is true: the request was aborted, or already answered, for example after a timeout. */
 export interface CancelSignal {
   readonly ended: boolean;
 }
 
-/** Returns a function that calls `create` once and returns the same result to all callers. After a failure, the next call retries. */
+/** Returns a function that calls `create` once and returns the result to all callers. After a failure, the next call retries `create`. */
 export function memoizeAsync<Result>(create: () => Promise<Result>): () => Promise<Result> {
   let result: Promise<Result> | null = null;
   return () => {
@@ -15,7 +15,7 @@ export function memoizeAsync<Result>(create: () => Promise<Result>): () => Promi
   };
 }
 
-/** Runs tasks one after the other, in order of arrival. The number of waiting tasks is limited. */
+/** Runs asynchronous tasks one after the other, in order of arrival. A full queue rejects new tasks. */
 export class SerialQueue {
   readonly #waitingMax: number;
   #unfinishedCount = 0;
@@ -30,7 +30,7 @@ export class SerialQueue {
     if (this.#unfinishedCount > this.#waitingMax) return null;
     this.#unfinishedCount++;
     const result = this.#lastTask.then(() => (signal?.ended ? null : task())).finally(() => this.#unfinishedCount--);
-    // A failure is reported to the caller of the task, not to the next task.
+    // A failure is reported only to the caller of the failed task, so that the next task still runs.
     this.#lastTask = result.catch(() => {});
     return result;
   }
@@ -38,7 +38,7 @@ export class SerialQueue {
 
 /**
  * Waits for a promise up to a fixed time. Calls within the same tick share one timer, because a separate timer for each click would
- * cost more than the rest of the wait.
+ * take more CPU time than the rest of the wait.
  */
 export class SharedTimeout {
   readonly #waitMs: number;
@@ -51,7 +51,7 @@ export class SharedTimeout {
     this.#tickMs = tickMs;
   }
 
-  /** Settles as the promise does. Resolves to `'timeout'` if the time is over first; this may be up to one tick late. */
+  /** Returns the result of the promise, or `'timeout'` if the promise does not settle in time. A timeout may be up to one tick late. */
   wait<Value>(promise: Promise<Value>): Promise<Value | 'timeout'> {
     return Promise.race([promise, this.#currentTimeout()]);
   }

@@ -1,4 +1,4 @@
-/** Milliseconds per day. A day number is the number of days since 1970-01-01 UTC. */
+/** Milliseconds per day. In this file, a `day` is the number of days since 1970-01-01 UTC. */
 export const dayMs = 86_400_000;
 
 export function dayOf(wallMs: number): number {
@@ -25,7 +25,7 @@ export function parseIsoDate(text: string): number | null {
 let lastDay = Number.NaN;
 let lastCompactDate = 0;
 
-/** Converts a day number to a compact date, such as 19871231. Caches the last result, because most calls are for today. */
+/** Converts a day number to a compact date, such as 19871231. Caches the last result, because most calls convert the current day. */
 export function toCompactDate(day: number): number {
   if (day !== lastDay) {
     const date = new Date(day * dayMs);
@@ -35,12 +35,12 @@ export function toCompactDate(day: number): number {
   return lastCompactDate;
 }
 
-/** Returns the completed years between two compact dates. In a common year, a birthday on 29 February is on 1 March. */
+/** Returns the completed years between two compact dates. In a common year, a person born on 29 February becomes older on 1 March. */
 export function completedYears(born: number, today: number): number {
   return Math.floor((today - born) / 10_000);
 }
 
-/** Number of cache slots. It is a prime, so that the creation and the expiry of a session are in different slots. */
+/** Number of cache slots. A prime number, so that the creation and the expiry time of a session use different slots. */
 const cacheSlots = 61;
 const cachedMs = new Float64Array(cacheSlots).fill(Number.NaN);
 const cachedText = new Array<string>(cacheSlots).fill('');
@@ -60,7 +60,7 @@ const timestampPattern = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})
 /** Parses an ISO 8601 timestamp with an offset from UTC. Returns Unix milliseconds, or null if the text is invalid. */
 export function parseIsoTimestamp(text: string): number | null {
   const date = timestampPattern.exec(text)?.[1];
-  // The date is checked separately, because Date.parse would accept 30 February as 2 March.
+  // The date is checked separately, because Date.parse accepts 30 February and returns 2 March.
   if (date === undefined || parseIsoDate(date) === null) return null;
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : ms;

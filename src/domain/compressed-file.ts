@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 
-/** A file in each encoding in which it is served. */
+/** Content of a static file, uncompressed and in each compressed encoding that the service supports. */
 export interface CompressedFile {
-  /** First 16 hexadecimal digits of the SHA-256 of `plain`. */
+  /** First 16 hexadecimal digits of the SHA-256 of the uncompressed content. */
   readonly hash: string;
   readonly plain: Uint8Array;
   readonly gzip: Uint8Array;
   readonly brotli: Uint8Array;
 }
 
-/** Returns the first 16 hex digits of the SHA-256 of a file, which identify a version of the file. */
+/** Returns the first 16 hexadecimal digits of the SHA-256 of a file, which identify a version of the file. */
 export function contentHash(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex').slice(0, 16);
 }

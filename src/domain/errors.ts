@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * Valid values of each member, parameter and header, as the end of a sentence that starts with its name. The message of INVALID_REQUEST
- * contains this sentence, so a rule must list every valid value and must not contain text of the request.
+ * Rules for the values of each JSON member, parameter and header. A rule continues a sentence that starts with the name, and this
+ * sentence is the message of INVALID_REQUEST. Therefore a rule lists every valid value and contains no text of the request.
  */
 export const requestRules = {
   body: 'must be valid JSON in UTF-8, and an object with the members that the API reference lists',
@@ -57,8 +57,8 @@ export type RequestParam = keyof typeof requestRules;
 export const queryEncodingRule = 'must be given only once, as valid percent-encoded UTF-8';
 
 /**
- * All errors of the API (docs/contract.md#error-codes), each with a phrase for the log. A message says what to do and does not contain
- * text of the request. Changing the status or the meaning of an error requires a new version of the API.
+ * All errors of the API (docs/contract.md#error-codes), each with a phrase for the log. An error message tells the caller what to do and
+ * contains no text of the request. A new status or a new meaning of an error requires a new version of the API.
  */
 export const errorTable = {
   INVALID_REFERRER_TAG: {
@@ -168,7 +168,7 @@ export const errorTable = {
   },
 } as const satisfies Record<string, { status: number; phrase: string; message: string }>;
 
-/** Message of the error UNAUTHORIZED on the operations listener. */
+/** Message of the UNAUTHORIZED error in responses of the operations listener. */
 export const operatorTokenRequiredMessage =
   "Send the operator's token, which is no API key, in the header Authorization: Bearer <TOKEN>. It is in the file operator-token of the service's data folder; what was sent is missing, malformed or another one.";
 

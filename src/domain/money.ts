@@ -1,5 +1,6 @@
 /**
- * Micro-dollars per US dollar. Amounts are integers in micro-dollars (docs/contract.md#cohorts), exact up to nine billion dollars.
+ * Micro-dollars per US dollar. Amounts are integers in micro-dollars (docs/contract.md#cohorts), which are exact up to nine billion
+ * dollars.
  */
 export const microsPerUsd = 1_000_000;
 const microsPerCent = microsPerUsd / 100;
@@ -9,8 +10,8 @@ export function usdToMicros(usd: number): number {
 }
 
 /**
- * Converts USD to micro-dollars without rounding: the shortest decimal of a number is the text that the sender wrote. Returns null for a
- * negative amount, an amount of a billion or more, or one with more than six decimals.
+ * Converts USD to micro-dollars without rounding: reads the digits of the shortest decimal form of the number. Returns null for a
+ * negative amount, an amount of a billion or more, or an amount with more than six decimals.
  */
 export function usdToExactMicros(usd: number): number | null {
   const digits = /^(\d{1,9})(?:\.(\d{1,6}))?$/.exec(String(usd));
@@ -25,8 +26,8 @@ export function microsToUsd(micros: number): number {
 }
 
 /**
- * Rounds half up in decimal: 1.005 becomes 1.01 although the nearest double is smaller. To achieve this, a few units in the last place
- * are added to the value first.
+ * Rounds half up in decimal: 1.005 becomes 1.01 although the nearest double is smaller. A few units in the last place are added before
+ * rounding, because doubles are inexact.
  */
 export function roundHalfUp(value: number, decimals: number): number {
   const scale = 10 ** decimals;

@@ -10,17 +10,17 @@ export interface InvalidField {
   readonly allowed?: readonly (string | number | boolean)[];
 }
 
-/** The error of a rejected request. `errorTable` has the status and message of each code. */
+/** Error of a rejected request. `errorTable` contains the status and message of each code. */
 export interface ApiError {
   readonly code: ErrorCode;
-  /** Name of the invalid member, parameter or header (INVALID_REQUEST): always a documented name, never text of the request. */
+  /** Name of the invalid member, parameter or header (INVALID_REQUEST). Always a documented name, never text of the request. */
   readonly param?: string;
-  /** Valid values, as the end of a sentence that starts with `param` (INVALID_REQUEST). Contains no text of the request. */
+  /** Rule for valid values, which continues a sentence that starts with `param` (INVALID_REQUEST). Contains no text of the request. */
   readonly rule?: string;
   /** Names of missing required fields (INSUFFICIENT_INPUTS). */
   readonly missingRequired?: readonly string[];
   readonly fieldsInvalid?: readonly InvalidField[];
-  /** Seconds until a retry may succeed, an integer of at least 1 (RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE). */
+  /** Number of seconds until a retry may succeed, an integer of at least 1 (RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE). */
   readonly retryAfterSeconds?: number;
   /** Whether the request may still take effect (SERVICE_UNAVAILABLE, docs/contract.md#uncertain-outcomes). */
   readonly outcomeUnknown?: boolean;
@@ -31,7 +31,7 @@ export interface Failure {
   readonly error: ApiError;
 }
 
-/** Result of an operation. Exceptions are for bugs and system errors only. */
+/** Success value or error of an operation. Exceptions are only for bugs and system errors. */
 export type Outcome<Value> = { readonly ok: true; readonly value: Value } | Failure;
 
 export function succeeded<Value>(value: Value): Outcome<Value> {
@@ -50,7 +50,7 @@ export function invalidRequest(param: RequestParam, rule: string = requestRules[
   return failed({ code: 'INVALID_REQUEST', param, rule });
 }
 
-/** Creates the error for a record that is not durable. `taken` means that the log has accepted the record and may still write it. */
+/** Creates the error for a record that is not durable. `taken` means that the log has accepted the record and may still make it durable. */
 export function notDurable(retryAfterSeconds: number, taken: boolean): Failure {
   return failed({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
 }

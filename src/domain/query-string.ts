@@ -1,7 +1,7 @@
 import { queryEncodingRule } from './errors.ts';
 import { type ApiError, failed } from './outcome.ts';
 
-/** Values of the parameters, undefined if absent; or the error of a parameter that is repeated or badly encoded. */
+/** Result of parsing: the values of the parameters that occur in the query, or the error of a repeated or badly encoded parameter. */
 type QueryParameters<Name extends string> =
   | { readonly ok: true; readonly values: Partial<Record<Name, string>> }
   | { readonly ok: false; readonly error: ApiError };
@@ -10,7 +10,7 @@ type QueryParameters<Name extends string> =
  * Parses the named parameters of a raw query string and ignores all other parameters. Names and values are form-encoded: `+` is a space,
  * `%2C` a comma.
  *
- * @param unknownNames if given, receives the names of all other parameters
+ * @param unknownNames optional list to which the names of all other parameters are added
  */
 export function parseQueryParameters<Name extends string>(
   query: string,
@@ -24,7 +24,7 @@ export function parseQueryParameters<Name extends string>(
   while (start < query.length) {
     let end = query.indexOf('&', start);
     if (end < 0) end = query.length;
-    // `=` is searched again only after the last result. Otherwise many names without `=` would each search the rest of the query.
+    // The search for `=` continues after the last result. Otherwise many names without `=` would each search the rest of the query.
     if (equals >= 0 && equals < start) equals = query.indexOf('=', start);
     const nameEnd = equals < 0 || equals > end ? end : equals;
     const name = encoded
@@ -49,7 +49,7 @@ function findName<Name extends string>(text: string, names: readonly Name[]): Na
   return matchName(text, 0, text.length, names);
 }
 
-/** Compares a name in place. Creating and hashing a substring for each name would cost more than the rest of the parsing. */
+/** Compares a name in place. Creating a substring for each name would take more time than the rest of the parsing. */
 function matchName<Name extends string>(
   query: string,
   start: number,
@@ -61,15 +61,15 @@ function matchName<Name extends string>(
 }
 
 /**
- * Decodes only ASCII characters, because all known names are ASCII. Never throws, because a request can contain ten thousand names with
- * an invalid percent sign.
+ * Decodes percent-encoded ASCII characters only, because all known names are ASCII. Never throws, because a query can contain thousands
+ * of invalid names, and exceptions are slow.
  */
 function decodeName(text: string): string {
   if (!text.includes('%')) return text;
   return text.replace(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Decodes a component. Returns null if the percent encoding is not valid UTF-8. */
+/** Decodes a form-encoded name or value. Returns null if the percent encoding is not valid UTF-8. */
 function decodeComponent(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

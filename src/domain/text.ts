@@ -1,23 +1,23 @@
-/** Whether a text has more than `codePointsMax` code points. Does not count the code points of a very long text. */
+/** Whether a text has more than `codePointsMax` code points. Returns early for a very long text, without counting its code points. */
 export function exceedsCodePoints(text: string, codePointsMax: number): boolean {
   if (text.length <= codePointsMax) return false;
   return text.length > 2 * codePointsMax || [...text].length > codePointsMax;
 }
 
-/** Whether a text has 1 to `charactersMax` characters, all of them visible ASCII characters and no spaces. */
+/** Whether a text has 1 to `charactersMax` characters, all of which are visible ASCII characters without spaces. */
 export function isVisibleAscii(text: string, charactersMax: number): boolean {
   return text.length <= charactersMax && /^[!-~]+$/.test(text);
 }
 
 /**
- * Returns the same string in contiguous memory. The engine represents a concatenated string as a tree, which every later concatenation
- * would traverse again. This took three quarters of the time of formatting a response with offers.
+ * Returns the same string in contiguous memory. The JavaScript engine represents a concatenated string as a tree, and each later
+ * concatenation would traverse this tree again. Traversing took three quarters of the time of formatting a response with offers.
  */
 export function flattenString(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** Control and format characters, lone surrogates, line and paragraph separators. */
+/** Control characters, format characters, lone surrogates, line separators and paragraph separators. */
 const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Formats a value as JSON with invisible characters escaped. */
@@ -25,7 +25,7 @@ export function escapedJson(value: unknown): string {
   return escapeInvisible(JSON.stringify(value));
 }
 
-/** Formats a value like `escapedJson`, but without quotes around simple strings. */
+/** Formats a value as JSON with invisible characters escaped, but without quotes around a simple string. */
 export function displayText(value: unknown): string {
   return typeof value === 'string' && /^[\w:.+-]+$/.test(value) ? value : escapedJson(value);
 }
@@ -40,14 +40,14 @@ export function escapeInvisible(text: string): string {
   );
 }
 
-/** Truncates a text to `lengthMax` UTF-16 units. A truncated text ends with dots. */
+/** Truncates a text to `lengthMax` UTF-16 code units and appends three dots to a truncated text. */
 export function truncateText(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}...` : text;
 }
 
 /**
- * Returns the word with the smallest edit distance to a misspelt word. The distance may be 1 for words of up to 5 characters, otherwise 2.
- * Returns null if there is no such word. Ignores case.
+ * Returns the word with the smallest edit distance to a misspelled word, or null if no word is similar. A distance of 1 is similar for
+ * words of up to 5 characters, a distance of 2 for longer words. Ignores case.
  */
 export function nearestWord(typed: string, words: readonly string[]): string | null {
   const lowerCase = typed.toLowerCase();
@@ -55,7 +55,7 @@ export function nearestWord(typed: string, words: readonly string[]): string | n
   let nearestDistance = Number.POSITIVE_INFINITY;
   for (const word of words) {
     const distanceMax = word.length < 6 ? 1 : 2;
-    // This check also avoids comparing long texts.
+    // Skips words of another length without computing the distance, so long texts are never compared.
     if (Math.abs(word.length - lowerCase.length) > distanceMax) continue;
     const distance = editDistance(lowerCase, word.toLowerCase());
     if (distance > distanceMax || distance >= nearestDistance) continue;

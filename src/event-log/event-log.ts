@@ -1,45 +1,45 @@
 /**
- * Port of an append-only log with one writer. The position of a record is its sequence number, starting with 1. A record becomes
- * durable only after all records with smaller positions.
+ * Port of an append-only log with one writer. The position of a record is its sequence number, starting with 1. Records become durable in
+ * the order of their positions.
  */
 export interface EventLog<Item> {
   /**
-   * Appends a record and returns its position. Returns null if the log refuses the record: the file cannot be written, too many bytes
-   * wait to be written, or the log is closed. Copies the record's bytes before it returns.
+   * Appends a record and returns its position. Returns null if the log refuses the record, because the file cannot be written, too many
+   * bytes wait to be written, or the log is closed. The record's bytes are copied before `append` returns.
    */
   append(record: Item): AppendedRecord | null;
   /**
-   * Appends a record for which no caller waits, such as a view. Returns its position, or null if the log refuses the record. The record
-   * is written up to `logLingerMs` later. The log accepts such records even while the file cannot be written.
+   * Appends a record for which no caller waits, such as a view, and returns its position, or null if the log refuses the record. The
+   * write is delayed by up to `logLingerMs`. Even while the file cannot be written, the log accepts such records.
    */
   appendWithoutWaiting(record: Item): number | null;
   /** Position of the last appended record, durable or not; 0 for an empty log. */
   readonly appendedPosition: number;
   /** Position of the last durable record. */
   readonly durablePosition: number;
-  /** Whether the log can be written. False from a failed write until a write succeeds; the service is then not ready. */
+  /** Whether the log can be written. False from a failed write until a write succeeds; in this state, the service is not ready. */
   readonly healthy: boolean;
-  /** Sets the listener that is called with the new `durablePosition` after each increase, in a later turn of the event loop. */
+  /** Sets the listener that is called after each increase of `durablePosition` with its new value, in a later turn of the event loop. */
   onDurable(listener: (position: number) => void): void;
-  /** Writes all appended records, marks the end of the log, and closes the file. Repeated calls have no effect. */
+  /** Writes all appended records, marks the end of the log, and closes the file. Repeated calls of `close` have no effect. */
   close(): Promise<void>;
 }
 
 export interface AppendedRecord {
   readonly position: number;
   /**
-   * Resolves when the record is durable. Rejects with `LogUnavailableError` if a write failed. The log still has the record then, and
-   * writes it once the file can be written again.
+   * Resolves when the record is durable. Rejects with `LogUnavailableError` if a write failed. Even after a failure, the log retains the
+   * record in memory and writes it once the file can be written again.
    */
   readonly durable: Promise<void>;
 }
 
-/** A record was refused, or did not become durable in time. */
+/** Error for a record that the log refused, or that did not become durable in time. */
 export class LogUnavailableError extends Error {
   override readonly name = 'LogUnavailableError';
   /**
-   * Null if the log refused the record. Otherwise resolves when the record is durable, in log order and before the promise of any later
-   * record. Never rejects, and never settles if the log is closed first.
+   * Promise that resolves when the record is durable; null if the log refused the record. The promises of a log resolve in the order of
+   * the records. This promise never rejects, and never settles if the log is closed first.
    */
   readonly durableLater: Promise<void> | null;
 

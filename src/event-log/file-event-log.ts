@@ -14,44 +14,47 @@ import {
 import { FrameGroup, SegmentWriter } from './segment-writer.ts';
 
 export interface FileEventLogOptions<Item> {
-  /** Folder that only this log uses. Created if it does not exist. The data folder must be locked first. */
+  /** Folder that only this log uses, created if missing. The caller must have locked the data folder. */
   readonly folder: string;
-  /** Meaning of durable. `fsync`: synced to the disk. `write`: written to the kernel, which survives only a crash of the process. */
+  /**
+   * When a record counts as durable. `fsync`: when the record is synced to the disk. `write`: when the record is written to the kernel, so
+   * that it survives a crash of the process, but not of the machine.
+   */
   readonly durability: 'fsync' | 'write';
   /** Called for each record that is read while the log is opened. */
   readonly onRecord?: RecordVisitor;
-  /** Skips segments that contain only older records. Default: all segments are read. */
+  /** Time from which records are needed. Segments that contain only older records are skipped. Default: all segments are read. */
   readonly readSince?: ReadSince;
-  /** Called with the number of bytes that were read so far while the log is opened. */
+  /** Called while the log is opened, with the number of bytes that are already read. */
   readonly onProgress?: ReadProgressListener | undefined;
-  /** Called synchronously for each record that the log accepts. Must not throw. */
+  /** Called synchronously for each record that the log accepts. The callback must not throw. */
   readonly onAppended?: (record: Item) => void;
-  /** Reports write errors, recovered writes and torn tails to the operator. */
+  /** Called for write errors, recovered writes and torn tails, so that they can be reported to the operator. */
   readonly onIncident?: ((incident: LogIncident) => void) | undefined;
-  /** Called after each stored group with its number of records, its bytes, and the time of writing and syncing in microseconds. */
+  /** Called after each group is stored, with its number of records, its bytes, and the time of writing and syncing in microseconds. */
   readonly onGroupStored?: ((records: number, bytes: number, elapsedUs: number) => void) | undefined;
   readonly segmentBytesMax?: number;
   readonly pendingBytesMax?: number;
-  /** Time between attempts to write again after an error, in milliseconds. */
+  /** Interval between attempts to write again after an error, in milliseconds. */
   readonly retryMs?: number | undefined;
   readonly files?: LogFiles | undefined;
 }
 
 export type LogIncident =
-  /** The log was not closed and ended with an incomplete record, whose bytes were moved to another file. */
+  /** The log was not closed before and ended with an incomplete record. The bytes of this record were moved to another file. */
   | ({ readonly kind: 'torn-tail-removed' } & RemovedTail)
-  /** A write or a sync failed. The log continues in a new segment. */
+  /** A write or sync failed, so the log continues in a new segment. */
   | { readonly kind: 'segment-abandoned'; readonly error: unknown }
-  /** Writing the new segment failed too. The log refuses records until a write succeeds. */
+  /** A write of the new segment also failed. The log refuses records until a write succeeds. */
   | { readonly kind: 'unavailable'; readonly error: unknown }
   | { readonly kind: 'recovered' }
-  /** The log was closed while it could not be written. Records that were never reported as durable are lost. */
+  /** The log was closed while it could not be written. The lost records were never reported as durable. */
   | { readonly kind: 'records-lost'; readonly records: number };
 
 /**
- * Opens the log of a folder. Recovers it first if it was not closed.
+ * Opens the log of a folder. A log that was not closed is recovered first.
  *
- * @throws LogDamagedError if a record that was durable cannot be read; the error contains the file and the byte offset
+ * @throws LogDamagedError if a durable record cannot be read; the error contains the file and the byte offset
  */
 export async function openEventLog<Item extends readonly unknown[]>(
   options: FileEventLogOptions<Item>,
@@ -63,7 +66,7 @@ export async function openEventLog<Item extends readonly unknown[]>(
   return new FileEventLog<Item>(options, files, recovered);
 }
 
-/** Creates a log in an empty folder. The name of the folder must already be durable. Performs no I/O. */
+/** Creates a log in an empty folder. The caller must have made the name of the folder durable. Performs no I/O. */
 export function createEventLog<Item extends readonly unknown[]>(
   options: FileEventLogOptions<Item>,
 ): FileEventLog<Item> {
@@ -71,19 +74,19 @@ export function createEventLog<Item extends readonly unknown[]>(
 }
 
 /**
- * A log in a folder of segment files (log-format.ts documents the format).
+ * A log in a folder of segment files. The file log-format.ts documents their format.
  *
- * New frames are collected in one group while another group is written and synced. Then the two groups are exchanged. The speed of the
- * disk therefore determines the size of a group: one record when idle, hundreds of records under load, with one sync for all of them.
+ * New frames are collected in one group while another group is written and synced. Then the two groups swap roles. The size of a group
+ * therefore depends on the speed of the disk: one record when idle, hundreds of records under load, with one sync for all of them.
  *
  *     idle --append--> collecting --end of turn--> storing --durable--> idle, or storing the next group
  *     idle --appendWithoutWaiting--> collecting --a few milliseconds, or an append--> storing
  *     storing --failed--> storing the same group in a new segment --failed--> unavailable
  *     unavailable --every retryMs: a new segment works--> storing
  *
- * An accepted record is never dropped, and its position is never reused, even after its promise was rejected: the frame remains in
- * memory until the log can be written. While the log is unavailable, it refuses `append`, and accepts `appendWithoutWaiting` up to
- * `pendingBytesMax`.
+ * An accepted record is never dropped, and its position is never reused. Even after its promise was rejected, the frame of the record
+ * remains in memory until the log can be written. While the log is unavailable, `append` refuses records, but `appendWithoutWaiting`
+ * accepts records up to `pendingBytesMax`.
  */
 export class FileEventLog<Item extends readonly unknown[]> implements EventLog<Item> {
   readonly #writer: SegmentWriter;
@@ -99,21 +102,21 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   #appendedPosition: number;
   #appendedCrc: number;
   #durablePosition: number;
-  /** Whether the newest segment contains no record, or there is no segment. */
+  /** Whether the newest segment is an end mark (a segment without records), or there is no segment. */
   #hasEndMark: boolean;
   #healthy = true;
   #closing = false;
-  /** Whether the pending group must be stored now, because a caller waits for it or because it is large. */
+  /** Whether the pending group must be written without delay, because a caller waits for a record or because the group is large. */
   #storeRequested = false;
-  /** Timer that delays storing records for which no caller waits. */
+  /** Timer that delays the write of records for which no caller waits. */
   #lingerTimer: NodeJS.Timeout | null = null;
-  /** Promise of the loop that stores groups; null while the loop is not running. */
+  /** Promise of the running loop that writes groups; null while the loop is not running. */
   #storeLoop: Promise<void> | null = null;
   #cancelRetryPause: () => void = () => {};
   #closePromise: Promise<void> | null = null;
   #durableListener: (position: number) => void = () => {};
 
-  /** Creates the log object. Call `openEventLog` or `createEventLog` instead, because the log must first be recovered. */
+  /** Creates the log object only. Call `openEventLog` or `createEventLog` instead, because the log must be recovered first. */
   constructor(
     options: FileEventLogOptions<Item>,
     files: LogFiles,
@@ -182,7 +185,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     return true;
   }
 
-  /** Stores the pending group at the end of this turn of the event loop, so that one write serves all requests of the turn. */
+  /** Writes the pending group at the end of this turn of the event loop, so that one write serves all requests of the turn. */
   #scheduleStore(): void {
     this.#storeRequested = true;
     this.#storeLoop ??= new Promise((resolve) => {
@@ -190,7 +193,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     });
   }
 
-  /** Schedules a write after a delay. Writing and syncing few records costs as much as many, so views are collected first. */
+  /** Schedules a write after a delay. A write of many records costs as much as a write of few records, so views are collected first. */
   #scheduleStoreAfterLinger(): void {
     this.#lingerTimer ??= setTimeout(() => {
       this.#lingerTimer = null;
@@ -208,14 +211,14 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       this.#durablePosition = group.firstSequence + group.records - 1;
       group.clear();
       this.#durableListener(this.#durablePosition);
-      // The callers that wait for the group continue after the next write has started.
+      // The promises are resolved without waiting, so the next write starts before the callers continue.
       group.resolveWaiters();
     }
     this.#storeLoop = null;
     if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleStoreAfterLinger();
   }
 
-  /** Writes a group and retries until it is durable. Returns false if an attempt fails that started after `close` was called. */
+  /** Writes a group and retries until the group is durable. Returns false if an attempt that started after `close` fails. */
   async #storeWithRetries(group: FrameGroup): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       const isLastAttempt = this.#closing;
@@ -266,7 +269,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const lost = this.#appendedPosition - this.#durablePosition;
     if (lost > 0) this.#onIncident({ kind: 'records-lost', records: lost });
     try {
-      // At this point, the segment before the end mark is complete and synced.
+      // The segment before the end mark is complete and synced here.
       if (lost === 0 && !this.#hasEndMark) {
         await this.#writer.writeEndMark(this.#appendedPosition + 1, this.#appendedCrc);
       }

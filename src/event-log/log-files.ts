@@ -3,13 +3,13 @@ import process from 'node:process';
 import { createFolderDurably } from '../files/durable-files.ts';
 
 /**
- * File system operations of the log. Tests replace them to simulate failures. Reads are synchronous, because recovery and the aggregator
- * thread do nothing else while they read. Every call may throw or reject with a system error.
+ * File system operations of the log. Tests replace these operations to simulate failures. Reads are synchronous, because recovery and the
+ * aggregator thread do nothing else while they read. Every operation may throw or reject with a system error.
  */
 export interface LogFiles {
   /**
-   * Creates the folder and its parents, and makes their names durable. Existing folders are also synced, because the process that
-   * created them may have crashed before its sync.
+   * Creates a folder and its parents, and makes their names durable. Existing parents are also synced, because the process that created
+   * them may have crashed before its sync.
    */
   createFolder(folder: string): void;
   /** Lists the names of the files in a folder, in no particular order. */
@@ -20,7 +20,7 @@ export interface LogFiles {
   create(path: string): Promise<WritableLogFile>;
   /** Opens an existing file for writing without changing its content. */
   openForWriting(path: string): Promise<WritableLogFile>;
-  /** Renames a file and replaces an existing file `to`. The change is durable only after `syncFolder`. */
+  /** Renames a file and replaces an existing file `to`. The new name is durable only after `syncFolder`. */
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   /** Makes the file names in a folder durable. */
@@ -29,7 +29,7 @@ export interface LogFiles {
 
 export interface ReadableLogFile {
   size(): number;
-  /** Fills `target` with bytes from offset `position`. Returns the number of bytes read, which is smaller at the end of the file. */
+  /** Reads bytes from offset `position` into `target`. Returns the number of bytes read, which is smaller at the end of the file. */
   read(target: Uint8Array, position: number): number;
   close(): void;
 }
@@ -39,15 +39,15 @@ export interface WritableLogFile {
   write(source: Uint8Array, length: number, position: number): Promise<void>;
   /** Makes the written bytes and the file size durable. */
   datasync(): Promise<void>;
-  /** Writes bytes and makes them durable. Earlier writes may remain unsynced. */
+  /** Writes bytes and makes these bytes durable. Bytes of earlier calls of `write` may remain unsynced. */
   writeAndSync(source: Uint8Array, length: number, position: number): Promise<void>;
   truncate(length: number): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Operations on the real file system. With `syncsWrites`, each created file has a second descriptor that writes and syncs in one call.
- * This call needs one round trip to the thread pool instead of two (docs/contributing/decisions/durable-log.md).
+ * Creates the operations on the real file system. With `syncsWrites`, each created file has a second descriptor that writes and syncs in
+ * one call. A combined call needs one round trip to the thread pool instead of two (docs/contributing/decisions/durable-log.md).
  */
 export const createNodeLogFiles = (syncsWrites: boolean): LogFiles => ({
   createFolder: createFolderDurably,
@@ -67,7 +67,7 @@ export const createNodeLogFiles = (syncsWrites: boolean): LogFiles => ({
   },
 });
 
-/** File operations for this platform. Only on Linux do synchronized writes guarantee the same as `fdatasync`. */
+/** File operations for this platform. Only on Linux, a synchronized write has the same guarantee as a write followed by `fdatasync`. */
 export const nodeLogFiles = createNodeLogFiles(process.platform === 'linux');
 
 class NodeReadableLogFile implements ReadableLogFile {
@@ -108,7 +108,7 @@ async function createFile(path: string, syncsWrites: boolean): Promise<WritableL
   }
 }
 
-/** Writable file that uses descriptors and callbacks, which cost the event loop about half as much as promises of a FileHandle. */
+/** Writable file with callback-based calls on descriptors. They need about half as much event-loop time as promises of a FileHandle. */
 class NodeWritableLogFile implements WritableLogFile {
   readonly #descriptor: number;
   /** Descriptor of the same file for synchronized writes; null if a separate sync is necessary. */
@@ -140,7 +140,7 @@ class NodeWritableLogFile implements WritableLogFile {
   async close(): Promise<void> {
     const descriptors =
       this.#syncedDescriptor === null ? [this.#descriptor] : [this.#descriptor, this.#syncedDescriptor];
-    // Both descriptors are closed even if closing one fails. Otherwise each failed attempt would leak a descriptor.
+    // Both descriptors are closed even if one call fails. Otherwise each failed attempt to close the file would leak a descriptor.
     const results = await Promise.allSettled(
       descriptors.map((each) => callbackToPromise((done) => fs.close(each, done))),
     );
@@ -148,7 +148,7 @@ class NodeWritableLogFile implements WritableLogFile {
   }
 }
 
-/** Writes all bytes. Repeats the system call if it writes fewer bytes. */
+/** Writes all bytes. Repeats the system call if the call writes only a part of the bytes. */
 function writeFully(descriptor: number, source: Uint8Array, length: number, position: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const writeFrom = (from: number) => {

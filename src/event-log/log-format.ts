@@ -5,28 +5,31 @@ import { bounds } from '../bounds.ts';
 /**
  * File format of a log. All numbers are big-endian.
  *
- * A log is a folder of segments, each named after the sequence number of its first record, zero-padded so that names sort
- * like numbers. A segment is a header followed by frames. `shard` is always 0.
+ * A log is a folder of segments. Each segment is named after the sequence number of its first record, zero-padded so that names sort
+ * like numbers. A segment consists of a header and frames. `shard` is always 0.
  *
  *     header  magic 8 | format version u32 | shard u32 | first sequence u64 | previous CRC u32 | CRC-32 of these 28 u32
  *     frame   length u32 | CRC u32 | payload
  *     frame   length u32 with the mark bit | CRC u32 | sequence u64 | previous CRC u32 | payload
  *
  * `length` is the length of the payload. The CRC-32 of a frame covers sequence, previous CRC and payload, even if the frame does not
- * contain the first two. Therefore the check fails for a frame that was lost, repeated, swapped or left from an earlier use of the file.
- * The header of a segment contains the CRC of the last record before it. The chain of CRCs begins at sequence 1 with a previous CRC of 0.
+ * contain sequence and previous CRC. Therefore the CRC does not match for a frame that was lost, repeated, swapped or left from an earlier
+ * use of the file. The header of a segment contains the CRC of the record before its first record. For the record with sequence 1,
+ * the previous CRC is 0.
  *
- * The mark bit means that all frames before this frame were synced when it was written. A marked frame can be verified without the
- * frames before it. Recovery can therefore distinguish a tail torn by a crash from damage to durable records. After a torn tail there is
- * no marked frame, and no record of the tail was acknowledged. After damaged durable records there is a marked frame.
+ * The mark bit of a frame means that all frames before this frame were synced when the marked frame was written. A marked frame can be
+ * verified without the frames before it. Recovery can therefore distinguish a tail torn by a crash from damage to durable records: after
+ * damaged durable records, there is a later marked frame. After a torn tail, there is no marked frame, and no record of the tail was
+ * acknowledged.
  *
  * After a failed write or sync, the segment is never written again. Frames that may not be on disk are written again in a new segment,
- * whose first sequence is that of the first such frame. A reader switches to the next segment when it reaches the first sequence of that
- * segment, and ignores the rest of the older file. If all frames of a segment are written again, the new segment has the same name and
+ * whose first sequence is that of the first such frame. A reader that reaches the first sequence of a newer segment switches to the newer
+ * segment and ignores the rest of the older file. If all frames of a segment are written again, the new segment has the same name and
  * replaces the old segment.
  *
- * A closed log ends with an empty segment, the end mark. Its header contains the CRC of the last record, so a missing last record is
- * reported as damage, not as a torn tail. The next segment has the same name and header as the end mark and replaces it.
+ * A closed log ends with an end mark, which is a segment without frames. The header of the end mark contains the CRC of the last record.
+ * Because of the end mark, a missing last record is reported as damage, not as a torn tail. The next segment has the same name and header
+ * as the end mark and replaces the end mark.
  */
 export const segmentHeaderBytes = 32;
 export const frameHeaderBytes = 8;
@@ -37,7 +40,7 @@ const magic = Buffer.from('svc-log\n', 'latin1');
 const formatVersion = 1;
 const headerCrcOffset = 28;
 
-/** Value of the header field `shard` in every file that was ever written. */
+/** Value of the header field `shard` in all existing log files. */
 const shard = 0;
 
 export interface SegmentHeader {
@@ -73,32 +76,32 @@ export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | string {
   };
 }
 
-/** Formats the file name of a segment. Sixteen digits are enough for every safe integer. */
+/** Returns the file name of a segment. Sixteen digits are enough for every safe integer. */
 export function segmentFileName(firstSequence: number): string {
   return `${String(firstSequence).padStart(16, '0')}.log`;
 }
 
-/** Returns the name of a new segment before its header is synced. */
+/** Returns the name of an unfinished file, which is renamed to `name` once its content is synced. */
 export function temporaryFileName(name: string): string {
   return `${name}.new`;
 }
 
-/** Returns the file name for the copy of a torn tail. The CRC distinguishes two tails that were cut at the same offset. */
+/** Returns the name of the file that contains a copied torn tail. The CRC makes the names of two tails at the same offset different. */
 export function removedTailFileName(segment: string, offset: number, crc: number): string {
   return `${segment}.from-${offset}.${crc.toString(16).padStart(8, '0')}`;
 }
 
-/** Whether a file name is that of a copy of a torn tail of this segment. */
+/** Whether `name` is the name of a file with a copied torn tail of this segment. */
 export function isRemovedTailOf(segment: string, name: string): boolean {
   return name.startsWith(`${segment}.from-`);
 }
 
-/** Whether a file name is that of an unfinished segment, or of an unfinished copy of a torn tail. */
+/** Whether `name` is the name of an unfinished segment, or of an unfinished copy of a torn tail. */
 export function isTemporaryFile(name: string): boolean {
   return /^\d{16}\.log(\.from-\d+\.[0-9a-f]{8})?\.new$/.test(name);
 }
 
-/** Returns the first sequences of the segments among `names`, in ascending order. Ignores other files. */
+/** Returns the first sequences of the segments among the file names, in ascending order. Ignores names of other files. */
 export function segmentFirstSequences(names: readonly string[]): number[] {
   return names
     .filter((name) => /^\d{16}\.log$/.test(name))
@@ -113,7 +116,7 @@ export function frameCrc(sequence: number, previousCrc: number, payload: Uint8Ar
   return crc32(payload, crc32(sequenceFieldsScratch));
 }
 
-/** Encodes a marked frame. `FrameGroup` encodes frames in place instead, which is faster. */
+/** Encodes a marked frame in a new buffer. The class `FrameGroup` encodes frames in place instead, which is faster. */
 export function encodeMarkedFrame(
   payload: Uint8Array,
   sequence: number,
@@ -128,7 +131,7 @@ export function encodeMarkedFrame(
   return { bytes, crc };
 }
 
-/** Writes the additional fields of a marked frame: sequence u64, previous CRC u32. */
+/** Writes the two fields that only a marked frame contains: sequence u64, previous CRC u32. */
 export function writeSequenceFields(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
   target.writeUInt32BE(Math.floor(sequence / 2 ** 32), offset);
   target.writeUInt32BE(sequence >>> 0, offset + 4);
@@ -140,8 +143,8 @@ export function readSequence(bytes: Buffer, offset: number): number {
 }
 
 /**
- * Decodes the payloads of a log. The file is not trusted: sizes are checked before memory is allocated. A record is an array of scalars,
- * bytes and arrays of scalars and bytes. Deeper nesting is rejected.
+ * Decodes the payloads of log records. Sizes are checked before memory is allocated, because a damaged file may contain any bytes. A record
+ * is an array of scalars, bytes, and arrays of scalars and bytes. Deeper nesting is an error.
  */
 export class RecordDecoder {
   readonly #decoder = new Decoder({
@@ -153,7 +156,7 @@ export class RecordDecoder {
     keyDecoder: null,
   });
 
-  /** Decodes a payload. Bytes in the record are views of `payload`. Throws an `Error` if the payload is not a record. */
+  /** Decodes a payload. Byte members of the record are views of `payload`. Throws an `Error` if the payload is not a record. */
   decode(payload: Uint8Array): unknown[] {
     const record = this.#decoder.decode(payload);
     if (!Array.isArray(record)) throw new Error('a record must be an array');

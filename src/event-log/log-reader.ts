@@ -13,29 +13,29 @@ import {
 import { newestSegmentStartedBefore, type ReadSince } from './log-recovery.ts';
 import { LogDamagedError, SegmentReader, withSegment } from './segment-reader.ts';
 
-/** Position of a reader. Store it together with the state that is derived from the records before it. */
+/** Position of a log reader. Store a cursor together with the state that is derived from the records before it. */
 export interface LogCursor {
   /** Position of the last record that was read; 0 before the first record. */
   readonly position: number;
   /** First sequence of the current segment; 0 before the first segment. */
   readonly segment: number;
-  /** Byte offset of the next frame in that segment. */
+  /** Byte offset of the next frame in the current segment. */
   readonly offset: number;
   /** CRC of the last record that was read. */
   readonly crc: number;
 }
 
 /**
- * The log does not contain the record of the cursor: the log ends before that record, or continued with other records (after a power cut
- * with `durability: 'write'`, or in a restored data folder). State derived from the log must be rebuilt.
+ * Error if the log does not contain the last record that the reader has read: the log ends earlier, or continued with other records (after
+ * a power cut with `durability: 'write'`, or in a restored data folder). The caller must rebuild all state that is derived from the log.
  */
 export class CursorBeyondLogError extends Error {
   override readonly name = 'CursorBeyondLogError';
 }
 
 /**
- * Reads the records of a log while another thread or process writes the log. The caller passes the durable position. The reader has one
- * open file and one chunk in memory.
+ * Reads the records of a log while another thread or process writes the log. The caller passes the durable position of the log. A reader
+ * uses one open file and one chunk in memory.
  */
 export class LogReader {
   readonly #folder: string;
@@ -50,7 +50,7 @@ export class LogReader {
 
   /**
    * @param cursor position after which to continue; null to start with the oldest record
-   * @throws CursorBeyondLogError if the cursor does not match the log. A log must be opened, and so recovered, before it is read.
+   * @throws CursorBeyondLogError if the cursor does not match the log. The log must have been opened, and so recovered, before this call.
    */
   constructor(folder: string, cursor: LogCursor | null, files: LogFiles = nodeLogFiles) {
     this.#folder = folder;
@@ -66,20 +66,20 @@ export class LogReader {
     return { position: this.#position, segment: this.#segmentFirst, offset: this.#offset, crc: this.#crc };
   }
 
-  /** First sequence of the segment of the current record. */
+  /** First sequence of the current segment. */
   get segment(): number {
     return this.#segmentFirst;
   }
 
   /**
    * Visits the next records in order, at most `maxRecords` and up to `upToPosition`, which must be durable. Returns the number of visited
-   * records. A record whose visit throws counts as not read. Bytes in a record are views of a file chunk: copy bytes that you retain.
+   * records. If the callback throws, its record counts as not read. Bytes in a record are views of a file chunk: copy retained bytes.
    *
    * @throws LogDamagedError if a record up to `upToPosition` cannot be read; the error contains the file and the byte offset
    */
   read(upToPosition: number, maxRecords: number, visit: (position: number, record: unknown) => void): number {
     if (upToPosition <= this.#position) return 0;
-    // A segment is renamed before its first record is durable, so the folder needs to be listed only once.
+    // The file names need to be listed only once, because a segment gets its name before its first record is durable.
     const later = segmentFirstSequences(this.#files.listNames(this.#folder)).filter(
       (first) => first > this.#segmentFirst,
     );
@@ -160,8 +160,8 @@ export class LogReader {
   }
 
   /**
-   * Whether the record of the cursor ends at the cursor's offset. Another log may have segments of the same name and size, so the chain of
-   * CRCs is compared. If the record is damaged, the previous CRC in the record after the cursor is compared instead.
+   * Whether the last record before the cursor ends at the offset of the cursor. Compares the chain of CRCs, because another log may have
+   * segments of the same name and size. If a record before the cursor is damaged, looks for a later marked frame instead.
    */
   #isCursorIn(segment: SegmentReader): boolean {
     if (segment.size() < this.#offset) return false;
@@ -181,8 +181,8 @@ export class LogReader {
 }
 
 /**
- * Visits, in order, the records that an open log of this process had accepted at the time of the call, from the newest segment that began
- * before `since`. Waits until the last of these records is durable. Yields to the event loop between batches.
+ * Visits the records of an open log of this process in order, from the newest segment that began before `since` up to the last record
+ * accepted before the call. Waits until the last of these records is durable. Yields to the event loop between batches.
  *
  * @throws LogUnavailableError if the log cannot be written at present, LogDamagedError if a record cannot be read
  */

@@ -16,10 +16,10 @@ import { copySegmentRange } from './segment-files.ts';
 import { type SegmentReader, withSegment } from './segment-reader.ts';
 import { logSizeBytes } from './verify-log.ts';
 
-/** Called for each record in order. Bytes in a record are views of a file chunk of up to 1 MiB: copy bytes that you retain. */
+/** Called for each record in order. Bytes in the record are views of a file chunk of up to 1 MiB: copy bytes that you retain. */
 export type RecordVisitor = (position: number, record: unknown) => void;
 
-/** Called at intervals with the number of bytes read so far and the number of bytes to read. */
+/** Called at intervals with the number of bytes that are already read and the total number of bytes to read. */
 export type ReadProgressListener = (bytes: number, totalBytes: number) => void;
 
 export interface RecoveredLog {
@@ -31,7 +31,7 @@ export interface RecoveredLog {
   readonly removedTail: RemovedTail | null;
 }
 
-/** Bytes after the last complete record of a log that was not closed. Normally, none of these bytes was acknowledged. */
+/** Bytes after the last complete record of a log that was not closed. Normally, these bytes contain no acknowledged record. */
 export interface RemovedTail {
   readonly file: string;
   readonly offset: number;
@@ -41,22 +41,22 @@ export interface RemovedTail {
 }
 
 /**
- * Start time of the records to read. Only whole segments are skipped, so some older records are also read. `timeMsOf` returns null for a
- * record without a time; reading does not start with the segment of such a record.
+ * Time from which records are needed. Some older records are also read, because only whole segments are skipped. `timeMsOf` returns null
+ * for a record without a time; a segment that starts with such a record is not used as the start.
  */
 export interface ReadSince {
-  /** Start time in milliseconds since the Unix epoch. */
+  /** Time in milliseconds since the Unix epoch. */
   readonly wallMs: number;
   readonly timeMsOf: (record: unknown) => number | null;
 }
 
 /**
- * Reads the log up to the last complete record and makes the log durable up to that record. Copies a torn tail of the last segment to
- * another file and removes it from the segment. The last segment is not written again: the log continues in a new segment. Yields to the
- * event loop between chunks.
+ * Reads the log up to the last complete record and makes the log durable up to that record. Moves a torn tail of the last segment to
+ * another file. The log continues in a new segment, so the last segment is complete after the recovery. Yields to the event loop between
+ * chunks.
  *
- * Reads from the first record. With `since`, reads from the newest segment whose first record is older; damage in earlier segments is
- * then not detected.
+ * Starts with the first record, or, if `since` is given, with the newest segment whose first record is older than `since`. Damage in
+ * skipped segments is not detected.
  *
  * @throws LogDamagedError for any error except a torn tail
  */
@@ -104,7 +104,7 @@ export function newestSegmentStartedBefore(
   });
 }
 
-/** Reads the first record of a segment. Returns null if it cannot be read. */
+/** Reads the first record of a segment. Returns null if the segment cannot be read. */
 function readFirstRecord(files: LogFiles, path: string, first: number): unknown[] | null {
   try {
     return withSegment(files, path, (segment) => {
@@ -116,7 +116,7 @@ function readFirstRecord(files: LogFiles, path: string, first: number): unknown[
   }
 }
 
-/** Truncates the last segment after its last complete frame and makes the rest durable. */
+/** Truncates the last segment after its last complete frame, and makes the remaining frames durable. */
 async function truncateTornTail(files: LogFiles, folder: string, scanner: LogScanner): Promise<RemovedTail | null> {
   const { segment, lastSyncedGroupOffset, tornBytes } = scanner;
   if (segment === null) return null;
@@ -124,8 +124,8 @@ async function truncateTornTail(files: LogFiles, folder: string, scanner: LogSca
   const removedTail = tornBytes === 0 ? null : await saveTornTail(files, segment, tornBytes);
   const file = await files.openForWriting(segment.path);
   try {
-    // The last group may not be synced. After a failed sync, the kernel marks the pages as clean, and another sync would not write them.
-    // Therefore the group is written again first.
+    // The last group of frames may not be synced. After a failed sync, the kernel marks the pages as clean, and another sync would not
+    // write them. Therefore the last group is written again before the sync.
     let offset = lastSyncedGroupOffset ?? end;
     for (const chunk of segment.readChunks(offset, end)) {
       await file.write(chunk, chunk.length, offset);

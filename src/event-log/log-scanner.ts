@@ -10,15 +10,15 @@ export interface LogLocation {
 }
 
 interface LogScannerOptions {
-  /** First sequence of the segment to start with. Default: the oldest segment. */
+  /** First sequence of the segment in which the scan starts. Default: the oldest segment. */
   readonly segment?: number | undefined;
-  /** Whether to decode each record. A record that cannot be decoded then counts as damage. */
+  /** Whether to decode each record. If true, a record that cannot be decoded counts as damage. */
   readonly decode: boolean;
 }
 
 /**
- * The records changed during the scan: the writer wrote them again in another segment after a failed write, or the retention deleted the
- * segment.
+ * Error if records changed during the scan: after a failed write, the writer wrote them again in another segment, or the retention deleted
+ * their segment.
  */
 export class LogRewrittenError extends OperatorError {
   override readonly name = 'LogRewrittenError';
@@ -30,30 +30,30 @@ export class LogRewrittenError extends OperatorError {
 
 /**
  * Reads the records of a log one by one up to the last complete record, and checks that each record continues the chain of CRCs. The
- * first segment needs no predecessor, because older segments may have been deleted.
+ * oldest segment may start with any record, because earlier segments may have been deleted.
  *
- * The scanner only reads. Another process may write the log during the scan: an incomplete write at the end is not damage, and records
- * that are completed during the scan are also read.
+ * The scanner does not write. Another process may write the log during the scan: an incomplete write at the end is not damage, and
+ * records that are completed during the scan are also read.
  */
 export class LogScanner {
-  /** Position of the current record. Before the first call of `nextRecord`, the position of the preceding record. */
+  /** Position of the current record. Before the first call of `nextRecord`, the position before the first record. */
   position = 0;
   crc = 0;
-  /** Current record, if `decode` is set. Bytes are views of a file chunk. */
+  /** Current record, if `decode` is true. Bytes in the record are views of a file chunk. */
   record: readonly unknown[] = [];
   /** Segment of the current record; null before the first record. */
   segment: SegmentReader | null = null;
-  /** Offset of the last frame with the mark bit in the current segment. */
+  /** Offset of the last marked frame (see log-format.ts) in the current segment. */
   lastSyncedGroupOffset: number | null = null;
   /** Number of bytes in all scanned records and segment headers. */
   bytesRead = 0;
-  /** Number of bytes after the last complete record. Valid once `nextRecord` has returned false. */
+  /** Number of bytes after the last complete record. This number is valid after `nextRecord` has returned false. */
   tornBytes = 0;
   readonly #files: LogFiles;
   readonly #folder: string;
   readonly #decoder: RecordDecoder | null;
   #segmentFirst = 0;
-  /** End offset of the last accepted record. `segment.offset` may be after a record that cannot be decoded. */
+  /** End offset of the last accepted record, while `segment.offset` may be after a record that cannot be decoded. */
   #endOffset = 0;
   /** First sequences of the segments after the current segment. */
   #laterSegments: number[];
@@ -68,7 +68,7 @@ export class LogScanner {
   /**
    * Reads the next record. Returns false at the end of the log.
    *
-   * @throws LogDamagedError if a durable record cannot be read; the scan cannot continue
+   * @throws LogDamagedError if a durable record cannot be read; the scan cannot continue after this error
    * @throws LogRewrittenError if the writer moved or deleted the record during the scan
    */
   nextRecord(): boolean {
@@ -89,7 +89,7 @@ export class LogScanner {
         throw new LogDamagedError(segment.path, offset, `record ${this.position + 1} is missing or incomplete`);
       }
       if (attempt === 1) {
-        // The writer may have added records or segments in the meantime.
+        // The writer may have added records or segments since the last read.
         this.#listLaterSegments();
         segment.discardReadAhead();
         continue;
@@ -103,18 +103,18 @@ export class LogScanner {
         const reason = `record ${this.position + 1} is incomplete, but durable records follow at byte ${markOffset}`;
         throw new LogDamagedError(segment.path, offset, reason);
       }
-      // Between the two reads, the writer may have completed this record and started the next group. Therefore read again.
+      // The writer may have completed this record and started the next group between the two reads. Therefore the frame is read again.
       segment.discardReadAhead();
     }
   }
 
-  /** Msgpack bytes of the current record. They are a view of a file chunk. */
+  /** Encoded msgpack bytes of the current record, a view of a file chunk. */
   get payload(): Uint8Array {
     if (this.segment === null) throw new Error('there is no payload before the first record');
     return this.segment.payload;
   }
 
-  /** End of the current record, or of the header of an empty segment. Null before the first segment, and after `close`. */
+  /** End of the current record, or end of the header in an empty segment. Null before the first segment and after `close`. */
   get end(): LogLocation | null {
     return this.segment === null ? null : { file: this.segment.path, offset: this.#endOffset };
   }
@@ -164,7 +164,7 @@ export class LogScanner {
     return segment;
   }
 
-  /** Lists new segments. A segment is complete once a later segment exists. */
+  /** Lists segments that are newer than the current segment. A segment is complete once a newer segment exists. */
   #listLaterSegments(): void {
     this.#laterSegments = segmentFirstSequences(this.#files.listNames(this.#folder)).filter(
       (first) => first > this.#segmentFirst,
@@ -176,7 +176,7 @@ export class LogScanner {
   }
 }
 
-/** Opens a segment. Throws `LogRewrittenError` if it was deleted after the folder was listed. */
+/** Opens a segment. Throws `LogRewrittenError` if the segment was deleted after the folder was listed. */
 export function openSegment(files: LogFiles, folder: string, first: number): SegmentReader {
   try {
     return new SegmentReader(files, join(folder, segmentFileName(first)));

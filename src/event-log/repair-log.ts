@@ -13,15 +13,15 @@ import { copySegmentRange } from './segment-files.ts';
 import { LogDamagedError, SegmentReader, withSegment } from './segment-reader.ts';
 import type { LogVerification } from './verify-log.ts';
 
-/** Effect of truncating a log after its last complete record. */
+/** Result that a truncation after the last complete record will have. */
 export interface RepairPlan {
   readonly folder: string;
   /** Position and CRC of the last remaining record; both are 0 if no record remains. */
   readonly position: number;
   readonly crc: number;
-  /** New end of the log, at which its last segment is truncated. Null if no segment remains. */
+  /** New end of the log, at which the last remaining segment is truncated. Null if no segment remains. */
   readonly end: LogLocation | null;
-  /** Number of bytes removed after `end` from the last segment. */
+  /** Number of bytes that are removed after `end` from the last remaining segment. */
   readonly removedBytes: number;
   /** Paths of the segments after the last remaining segment, oldest first. */
   readonly laterSegments: readonly string[];
@@ -29,14 +29,14 @@ export interface RepairPlan {
 
 type CutValidation =
   | { readonly kind: 'damage'; readonly plan: RepairPlan }
-  /** The log is undamaged and ends at the location, because it was truncated there before. */
+  /** The log is undamaged and ends at the requested location, so an earlier repair has truncated the log there. */
   | { readonly kind: 'done' }
   | { readonly kind: 'no-damage' }
   | { readonly kind: 'elsewhere'; readonly damage: LogDamagedError };
 
 /**
- * Checks whether a log may be truncated at a location. This is allowed only at the first damage. If a record is missing at the end of a
- * segment, the start of the next segment is the same location.
+ * Checks whether a log may be truncated at a location. Only the location of the first damage is allowed. If a record is missing at the end
+ * of a segment, the start of the next segment is also accepted.
  */
 export function validateCut(files: LogFiles, check: LogVerification, cut: LogLocation): CutValidation {
   const { folder, damage, end, position, crc } = check;
@@ -55,11 +55,11 @@ export function validateCut(files: LogFiles, check: LogVerification, cut: LogLoc
 }
 
 /**
- * Truncates a damaged log so that it can be opened again. Moves the later segments to another folder of the same file system. Copies the
- * removed bytes to the file `<segment name>.from-<byte>` in that folder.
+ * Truncates a damaged log so that it can be opened again. Moves later segments to another folder of the same file system. Copies the
+ * removed bytes of the last remaining segment to the file `<segment name>.from-<byte>` in that folder.
  *
- * An interrupted repair loses no bytes and can be repeated with another folder: bytes are copied before they are removed, and the newest
- * segments are moved first, so that the log remains damaged at the same location until the end.
+ * An interrupted repair loses no bytes and can be repeated with another folder. For this purpose, bytes are copied before they are removed,
+ * and the newest segments are moved first, so that the log remains damaged at the same location until the repair ends.
  */
 export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder: string): Promise<void> {
   files.createFolder(removedFolder);
@@ -86,13 +86,13 @@ export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder
 }
 
 interface RecordsAfterCut {
-  /** Number of readable records after the truncation. */
+  /** Number of readable records after the new end of the log. */
   readonly records: number;
-  /** Position of the last record that existed, known from that record or from the name of a later segment. */
+  /** Position of the last record before the repair, taken from a readable record or from the name of a later segment. */
   readonly position: number;
 }
 
-/** Counts the readable records after a truncation, segment by segment. After unreadable bytes, continues at the next marked frame. */
+/** Counts the readable records that a truncation removes, segment by segment. Unreadable bytes are skipped up to the next marked frame. */
 export function countRecordsAfterCut(
   files: LogFiles,
   { position, crc, end, laterSegments }: RepairPlan,
@@ -106,7 +106,7 @@ export function countRecordsAfterCut(
     try {
       onRecord(decoder.decode(segment.payload));
     } catch {
-      // The frame is valid, so the record counts, even though it cannot be decoded and may be the reason for the truncation.
+      // The frame is valid, so the record counts even if it cannot be decoded. Such a record may be the reason for the truncation.
     }
   };
   if (end !== null) {
@@ -129,7 +129,7 @@ export function countRecordsAfterCut(
   return found;
 }
 
-/** Visits the readable records of a segment that are before sequence `until`. */
+/** Visits the readable records of a segment with sequences below `until`. */
 function readRemainingFrames(
   segment: SegmentReader,
   first: number,
@@ -164,7 +164,7 @@ function readPreviousCrc(segment: SegmentReader): number | null {
   }
 }
 
-/** Returns the first sequence of a segment; infinity without a segment. */
+/** Returns the first sequence of a segment, or infinity if there is no segment. */
 function firstSequenceOf(path: string | undefined): number {
   return path === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(basename(path), 10);
 }

@@ -15,20 +15,20 @@ import type { SegmentReader } from './segment-reader.ts';
 
 /**
  * Appends a complete segment to a log that has no other writer. After a power cut, the segment exists completely or not at all. `header`
- * contains the next sequence of the log and the CRC of its last record. Throws as `writeFileDurably` does.
+ * contains the next sequence of the log and the CRC of the log's last record. Throws the same errors as `writeFileDurably`.
  */
 export function writeSegment(folder: string, header: SegmentHeader, records: Iterable<readonly unknown[]>): void {
   writeFileDurably(join(folder, segmentFileName(header.firstSequence)), encodeSegment(header, records));
 }
 
-/** Encodes a segment. Yields the bytes in chunks, because a segment may be large. */
+/** Encodes a segment. Yields chunks of bytes, because a segment may be large. */
 function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknown[]>): Generator<Buffer, void> {
   const encoder = new Encoder();
   let frames = [encodeSegmentHeader(header)];
   let bytes = 0;
   let { firstSequence: sequence, previousCrc } = header;
   for (const record of records) {
-    // Every frame has the mark bit. A segment of this kind cannot be torn, so an incomplete frame is damage.
+    // Every frame is marked, because a segment that exists completely or not at all cannot be torn: an incomplete frame is always damage.
     const frame = encodeMarkedFrame(encoder.encodeSharedRef(record), sequence, previousCrc);
     frames.push(frame.bytes);
     bytes += frame.bytes.length;
@@ -43,8 +43,8 @@ function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknow
 }
 
 /**
- * Copies a segment from offset `from` to offset `to`, or to its end, into a new file, which gets its final name once it is complete and
- * durable. Calls `onChunk` with the length of each copied chunk.
+ * Copies a segment from offset `from` to offset `to`, or to its end, into a new file. The new file gets its final name once the copy is
+ * complete and durable. Calls `onChunk` with the length of each copied chunk.
  */
 export async function copySegmentRange(
   files: LogFiles,
@@ -71,8 +71,8 @@ export async function copySegmentRange(
 }
 
 /**
- * Deletes the segments that contain only records before a sequence number, and the copies of their torn tails. Deletes the oldest segment
- * first, and durably, so that a crash leaves no gap. Never deletes the newest segment. The log may be in use.
+ * Deletes the segments that contain only records before a sequence number, and the copies of their torn tails. Deletes the segments one by
+ * one, oldest first, so that a crash leaves no gap. Never deletes the newest segment. The log may be in use.
  *
  * Returns the number of deleted segments. Rejects with a system error.
  */

@@ -12,7 +12,7 @@ import {
   syncMarkBit,
 } from './log-format.ts';
 
-/** A log file is damaged at a byte offset, so that the following bytes cannot be read. */
+/** Error for a log file that is damaged at a byte offset, so that the bytes from this offset on cannot be read. */
 export class LogDamagedError extends OperatorError {
   override readonly name = 'LogDamagedError';
   override readonly isDamage = true;
@@ -29,8 +29,8 @@ export class LogDamagedError extends OperatorError {
 }
 
 /**
- * Reads the frames of one segment in chunks. A payload is a view of a chunk. Chunks are never overwritten, so a retained payload keeps
- * the whole chunk in memory.
+ * Reads the frames of one segment in chunks. A payload is a view of a chunk. No chunk is overwritten, so the caller may retain a payload,
+ * but then the whole chunk remains in memory.
  */
 export class SegmentReader {
   readonly path: string;
@@ -49,7 +49,7 @@ export class SegmentReader {
     this.#file = files.openForReading(path);
   }
 
-  /** Reads the segment header. Throws `LogDamagedError` if it is invalid. */
+  /** Reads the segment header. Throws `LogDamagedError` if the header is invalid. */
   readHeader(): SegmentHeader {
     const header = decodeSegmentHeader(this.readBytes(0, segmentHeaderBytes));
     if (typeof header === 'string') throw new LogDamagedError(this.path, 0, header);
@@ -60,12 +60,12 @@ export class SegmentReader {
     return this.#file.size();
   }
 
-  /** Discards the chunk in memory, because the writer may have written more bytes in the meantime. */
+  /** Discards the chunk in memory, because the writer may have written more bytes since the chunk was read. */
   discardReadAhead(): void {
     this.#chunk = this.#chunk.subarray(0, 0);
   }
 
-  /** Reads the frame at `offset` and advances `offset`. Returns false, without advancing, if the frame is incomplete or invalid. */
+  /** Reads the frame at `offset` and advances `offset`. Returns false, and does not advance, if the frame is incomplete or invalid. */
   readFrame(sequence: number, previousCrc: number): boolean {
     const head = this.readBytes(this.offset, frameHeaderBytes + sequenceFieldsBytes);
     if (head.length < frameHeaderBytes) return false;
@@ -91,9 +91,9 @@ export class SegmentReader {
   }
 
   /**
-   * Examines the bytes from `offset` on, where `readFrame` found no frame with `sequence`. `tornBytes` is the number of these bytes,
-   * without zeros at the end. `markOffset` is the offset of the first marked frame with a later sequence, which proves that the record
-   * `sequence` was durable; null if there is no such frame.
+   * Examines the bytes from `offset` on, where `readFrame` found no frame with `sequence`. `tornBytes` is the number of examined bytes,
+   * without zeros at the end. `markOffset` is the offset of the first marked frame with a later sequence, or null if there is no such
+   * frame. A marked frame with a later sequence proves that the record `sequence` was durable.
    */
   examineTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
@@ -102,12 +102,12 @@ export class SegmentReader {
     for (let at = this.offset; at < size; ) {
       const chunk = this.readBytes(at, Math.min(bounds.logReadChunkBytes, size - at));
       if (chunk.length === 0) break;
-      // A frame header that is split between two chunks is read with the second chunk.
+      // A frame header that is split between two chunks is completely contained in the next chunk.
       const scanned = at + chunk.length < size ? chunk.length - markedHead + 1 : chunk.length;
       for (let i = 0; i < scanned; i++) {
         if (chunk[i] === 0) continue;
         tornBytes = at + i + 1 - this.offset;
-        // Lengths are below 2^24, so the first byte of every marked frame has this value.
+        // The first byte of every marked frame has this value, because lengths are below 2^24.
         if (chunk[i] !== syncMarkBit >>> 24 || i + markedHead > chunk.length) continue;
         const length = chunk.readUInt32BE(i) - syncMarkBit;
         const found = readSequence(chunk, i + frameHeaderBytes);
@@ -124,7 +124,7 @@ export class SegmentReader {
     return { tornBytes, markOffset: null };
   }
 
-  /** Reads the bytes from offset `from` to offset `to`, or to the end of the file. Chunks are not reused. */
+  /** Reads the bytes from offset `from` to offset `to`, or to the end of the file. Later reads do not overwrite yielded chunks. */
   *readChunks(from: number, to: number): Generator<Buffer, void> {
     for (let offset = from; offset < to; ) {
       const chunk = this.readBytes(offset, Math.min(bounds.logReadChunkBytes, to - offset));
@@ -138,7 +138,7 @@ export class SegmentReader {
     this.#file.close();
   }
 
-  /** Returns `length` bytes from `offset` on. Returns fewer bytes at the end of the file. */
+  /** Returns `length` bytes from `offset` on, or fewer bytes at the end of the file. */
   readBytes(offset: number, length: number): Buffer {
     const from = offset - this.#chunkOffset;
     if (from >= 0 && from + length <= this.#chunk.length) return this.#chunk.subarray(from, from + length);
@@ -150,7 +150,7 @@ export class SegmentReader {
   }
 }
 
-/** Opens a segment, applies a function, and closes the segment. */
+/** Opens a segment, passes its reader to a function, and closes the segment. */
 export function withSegment<Result>(files: LogFiles, path: string, use: (segment: SegmentReader) => Result): Result {
   const segment = new SegmentReader(files, path);
   try {

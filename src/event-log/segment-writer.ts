@@ -14,7 +14,7 @@ import {
   writeSequenceFields,
 } from './log-format.ts';
 
-/** Group of frames that are written and synced together. The frames are contiguous in one buffer, which is reused. */
+/** Group of frames that are written and synced together. The frames are contiguous in a buffer, which later groups reuse. */
 export class FrameGroup {
   #buffer = Buffer.allocUnsafeSlow(bounds.logGroupInitialBytes);
   /** Length of the frames in bytes. */
@@ -26,7 +26,7 @@ export class FrameGroup {
   /** CRC of the last record in the group. */
   lastCrc = 0;
   #durable: PromiseWithResolvers<void> | null = null;
-  /** Promise for callers whose first promise was rejected before the frames were written. */
+  /** Promise of `durableLater` for callers whose promise was rejected before the frames were written. */
   #durableLater: PromiseWithResolvers<void> | null = null;
 
   get bytes(): Buffer {
@@ -52,21 +52,21 @@ export class FrameGroup {
     this.lastCrc = crc;
   }
 
-  /** Returns the promise that all records of the group share. */
+  /** Returns the promise of durability that all records of the group share. */
   durablePromise(): Promise<void> {
     this.#durable ??= Promise.withResolvers();
     return this.#durable.promise;
   }
 
   resolveWaiters(): void {
-    // `durableLater` resolves first, because the rejected records precede those appended after the log could be written again.
+    // `durableLater` is resolved first, because promises resolve in log order, and the records with a rejected promise are older.
     this.#durableLater?.resolve();
     this.#durableLater = null;
     this.#durable?.resolve();
     this.#durable = null;
   }
 
-  /** Rejects the promise of the records. The frames remain in the group. */
+  /** Rejects the promise of the records. The frames stay in the group, so that they can be written later. */
   rejectWaiters(cause: unknown): void {
     if (this.#durable === null) return;
     this.#durableLater ??= Promise.withResolvers();
@@ -101,7 +101,7 @@ interface SegmentWriterOptions {
   readonly segmentBytesMax: number;
 }
 
-/** Writes groups of frames to segment files. Creates a new segment for the first group, after a full segment, and after `abandon`. */
+/** Writes groups of frames to segment files. Starts a new segment for the first group, after a full segment, and after a failed write. */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
   #segment: OpenSegment | null = null;
@@ -122,18 +122,18 @@ export class SegmentWriter {
       await file.writeAndSync(group.bytes, group.length, offset);
     } else {
       await file.write(group.bytes, group.length, offset);
-      // The zeros are synced too. Otherwise each later group would change the size of the file.
+      // The sync includes the preallocated zeros. Otherwise each later group would change the file size.
       if (syncsGroups) await file.datasync();
     }
     segment.offset = end;
   }
 
-  /** Writes the end mark, which is an empty segment (see log-format.ts). */
+  /** Writes the end mark, an empty segment that marks the log as closed (see log-format.ts). */
   async writeEndMark(firstSequence: number, previousCrc: number): Promise<void> {
     await this.#createSegment({ firstSequence, previousCrc });
   }
 
-  /** Removes the preallocated zeros, then syncs and closes the segment, even if groups are not synced. */
+  /** Removes the preallocated zeros, then syncs and closes the segment. Performs this sync even if groups are not synced. */
   async close(): Promise<void> {
     const segment = this.#segment;
     if (segment === null) return;
@@ -143,14 +143,14 @@ export class SegmentWriter {
     await segment.file.close();
   }
 
-  /** Closes the segment after a failed write or sync. The segment is never written again, because its content on disk is unknown. */
+  /** Closes the segment after a failed write or sync. This segment is never written again, because its content on disk is unknown. */
   async abandon(): Promise<void> {
     const segment = this.#segment;
     this.#segment = null;
     await segment?.file.close().catch(() => {});
   }
 
-  /** Writes zeros after the data. A sync that does not change the size of the file takes about two thirds of the time. */
+  /** Writes zeros after the data. As long as a write does not change the file size, its sync takes about a third less time. */
   async #preallocate(segment: OpenSegment, end: number): Promise<void> {
     const size = Math.max(end, Math.min(this.#options.segmentBytesMax, end + zeros.length));
     if (size > end) await segment.file.write(zeros, size - end, end);

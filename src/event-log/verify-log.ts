@@ -8,21 +8,21 @@ import { type LogLocation, LogScanner, openSegment } from './log-scanner.ts';
 import { copySegmentRange, writeSegment } from './segment-files.ts';
 import { LogDamagedError, withSegment } from './segment-reader.ts';
 
-/** Result of verifying a log. All members except `segments` and `bytes` describe the records before the first damage. */
+/** Result of verifying a log. In a damaged log, all members except `segments` and `bytes` describe the records before the first damage. */
 export interface LogVerification {
   readonly folder: string;
   readonly segments: number;
   /** Size of all segments in bytes, including preallocated zeros. */
   readonly bytes: number;
   readonly records: number;
-  /** Position of the last record. Greater than `records` if old segments were deleted. */
+  /** Position of the last record, which is greater than `records` if old segments were deleted. */
   readonly position: number;
   readonly crc: number;
   /** End of the last record; null if no segment has a valid header. */
   readonly end: LogLocation | null;
   /** Number of bytes after `end`: a write in progress, or a torn tail, which is removed when the log is opened. */
   readonly tornBytes: number;
-  /** First damage, or null. A damaged log cannot be opened if it is read from its start. */
+  /** First damage, or null. A damaged log can be opened only if the damage is in a skipped segment. */
   readonly damage: LogDamagedError | null;
 }
 
@@ -33,7 +33,7 @@ export interface VerifyLogOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Returns the size in bytes of a log's segments, optionally only from one segment on. The log may be in use. */
+/** Returns the size of a log's segments in bytes, starting with segment `fromSegment`. The log may be in use. */
 export function logSizeBytes(files: LogFiles, folder: string, fromSegment = 0): number {
   const firsts = segmentFirstSequences(files.listNames(folder)).filter((first) => first >= fromSegment);
   return firsts.reduce((sum, first) => sum + segmentSizeBytes(files, folder, first), 0);
@@ -50,10 +50,10 @@ function segmentSizeBytes(files: LogFiles, folder: string, first: number): numbe
 }
 
 /**
- * Verifies every record of a log and its place in the chain of CRCs, as opening the log does, but changes nothing. The log may be in use.
- * Yields to the event loop between chunks.
+ * Verifies every record of a log and the chain of CRCs in the same way as the recovery of a log, but changes nothing. The log may be in
+ * use. Yields to the event loop between chunks.
  *
- * @throws LogRewrittenError if the writer moved or deleted records during the check; verify the log again then
+ * @throws LogRewrittenError if the writer moved or deleted records during the check; the caller must then verify the log again
  */
 export async function verifyLog(
   files: LogFiles,
@@ -80,7 +80,7 @@ export async function verifyLog(
       await nextTurn();
       signal?.throwIfAborted();
     }
-    // An end mark has a header but no record.
+    // The header of an end mark is reported here, because an end mark has no record.
     report();
   } catch (error) {
     if (!(error instanceof LogDamagedError)) throw error;
@@ -94,16 +94,16 @@ export async function verifyLog(
   return { folder, segments, bytes: logSizeBytes(files, folder), records, position, crc, end, tornBytes, damage };
 }
 
-/** Number of times that `copyLog` reads each byte: for the check of the log, for the copy, and for the check of the copy. */
+/** Number of times that `copyLog` reads each byte: to verify the log, to copy the log, and to verify the copy. */
 export const copyReadPasses = 3;
 
 /**
  * Copies a log, which may be in use, up to the record that is the last record when the copy starts. Bytes before the end of a complete
- * record never change; later bytes may be written during the copy. The copy is durable, has an end mark, and is checked. Returns the
- * result of this check.
+ * record never change, but later bytes may be written during the copy. The copy is durable, has an end mark, and is verified. Returns the
+ * result of verifying the copy.
  *
  * @throws LogDamagedError if the log or its copy cannot be read to the end
- * @throws LogRewrittenError if the writer moved or deleted records during the copy; the copy must then be repeated
+ * @throws LogRewrittenError if the writer moved or deleted records during the copy; the caller must then repeat the copy
  */
 export async function copyLog(
   folder: string,
@@ -118,7 +118,7 @@ export async function copyLog(
     const last = basename(end.file);
     for (const first of segmentFirstSequences(nodeLogFiles.listNames(folder))) {
       const name = segmentFileName(first);
-      // File names ascend with record positions, so segments with greater names contain only later records.
+      // Segments with greater names contain only later records, because file names ascend with record positions.
       if (name > last) break;
       const bytes = name === last ? end.offset : Number.POSITIVE_INFINITY;
       const segment = openSegment(nodeLogFiles, folder, first);
@@ -131,7 +131,7 @@ export async function copyLog(
         segment.close();
       }
     }
-    // With an end mark, a damaged last record is reported as damage.
+    // The end mark makes a damaged last record recognizable as damage.
     if (end.offset > segmentHeaderBytes) {
       writeSegment(target, { firstSequence: position + 1, previousCrc: crc }, []);
     }

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 
-/** Paths of the logs and the analytics in a data folder. */
+/** Paths of the logs and of the analytics data in a data folder. */
 export interface DataFiles {
-  /** Folder of the event log from which all figures are computed. */
+  /** Folder of the ledger, the event log from which all analytics are computed. */
   readonly ledgerFolder: string;
-  /** Folder of the log of the pocket fields. */
+  /** Folder of the journal, which stores the pocket fields of live sessions. */
   readonly journalFolder: string;
-  /** Folder of the figures of days whose sessions are deleted (`CounterArchive`). Created for the first archived day. */
+  /** Folder of the counter archive: analytics of days whose sessions are deleted (`CounterArchive`). Created for the first such day. */
   readonly archiveFolder: string;
-  /** SQLite file that can be rebuilt from the ledger and the archive. */
+  /** SQLite file of the analytics store. The file can be rebuilt from the ledger and the archive. */
   readonly analyticsStoreFile: string;
 }
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Whether an error of the system or of SQLite means that the device is full, a quota is exceeded, or a file is too large. */
+/** Whether an error of the operating system or of SQLite means that the disk is full, a quota is exceeded, or a file is too large. */
 export function isDiskFull(error: unknown): boolean {
   return error instanceof Error && diskFullCodes.has((error as NodeJS.ErrnoException).code ?? '');
 }
@@ -22,7 +22,7 @@ const diskFullCodes: ReadonlySet<string> = new Set([
   'EDQUOT',
   'EFBIG',
   'SQLITE_FULL',
-  // SQLite reports this code for the shared-memory index of a write-ahead log.
+  // Error code of SQLite for the shared-memory index of a write-ahead log.
   'SQLITE_IOERR_SHMSIZE',
 ]);
 
@@ -30,7 +30,7 @@ export function diskFullMessage(folder: string): string {
   return `no space left on the device of ${folder}; free some space and try again`;
 }
 
-/** Makes the content of a file, or the file names in a folder, durable. Throws the system's error. */
+/** Syncs a file or a folder, so that the content of the file or the file names in the folder are durable. Throws a system error. */
 export function fsyncPath(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
@@ -41,8 +41,8 @@ export function fsyncPath(path: string): void {
 }
 
 /**
- * Creates a folder and its parents, accessible only to the owner, and makes their names durable. Existing parents are also synced, because
- * the process that created them may have crashed before its sync. Throws the system's error.
+ * Creates a folder and its parents, accessible only to the owner, and makes their names durable. Existing parents are also synced,
+ * because the process that created them may have crashed before its sync. Throws a system error.
  */
 export function createFolderDurably(folder: string): void {
   const absolute = resolve(folder);
@@ -52,7 +52,7 @@ export function createFolderDurably(folder: string): void {
     try {
       fsyncPath(dirname(path));
     } catch (error) {
-      // Syncing an existing parent may fail, because it is unreadable or its file system does not support the sync.
+      // The sync of an existing parent may fail, because the parent is unreadable or its file system does not support syncs.
       if (isNew(path) || !unsyncableCodes.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
@@ -62,8 +62,8 @@ const unsyncableCodes: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EINVAL
 
 /**
  * Replaces a file atomically and durably: writes a temporary file, syncs it, renames it, and syncs the folder. Only the owner can read the
- * file. A generator can provide content that is too large for memory. Throws the error of the system or of the generator. The file is then
- * unchanged, unless only the last sync failed.
+ * new file. Content that is too large for memory can be passed as a generator. Throws system errors and errors of the generator. After an
+ * error, the file has its old content, unless only the sync of the folder failed.
  */
 export function writeFileDurably(path: string, content: string | Uint8Array | Generator<Uint8Array, void>): void {
   const temporary = `${path}.new`;
@@ -74,7 +74,7 @@ export function writeFileDurably(path: string, content: string | Uint8Array | Ge
     fsyncSync(file);
   } catch (error) {
     rmSync(temporary, { force: true });
-    // Errors of operations on a file descriptor do not contain the path.
+    // An error of an operation on a file descriptor does not contain the path, so the path is added.
     if (error instanceof Error && 'syscall' in error) throw Object.assign(error, { path: temporary });
     throw error;
   } finally {
@@ -85,8 +85,8 @@ export function writeFileDurably(path: string, content: string | Uint8Array | Ge
 }
 
 /**
- * Creates an empty file that only the owner can read, whatever the umask is, unless the file exists. SQLite creates its additional files
- * with the same permissions. Throws the system's error.
+ * Creates an empty file that only the owner can read, whatever the umask is. Does nothing if the file exists. SQLite gives the additional
+ * files of a database the same permissions. Throws a system error.
  */
 export function createPrivateFile(path: string): void {
   let file: number;
@@ -102,9 +102,9 @@ export function createPrivateFile(path: string): void {
 }
 
 /**
- * Creates a folder and its parents, accessible only to the owner. Returns the first folder that was created, or null. Throws the system's
- * error, also if the path is not a folder. Does not use `recursive` of `mkdirSync`, which never returns for a path under `/proc`
- * (Node.js 22.23).
+ * Creates a folder and its parents, accessible only to the owner. Returns the first folder that was created, or null. Throws a system
+ * error, also if the path is not a folder. The option `recursive` of `mkdirSync` is not used, because with this option, a call for a path
+ * under `/proc` never returns (Node.js 22.23).
  */
 export function createPrivateFolder(folder: string): string | null {
   const absolute = resolve(folder);
@@ -115,7 +115,7 @@ export function createPrivateFolder(folder: string): string | null {
     try {
       mkdirSync(path, 0o700);
     } catch (error) {
-      // Another process may have created the folder.
+      // Another process may have created the folder since the check.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(path)) throw error;
     }
   }
@@ -127,9 +127,9 @@ function isFolder(path: string): boolean {
 }
 
 /**
- * Removes the permissions of group and others from a folder. Returns whether the folder is private. It may not be private: the folder may
- * belong to another user, its file system may not support permissions, or it may have the sticky bit, such as `/tmp`. A folder with the
- * sticky bit is shared on purpose and left unchanged. Throws if the folder cannot be read.
+ * Removes the permissions of group and others from a folder. Returns whether only the owner can access the folder afterwards. The
+ * permissions cannot be removed if the folder belongs to another user or its file system does not support permissions. A folder with the
+ * sticky bit, such as `/tmp`, is shared on purpose and left unchanged. Throws if the folder cannot be read.
  */
 export function restrictFolderToOwner(folder: string): boolean {
   const { mode } = statSync(folder);
@@ -140,7 +140,7 @@ export function restrictFolderToOwner(folder: string): boolean {
   } catch {
     return false;
   }
-  // A file system that does not support permissions may ignore the change.
+  // `chmod` may succeed without an effect on a file system that does not support permissions.
   return (statSync(folder).mode & groupAndOthersBits) === 0;
 }
 

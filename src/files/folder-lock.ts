@@ -3,32 +3,32 @@ import Database from 'better-sqlite3';
 import { OperatorError } from '../domain/operator-error.ts';
 import { createPrivateFile } from './durable-files.ts';
 
-/** The folder is already locked, by this process or by another process. */
+/** Error for a folder that is already locked, by this process or by another process. */
 export class FolderInUseError extends OperatorError {
   override readonly name = 'FolderInUseError';
 }
 
 export interface FolderLock {
-  /** Releases the lock. Repeated calls have no effect. */
+  /** Releases the lock. Repeated calls of `release` have no effect. */
   release(): void;
 }
 
-/** References to connections that have a lock. Without a reference, the garbage collector would close them and release the lock. */
+/** Database connections that hold a lock. The set prevents the garbage collector from closing a connection, which releases its lock. */
 const openLockConnections = new Set<Database.Database>();
 
 /**
- * Locks a folder until `release` is called or the process ends. The kernel releases the lock however the process ends. SQLite also prevents
- * a second lock by the same process, which plain POSIX locks do not.
+ * Locks a folder until `release` is called or the process ends. The kernel also releases the lock if the process crashes. An SQLite lock
+ * is used because, unlike a plain POSIX lock, it also prevents a second lock by the same process.
  *
  * @throws FolderInUseError
  */
 export function lockFolder(folder: string): FolderLock {
   const path = join(folder, 'lock');
-  // The lock file is private, because every user who can read it can lock it.
+  // Only the owner may read the lock file, because every user who can read the file can also lock it.
   createPrivateFile(path);
   const database = new Database(path, { timeout: 0 });
   try {
-    // Nothing is written to the database, so no journal file is needed.
+    // The database needs no journal file, because nothing is written to the database.
     database.pragma('journal_mode = memory');
     database.exec('BEGIN EXCLUSIVE');
   } catch (error) {

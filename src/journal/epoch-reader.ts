@@ -9,13 +9,13 @@ import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { JournalCipher, journalRecordKind } from './journal-format.ts';
 
 /**
- * Encoding of a field's value as a number. Each epoch stores the encodings that it was written with, so that a release with other fields,
- * or another order of the fields, can read the epoch.
+ * Encoding of a pocket field's value as a number. Each epoch of the journal stores the encodings of its values, so that a release with
+ * other fields, or another order of the fields, can read the epoch.
  */
 export interface FieldEncoding {
   readonly name: string;
   readonly kind: string;
-  /** Values of a choice field. The encoded value is an index into this list. Absent for other fields. */
+  /** Values of a choice field, absent for other fields. The encoded value of a choice field is an index into this list. */
   readonly words?: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export function serializeFieldEncodings(verticals: readonly Vertical[]): string 
   return JSON.stringify(Object.fromEntries(verticals.map((vertical) => [vertical.number, fieldEncodings(vertical)])));
 }
 
-/** Parses the field encodings by vertical number. Throws an `Error` if the text is invalid. */
+/** Parses JSON text with the field encodings of each vertical number. Throws an `Error` if the text is invalid. */
 export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly FieldEncoding[]> {
   const parsed: unknown = JSON.parse(text);
   if (!FieldEncodings.Check(parsed)) throw new Error('field encodings are invalid');
@@ -49,8 +49,8 @@ export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly 
 }
 
 /**
- * Creates a function that converts field changes from stored encodings to the current fields of a vertical. The function skips removed
- * fields and removed choices. Returns null if the encodings are equal.
+ * Creates a function that converts field changes from stored encodings to the current fields of a vertical. The created function skips
+ * removed fields and removed choices. Returns null if no conversion is necessary, because the encodings are equal.
  */
 export function createChangeTranslator(
   written: readonly FieldEncoding[],
@@ -87,7 +87,7 @@ interface EpochReaderOptions {
 
 type ChangeTranslator = (changes: readonly number[]) => readonly number[];
 
-/** Decrypts and validates the field changes of one epoch. The content of the file is not trusted. */
+/** Decrypts and validates the field changes of one epoch. Every member is validated, because the file may be damaged. */
 export class EpochReader {
   /** Time of the newest batch in Unix milliseconds; minus infinity if there is no batch. */
   lastWallMs = Number.NEGATIVE_INFINITY;
@@ -103,7 +103,7 @@ export class EpochReader {
     this.#options = options;
   }
 
-  /** Reads the next record of the log. Throws `LogDamagedError` if the record cannot have been written by the service. */
+  /** Decodes the next record of the epoch's log. Throws `LogDamagedError` for a record that the service cannot have written. */
   readRecord(position: number, record: unknown): void {
     const [kind, wallMs, ...members] = record as unknown[];
     if (kind === journalRecordKind.epochOpened && position === 1) {
@@ -145,7 +145,7 @@ export class EpochReader {
       if (!(sub instanceof Uint8Array) || sub.length !== subIdByteLength || !isNumbers(changes)) {
         throw this.#damagedError(`batch ${number} contains an invalid field change`);
       }
-      // A vertical that is no longer served has no sessions.
+      // Field changes of a vertical that is no longer served are skipped, because no session of this vertical is live.
       const translate = this.#translators.get(decodeSubId(sub).vertical);
       if (translate !== undefined) this.#options.onFieldChanges(sub, translate(changes));
     }

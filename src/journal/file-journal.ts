@@ -22,28 +22,28 @@ import type { Journal } from './journal.ts';
 import { JournalCipher, type JournalRecord, journalRecordKind, saltBytes } from './journal-format.ts';
 
 export interface FileJournalOptions {
-  /** Folder that only the journal uses. Created if it does not exist. The data folder must be locked first. */
+  /** Folder that only the journal uses, created if missing. The caller must have locked the data folder. */
   readonly folder: string;
   readonly durability: 'fsync' | 'write';
   readonly clock: Clock;
   readonly secrets: SecretRing;
   readonly verticals: readonly Vertical[];
-  /** Lifetime of a session in milliseconds. Field changes are deleted after the session has expired. */
+  /** Lifetime of a session in milliseconds. Field changes are deleted some time after their session has expired. */
   readonly sessionTtlMs: number;
-  /** Called for each stored field change in order while the journal is opened, also for expired sessions. Copy bytes that you retain. */
+  /** Called for each stored field change in order while the journal is opened, also for expired sessions. Copy retained bytes. */
   readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
   readonly onGroupStored?: FileEventLogOptions<JournalRecord>['onGroupStored'];
-  /** Called with the number of bytes that were read so far while the journal is opened. */
+  /** Called while the journal is opened, with the number of bytes that are already read. */
   readonly onProgress?: ReadProgressListener | undefined;
   readonly files?: LogFiles;
-  /** Time between attempts to write again after an error, in milliseconds. */
+  /** Interval between attempts to write again after an error, in milliseconds. */
   readonly retryMs?: number;
   readonly onIncident?: (incident: JournalIncident) => void;
 }
 
 export type JournalIncident =
   | LogIncident
-  /** A new epoch could not be created, or an old one could not be deleted. The journal retries. */
+  /** A new epoch could not be created, or an old epoch could not be deleted. The journal retries the failed operation. */
   | { readonly kind: 'maintenance-failed'; readonly error: unknown }
   | { readonly kind: 'maintenance-recovered' };
 
@@ -59,27 +59,29 @@ interface Epoch {
 
 interface ClosedEpoch {
   readonly name: string;
-  /** Time of the last batch in Unix milliseconds. */
+  /** Time of the last batch in the epoch, in Unix milliseconds. */
   readonly lastWallMs: number;
 }
 
 /** Field changes that are encrypted and written together. */
 interface FieldChangesBatch {
-  /** Alternating sub_ids and lists of changes: sub, changes, sub, changes, ... */
+  /** Alternating sub_ids and lists of field changes: sub, changes, sub, changes, ... */
   readonly items: (Uint8Array | readonly number[])[];
   readonly durable: PromiseWithResolvers<void>;
 }
 
 /**
- * Journal in a folder of epochs. Each epoch is an event log. A new epoch begins at every start and every quarter of an hour. An epoch is
- * deleted when all sessions that changed in it have expired, so that borrowers' data is not stored longer than their sessions.
+ * Journal in a folder of epochs. Each epoch is a separate event log with its own encryption key. The journal creates an epoch at every
+ * start, and every quarter of an hour if there are changes. An epoch is deleted when all sessions that changed in it have expired, so that
+ * borrowers' data is not stored much longer than their sessions.
  *
  *     <folder>/0001790000000000/   one epoch; its name is its creation time in ms, made unique and ascending
  *     <folder>/....gone            an epoch that is being deleted
  *
  * An open journal performs no synchronous I/O, because it creates and deletes epochs in the thread that serves requests.
  *
- * The changes of one turn of the event loop are encrypted as one message. Encrypting each change separately costs twenty times as much.
+ * Field changes of the same turn of the event loop are encrypted as one message. Encrypting each change separately takes twenty times as
+ * much time.
  */
 export class FileJournal implements Journal {
   readonly #options: FileJournalOptions;
@@ -97,7 +99,7 @@ export class FileJournal implements Journal {
   readonly #timer: NodeJS.Timeout;
 
   /**
-   * Reads the stored epochs and creates a new one.
+   * Opens the journal: reads the stored epochs and creates a new epoch.
    *
    * @throws LogDamagedError if a durable record cannot be read; the error contains the file and the byte offset
    */
@@ -145,7 +147,7 @@ export class FileJournal implements Journal {
     return durable.promise;
   }
 
-  /** Creates a new epoch and deletes old ones when they are due. */
+  /** Creates a new epoch if the current epoch is too old, and deletes epochs whose sessions have expired. */
   maintain(): Promise<void> {
     this.#maintenance ??= this.#runMaintenance().finally(() => {
       this.#maintenance = null;
@@ -161,7 +163,7 @@ export class FileJournal implements Journal {
     await this.#currentEpoch.log.close();
   }
 
-  /** Starts a batch, which is written at the end of this turn of the event loop. */
+  /** Creates a batch that is written at the end of this turn of the event loop. */
   #startBatch(): FieldChangesBatch {
     const batch: FieldChangesBatch = { items: [], durable: Promise.withResolvers() };
     setImmediate(() => {
@@ -184,7 +186,7 @@ export class FileJournal implements Journal {
     const ciphertext = epoch.cipher.encrypt(epoch.batchCount, this.#encoder.encodeSharedRef(batch.items));
     const appended = epoch.log.append([journalRecordKind.encryptedBatch, wallMs, ciphertext]);
     if (appended === null) {
-      // The next batch may use the same number, because nothing was written with this number.
+      // The next batch may reuse the batch number, because no batch was written with this number.
       batch.durable.reject(new LogUnavailableError('the journal cannot take the changes', null));
       return;
     }
@@ -208,8 +210,8 @@ export class FileJournal implements Journal {
   }
 
   /**
-   * Creates a new epoch after all of the current epoch is durable, so that changes take effect in the order in which a restart reads them.
-   * An epoch that cannot be written remains the current epoch, because closing it would lose its pending records.
+   * Creates a new epoch once all batches of the current epoch are durable, so that a restart reads all changes in the order in which they
+   * were made. If the current epoch cannot be written, it remains the current epoch, because closing it would lose its pending records.
    */
   async #startEpoch(): Promise<void> {
     const { name, log } = this.#currentEpoch;
@@ -239,7 +241,7 @@ export class FileJournal implements Journal {
   }
 }
 
-/** Lists the epochs in order, after finishing the deletions that a crash interrupted. */
+/** Lists the epochs from oldest to newest. First completes deletions that a crash interrupted. */
 async function listEpochNames(folder: string): Promise<string[]> {
   const names = await readdir(folder);
   for (const name of names) if (name.endsWith('.gone')) await rm(join(folder, name), { recursive: true });
@@ -247,8 +249,8 @@ async function listEpochNames(folder: string): Promise<string[]> {
 }
 
 /**
- * Deletes an epoch. First renames the folder, so that a partly deleted folder is not mistaken for a damaged epoch. Continues an attempt
- * that failed after the rename.
+ * Deletes an epoch. Its folder is renamed first, so that a partly deleted folder is not treated as a damaged epoch. A repeated call
+ * continues after a failed deletion.
  */
 async function deleteEpoch(folder: string, name: string): Promise<void> {
   const gone = join(folder, `${name}.gone`);
@@ -271,14 +273,14 @@ async function openEpoch(
 ): Promise<Epoch> {
   const { folder, clock, secrets, verticals, files = nodeLogFiles } = options;
   const openedMs = clock.wallMs();
-  // The clock may have been set back, but the order of names must be the order of the changes.
+  // Names must ascend in the order of the epochs even if the wall clock was set back.
   const name = String(Math.max(openedMs, Number(earlierEpochs.at(-1)?.name ?? 0) + 1)).padStart(16, '0');
   await mkdir(join(folder, name), { mode: 0o700 });
   await files.syncFolder(folder);
   const log = createEventLog(epochLogOptions(options, name));
   const { number } = secrets.newest;
   const salt = randomBytes(saltBytes);
-  // The header need not be awaited, because it is stored before every batch or together with the first batch.
+  // No code waits for the header, because the log stores it before every batch or together with the first batch.
   log.appendWithoutWaiting([journalRecordKind.epochOpened, openedMs, number, salt, serializeFieldEncodings(verticals)]);
   const cipher = new JournalCipher(secrets.deriveKey(number, 'journal')!, salt);
   return { name, openedMs, log, cipher, batchCount: 0, lastWallMs: Number.NEGATIVE_INFINITY };

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
-/** Record of an epoch. The first record is an unencrypted header; all others are batches encrypted with the key of the epoch. */
+/** Record of an epoch. The first record is an unencrypted header. All other records are batches encrypted with the key of the epoch. */
 export type JournalRecord = EpochOpened | EncryptedBatch;
 
 export const journalRecordKind = { epochOpened: 1, encryptedBatch: 2 } as const;
@@ -11,15 +11,15 @@ type EpochOpened = readonly [
   wallMs: number,
   /** Number of the secret from which the key of the epoch is derived. */
   secretNumber: number,
-  /** Salt of 16 random bytes, because of which each epoch has its own key. */
+  /** Salt of 16 random bytes. Because of the salt, each epoch has a different key. */
   salt: Uint8Array,
-  /** JSON text: the `FieldEncoding`s of each served vertical, by vertical number. */
+  /** JSON text with the `FieldEncoding`s of each served vertical, by vertical number. */
   fieldEncodings: string,
 ];
 
 /**
- * `[2, wallMs, ciphertext]`. Batches are numbered from 0 in log order, and the number is the nonce. The plaintext is one msgpack
- * list with two items per request: the 32 bytes of the sub_id, and a list of field index, value, field index, value, ...
+ * `[2, wallMs, ciphertext]`. Batches are numbered from 0 in log order, and the batch number is the nonce. The plaintext is a msgpack list
+ * with two items per request: the 32 bytes of the sub_id, and a list of field index, value, field index, value, ...
  */
 type EncryptedBatch = readonly [kind: 2, wallMs: number, ciphertext: Uint8Array];
 
@@ -28,8 +28,8 @@ const nonceBytes = 12;
 export const saltBytes = 16;
 
 /**
- * Encrypts the batches of one epoch with AES-256-GCM. The key is derived from a secret and the salt of the epoch. The batch
- * number is the nonce; it never repeats with one key, because an epoch is never continued after a restart.
+ * Encrypts the batches of one epoch with AES-256-GCM. The key is derived from a secret and the salt of the epoch. The batch number is the
+ * nonce. No nonce repeats with the same key, because a restart always creates a new epoch.
  */
 export class JournalCipher {
   readonly #key: Buffer;
@@ -38,7 +38,7 @@ export class JournalCipher {
     this.#key = Buffer.from(hkdfSync('sha256', secret, salt, 'journal epoch', 32));
   }
 
-  /** Returns ciphertext and tag. */
+  /** Encrypts a batch. Returns the ciphertext followed by the authentication tag. */
   encrypt(batchNumber: number, plaintext: Uint8Array): Buffer {
     const cipher = createCipheriv('aes-256-gcm', this.#key, batchNonce(batchNumber), { authTagLength: tagBytes });
     const ciphertext = cipher.update(plaintext);
@@ -46,7 +46,7 @@ export class JournalCipher {
     return Buffer.concat([ciphertext, cipher.getAuthTag()]);
   }
 
-  /** Returns the plaintext, or null if the ciphertext was not made with this key and batch number. */
+  /** Decrypts a batch. Returns null if the ciphertext was not encrypted with this key and batch number. */
   decrypt(batchNumber: number, ciphertext: Uint8Array): Buffer | null {
     if (ciphertext.length < tagBytes) return null;
     const end = ciphertext.length - tagBytes;

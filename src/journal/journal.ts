@@ -1,13 +1,13 @@
-/** Port of the journal: stores the pocket fields of live sessions for the next start (docs/contract.md#journal). */
+/** Port of the journal, which stores the pocket fields of live sessions, so that a restart can restore them (docs/contract.md#journal). */
 export interface Journal {
   /**
-   * Appends the field changes of one request. Resolves when they are durable.
+   * Appends the field changes of one request. Resolves when the changes are durable.
    *
    * @param sub the 32 bytes of the sub_id, which are copied before the call returns
    * @param changes field index, value, field index, value, ...
    * @throws LogUnavailableError if the journal refuses the changes or cannot write them in time
    */
   append(sub: Uint8Array, changes: readonly number[]): Promise<void>;
-  /** Whether the journal can be written. False from a failed write until a write succeeds; the service is then not ready. */
+  /** Whether the journal can be written. False from a failed write until a write succeeds; in this state, the service is not ready. */
   readonly healthy: boolean;
 }

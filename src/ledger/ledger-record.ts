@@ -3,9 +3,9 @@ import { microsPerUsd } from '../domain/money.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 
 /**
- * A record of the ledger. It contains no pocket field of a borrower. It is stored as a msgpack array: the kind of the record, the time in
- * Unix milliseconds, and `sub`, the 32 bytes of the sub_id, which contain account, vertical and mode. New members are added only at the
- * end.
+ * A record of the ledger, which contains no pocket field of a borrower. The stored form is a msgpack array. It starts with the kind of
+ * the record, the time in Unix milliseconds, and `sub`, the 32 bytes of the sub_id with account, vertical and mode. New members may only be
+ * added at the end of the array.
  */
 export type LedgerRecord =
   | SessionCreated
@@ -24,26 +24,29 @@ export const ledgerRecordKind = {
   widgetEventsReported: 6,
 } as const;
 
-/** `[1, wallMs, sub, referrerTag, keyNumber, device, metadata]`, and `idempotencyKey, payload` where it was created with a key. */
+/**
+ * `[1, wallMs, sub, referrerTag, keyNumber, device, metadata]`: a new session. If the request had an Idempotency-Key, the members
+ * `idempotencyKey, payload` follow.
+ */
 export type SessionCreated = readonly [
   kind: 1,
-  /** Creation time, as in the sub_id. */
+  /** Creation time of the session, which the sub_id also contains. */
   wallMs: number,
   sub: Uint8Array,
   referrerTag: string,
-  /** API key that created the session, for the daily quota (docs/contract.md#sessions-per-day). */
+  /** Number of the API key that created the session, for the daily quota (docs/contract.md#sessions-per-day). */
   keyNumber: number,
   device: DeviceClass,
-  /** JSON text of the caller's metadata, or null. */
+  /** Metadata of the session as JSON text, or null. */
   metadata: string | null,
-  /** Keyed digests of 16 bytes that identify a retry (docs/contract.md#idempotency). */
+  /** Keyed digests of 16 bytes each, which identify a repeated request (docs/contract.md#idempotency). */
   idempotencyKey?: Uint8Array,
   payload?: Uint8Array,
 ];
 
 /**
- * `[2, wallMs, sub, catalogVersion, offerIds]`, and `load, again` for a widget: one response with offers, or one widget render
- * (docs/contract.md#views).
+ * `[2, wallMs, sub, catalogVersion, offerIds]`: one response with offers (docs/contract.md#views). For a widget render, the members
+ * `load, again` follow.
  */
 export type OffersViewed = readonly [
   kind: 2,
@@ -51,15 +54,15 @@ export type OffersViewed = readonly [
   sub: Uint8Array,
   catalogVersion: string,
   offerIds: readonly string[],
-  /** Id of the widget load, 8 bytes. */
+  /** ID of the widget load, 8 bytes. */
   load?: Uint8Array,
-  /** Whether a view of this widget load was already counted. The shown offers can then be clicked, but no further view is counted. */
+  /** Whether a view of this widget load was already counted. If true, the offers can be clicked, but no view is counted. */
   again?: boolean,
 ];
 
 /**
- * `[3, wallMs, sub, catalogVersion, offerId, lenderName, valueMicros]`, and `withinDailyCap` if the offer had a daily cap: a click
- * (docs/contract.md#counting-clicks, docs/contract.md#daily-caps).
+ * `[3, wallMs, sub, catalogVersion, offerId, lenderName, valueMicros]`: a click (docs/contract.md#counting-clicks). If the offer had a
+ * daily cap, the member `withinDailyCap` follows (docs/contract.md#daily-caps).
  */
 export type OfferClicked = readonly [
   kind: 3,
@@ -68,22 +71,23 @@ export type OfferClicked = readonly [
   catalogVersion: string,
   offerId: string,
   lenderName: string,
-  /** Preliminary revenue in micro-dollars, booked if the click counts. */
+  /** Preliminary revenue of the click in micro-dollars. Analytics add this revenue only if the click counts. */
   valueMicros: number,
   /**
-   * True if the click counts against the daily cap. False if the cap was reached: the click counts, but has no value. Null for a click that
-   * does not count against the cap: a repeat, or an offer that was not shown to the session. Absent if the offer has no cap.
+   * True for a click that counts towards the daily cap. False for a click after the cap was reached, which counts, but without revenue.
+   * Null for a click that does not count towards the cap: a repeated click, or a click on an offer that was not shown to the session.
+   * Absent if the offer has no daily cap.
    */
   withinDailyCap?: boolean | null,
 ];
 
-/** Members of both kinds of confirmation (docs/contract.md#confirmations). */
+/** Members that confirmations and reversals of revenue have in common (docs/contract.md#confirmations). */
 type Booking = readonly [
   wallMs: number,
   sub: Uint8Array,
   offerId: string,
   lenderName: string,
-  /** The lender's id of the payout. A reversal has the id of the payout that it reverses. */
+  /** Payout ID of the lender. A reversal has the ID of the payout that is reversed. */
   txid: string,
   amountMicros: number,
   /** Time of the payout or reversal according to the lender. */
@@ -91,9 +95,9 @@ type Booking = readonly [
 ];
 
 /**
- * `[4, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs, clickedMs, clickValueMicros]`: a lender owes a payout
- * (docs/contract.md#confirmations). The last two come from the click_id and restore a click without a record; null without a
- * click_id.
+ * `[4, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs, clickedMs, clickValueMicros]`: a lender confirms a payout
+ * (docs/contract.md#confirmations). The members `clickedMs` and `clickValueMicros` come from the click_id, and restore a click whose record
+ * is missing. Without a click_id, these two members are null.
  */
 export type RevenueConfirmed = readonly [
   kind: 4,
@@ -102,27 +106,27 @@ export type RevenueConfirmed = readonly [
   clickValueMicros: number | null,
 ];
 
-/** `[5, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs]`: a lender reverses a payout or a part of it. */
+/** `[5, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs]`: a lender reverses a payout or a part of a payout. */
 export type RevenueReversed = readonly [kind: 5, ...booking: Booking];
 
 /**
- * `[6, wallMs, sub, load, eventIds, types, offerIds]`: events that a widget reported (docs/contract.md#widget-events). Each list has
- * one item per event. No event id is recorded twice for a session.
+ * `[6, wallMs, sub, load, eventIds, types, offerIds]`: events that a widget reported (docs/contract.md#widget-events). `eventIds`, `types`
+ * and `offerIds` have one item per event. An event ID is recorded at most once for a session.
  */
 export type WidgetEventsReported = readonly [
   kind: 6,
   wallMs: number,
   sub: Uint8Array,
-  /** Id of the widget load, 8 bytes. */
+  /** ID of the widget load, 8 bytes. */
   load: Uint8Array,
-  /** Digests of the event ids, 8 bytes each, concatenated. */
+  /** Concatenated digests of the event IDs, 8 bytes each. */
   eventIds: Uint8Array,
-  /** Indexes of `widgetEventTypes`. */
+  /** For each event, the index of its type in `widgetEventTypes`. */
   types: readonly number[],
   offerIds: readonly (string | null)[],
 ];
 
-/** Length in bytes of a widget load id, and of the digest of an event id. */
+/** Length in bytes of a widget load ID, and of the digest of an event ID. */
 export const widgetIdBytes = 8;
 
 /** Types of widget events (docs/contract.md#widget-events). The ledger stores the index of a type, so the order must never change. */
@@ -141,15 +145,15 @@ export type WidgetEventType = (typeof widgetEventTypes)[number];
 export const deviceClasses = ['unknown', 'desktop', 'mobile', 'tablet', 'bot'] as const;
 export type DeviceClass = 0 | 1 | 2 | 3 | 4;
 
-/** Time of a decoded log record in Unix milliseconds, or null if the record has no valid time. */
+/** Returns the time of a decoded log record in Unix milliseconds, or null if the record has no valid time. */
 export function recordTimeMs(record: unknown): number | null {
   const time: unknown = Array.isArray(record) ? record[1] : null;
   return isWallMs(time) ? time : null;
 }
 
 /**
- * Validates a decoded value and returns it as a record, or null. Every used member is checked, so that a changed file cannot stop
- * the service. A longer array is a record of a later release; its known members are used.
+ * Validates a decoded value and returns the ledger record, or null if the value is invalid. Every member that the service uses is checked,
+ * so that a modified file cannot crash the service. An array from a later release may have additional members, which are ignored.
  */
 export function parseLedgerRecord(value: unknown): LedgerRecord | null {
   if (!Array.isArray(value) || !isWallMs(value[1]) || !isBytes(value[2], subIdByteLength)) return null;
@@ -157,7 +161,7 @@ export function parseLedgerRecord(value: unknown): LedgerRecord | null {
   return value[0] === ledgerRecordKind.sessionCreated ? withKnownDevice(value) : (value as unknown as LedgerRecord);
 }
 
-/** Checks the members after the sub_id. */
+/** Checks the members that follow the sub_id. */
 function hasValidMembers(value: readonly unknown[]): boolean {
   switch (value[0]) {
     case ledgerRecordKind.sessionCreated:
@@ -198,7 +202,7 @@ function hasValidMembers(value: readonly unknown[]): boolean {
   }
 }
 
-/** Replaces the device class of a later release by `unknown`. */
+/** Replaces an unknown device class, which a later release may have written, by `unknown`. */
 function withKnownDevice(value: readonly unknown[]): LedgerRecord {
   const isKnown = (value[5] as number) < deviceClasses.length;
   return (isKnown ? value : value.with(5, deviceClasses.indexOf('unknown'))) as unknown as LedgerRecord;
@@ -223,7 +227,7 @@ function isClickEvidence(clickedMs: unknown, valueMicros: unknown): boolean {
   return isWallMs(clickedMs) && isCount(valueMicros) && valueMicros <= bounds.clickValueMicrosMax;
 }
 
-/** Checks event ids, types and offers, which have one item per event. Accepts unknown types, which a later release wrote. */
+/** Checks that event IDs, types and offers have one item per event. Accepts unknown types, which a later release may have written. */
 function hasWidgetEventMembers([, , , , eventIds, types, offerIds]: readonly unknown[]): boolean {
   return (
     Array.isArray(types) &&

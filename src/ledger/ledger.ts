@@ -7,30 +7,29 @@ import { type LedgerRecord, parseLedgerRecord, recordTimeMs } from './ledger-rec
 /** Port of the ledger: the event log of sessions, views, clicks, confirmations and widget events. */
 export type Ledger = EventLog<LedgerRecord>;
 
-/** State that is derived from the ledger's records. */
+/** State that is derived from the records of the ledger. */
 export interface LedgerSubscriber {
-  /** Time, in Unix milliseconds, from which the subscriber needs recorded events when the service starts. */
+  /** Time, in Unix milliseconds, from which the subscriber needs stored records when the service starts. */
   readonly replaySinceMs: number;
   /**
-   * Applies a record. Records are applied in ledger order: first the stored records, then each new record before the call of `append`
-   * returns. The bytes of a record are reused after the call. Must not throw.
+   * Applies a record. Records are applied in ledger order: first the stored records, then each new record before `append` returns. The
+   * bytes of the record are reused after this call. Must not throw.
    */
   apply(record: LedgerRecord): void;
 }
 
 export interface OpenLedgerOptions
   extends Omit<FileEventLogOptions<LedgerRecord>, 'onRecord' | 'readSince' | 'onAppended'> {
-  /** Subscribers that receive the recorded events while the ledger is opened, and each new record afterwards. */
+  /** Subscribers that receive the stored records while the ledger is opened, and each new record afterwards. */
   readonly subscribers: readonly LedgerSubscriber[];
-  /** Subscribers that receive only the recorded events while the ledger is opened, before `subscribers` receive them. */
+  /** Subscribers that receive only the stored records while the ledger is opened. Each record is applied to `recoveries` first. */
   readonly recoveries: readonly LedgerSubscriber[];
 }
 
 /**
- * Opens the ledger of a folder and applies its past records to subscribers and recoveries. Skips values that are not valid
- * ledger records.
+ * Opens the ledger of a folder and applies the stored records to all subscribers. Skips values that are not valid ledger records.
  *
- * @throws LogDamagedError when a record that was durable cannot be read.
+ * @throws LogDamagedError if a durable record cannot be read
  */
 export function openLedger({
   subscribers,
@@ -53,10 +52,10 @@ export function openLedger({
 }
 
 /**
- * Visits the valid records that an open ledger had taken at the time of the call, in order: all records from `sinceMs` (Unix
- * milliseconds) on, and some older ones.
+ * Visits, in order, the valid records that an open ledger had accepted before the call: all records from `sinceMs` (Unix milliseconds) on,
+ * and some older records.
  *
- * @throws LogUnavailableError when the ledger cannot be written at present, LogDamagedError when a record cannot be read.
+ * @throws LogUnavailableError if the ledger cannot be written at present, LogDamagedError if a record cannot be read
  */
 export function readLedgerSince(
   files: LogFiles,

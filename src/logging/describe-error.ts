@@ -1,10 +1,10 @@
-/** Description of an exception for the log. */
+/** Description of an exception in the log. */
 interface ErrorDescription {
   /** Class name, such as `TypeError`. */
   readonly type: string;
   /** Error code of the system, Node.js or SQLite, such as `ENOSPC`. */
   readonly code?: string;
-  /** Error message; present only if it cannot contain submitted data. */
+  /** Error message. Absent if the message may contain submitted data. */
   readonly message?: string;
   /** Stack frames, such as `at function (file:line:column)`, innermost first. */
   readonly stack?: readonly string[];
@@ -13,7 +13,7 @@ interface ErrorDescription {
   readonly errors?: readonly ErrorDescription[];
 }
 
-/** Pino serializers that write the result of `describeError` unchanged. The default serializer expects an Error. */
+/** Pino serializers that write the result of `describeError` unchanged. Pino's default serializer expects an Error. */
 export const errorSerializers = { err: (description: unknown): unknown => description };
 
 const framesMax = 12;
@@ -23,8 +23,8 @@ const charactersMax = 300;
 
 /**
  * Describes any thrown value for the log. The description contains only messages of the operating system, of SQLite and of this project's
- * code. Messages of JavaScript and Node.js can quote their input, such as the argument of `JSON.parse`. Other properties of the error are
- * ignored.
+ * code. Messages of JavaScript and Node.js are omitted, because they can quote submitted data, such as the argument of `JSON.parse`. Other
+ * properties of the error are ignored.
  */
 export function describeError(error: unknown): ErrorDescription {
   return describeAtDepth(error, 0);
@@ -60,17 +60,17 @@ function isMessageSafe(error: Error, stack: readonly string[]): boolean {
     readonly errno?: unknown;
     readonly syscall?: unknown;
   };
-  // The message of a file system error consists of a system call, an error and a path of this project.
+  // The message of a file system error contains only the error, the system call and a path that the service chose.
   if (typeof errno === 'number' && typeof syscall === 'string') return true;
   if (error.constructor.name === 'SqliteError') return true;
-  // A plain `Error` is thrown by this project. `TypeError` and other classes come from JavaScript, and `ERR_*` codes from Node.js.
+  // A plain `Error` is safe if this project's code threw it. Other classes come from JavaScript, and `ERR_*` codes from Node.js.
   const isNodeError = typeof code === 'string' && code.startsWith('ERR_');
   return (
     error.constructor === Error && !isNodeError && stack[0] !== undefined && !/\bnode:|\/node_modules\//.test(stack[0])
   );
 }
 
-/** Returns the stack frames after the message. The message is skipped, because it can contain lines that look like frames. */
+/** Returns the stack frames, which follow the error message. The message is skipped, because its lines may look like stack frames. */
 function stackFrames({ stack, message }: Error): string[] {
   if (typeof stack !== 'string' || typeof message !== 'string') return [];
   const start = stack.indexOf(message);

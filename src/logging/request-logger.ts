@@ -6,7 +6,7 @@ import type { ApiError } from '../domain/outcome.ts';
 import type { CallerIds, LoggedRequest, Reply } from '../http/engines/listener.ts';
 import { describeError } from './describe-error.ts';
 
-/** Limits the log lines of one kind to `burst` lines at once and `perSecond` lines on average. */
+/** Rate limiter for the log lines of one kind: allows `burst` lines at once and `perSecond` lines on average. */
 export class TokenBucket {
   readonly #perMs: number;
   readonly #burst: number;
@@ -20,7 +20,7 @@ export class TokenBucket {
     this.#refilledMs = nowMs;
   }
 
-  /** Takes one token. Returns false if no token is left. `nowMs` is the monotonic time in milliseconds. */
+  /** Takes one token. Returns false if the bucket is empty. `nowMs` is the monotonic time in milliseconds. */
   take(nowMs: number): boolean {
     this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#refilledMs) * this.#perMs);
     this.#refilledMs = nowMs;
@@ -33,7 +33,7 @@ export class TokenBucket {
 export interface RequestLoggerOptions {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Route names by `RequestContext.routeIndex`. The log contains them instead of paths, which can contain submitted data. */
+  /** Route names by `RequestContext.routeIndex`. A log line contains the route name and not the path, which can contain submitted data. */
   readonly routeNames: readonly string[];
   /** Returns the key ID and account name of a caller, as `marketplace keys list` shows them. */
   readonly callerNames: (caller: CallerIds) => {
@@ -42,21 +42,21 @@ export interface RequestLoggerOptions {
   };
 }
 
-/** Methods that are logged by name. Any other method text comes from the client and is logged as `other`. */
+/** HTTP methods that are logged by name. Other methods are logged as `other`, because their text is submitted data. */
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']);
 
-/** Log levels of errors that the service causes. All other errors have the level `info`. */
+/** Log levels of errors that the service causes. Errors with other codes have the level `info`. */
 const levelsByCode: Partial<Record<ErrorCode, Level>> = { INTERNAL_ERROR: 'error', SERVICE_UNAVAILABLE: 'warn' };
 
 /**
- * Logs one line for each rejected or failed request. At level `debug`, also logs one line for each successful request. A line contains the
- * request ID, route, method, outcome, key ID and account name, but no submitted data.
+ * Logs one line for each rejected or failed request. At level `debug`, also logs one line for each successful request. A log line contains
+ * the request ID, route, method, outcome, key ID and account name, but no submitted data.
  *
- * The number of lines per kind of error is limited. Lines above the limit are dropped, and their number is logged once a second. At level
- * `debug`, there is no limit.
+ * The number of log lines per kind of error is limited. Lines above the limit are dropped, and the number of dropped lines is logged once a
+ * second. At level `debug`, the number of lines is not limited.
  */
 export class RequestLogger {
-  /** Logs a reply with a status below 400. Undefined if lines of level `debug` are not logged. */
+  /** Logs a response with a status below 400. Undefined if lines of level `debug` are not logged. */
   readonly logSuccess: ((request: LoggedRequest, reply: Reply) => void) | undefined;
   readonly #options: RequestLoggerOptions;
   readonly #buckets = new Map<string, TokenBucket>();
@@ -71,26 +71,26 @@ export class RequestLogger {
     }
   }
 
-  /** Logs a reply with a status of 400 or above. Exceptions are logged by `logError` instead. */
+  /** Logs a response with a status of 400 or above. Exceptions of request handlers are logged by `logError` instead. */
   readonly logErrorReply = (request: LoggedRequest, { status, error }: Reply): void => {
     const code = error?.code;
     if (code === 'INTERNAL_ERROR') return;
     const level = refusalLevel(code, status);
-    // The kind of an error is its code, or the status of a page without a code. Both have few different values.
+    // The kind of an error is its code, or the status of a page without an error code. Codes and statuses have few different values.
     if (this.#mayLog(level, code ?? `status ${status}`)) {
       const reason = code === undefined ? `status ${status}` : errorTable[code].phrase;
       this.#options.logger[level](this.#fields(request, status, error), `request rejected: ${reason}`);
     }
   };
 
-  /** Logs an exception of a request handler. The client receives 500 unless the request was answered before. */
+  /** Logs an exception of a request handler. The client receives status 500 unless the service has already responded. */
   readonly logError = (error: unknown, request: LoggedRequest): void => {
     if (!this.#mayLog('error', 'INTERNAL_ERROR')) return;
     const line = this.#fields(request, 500, { code: 'INTERNAL_ERROR' });
     this.#options.logger.error({ ...line, err: describeError(error) }, 'request failed');
   };
 
-  /** Logs the number of dropped lines since the last summary. */
+  /** Stops the summaries and logs the number of lines that were dropped since the last summary. */
   close(): void {
     clearTimeout(this.#summaryTimer);
     this.#logDroppedLines();
@@ -128,7 +128,7 @@ export class RequestLogger {
     };
   }
 
-  /** Logs the number of dropped lines. Repeats every second until no line was dropped for a second. */
+  /** Logs the number of dropped lines and schedules the next summary, until no line was dropped for a second. */
   #logSummary(): void {
     if (this.#droppedLines.size === 0) {
       this.#summaryTimer = undefined;
@@ -147,7 +147,7 @@ export class RequestLogger {
   }
 }
 
-/** Returns the log level of an error. Replies without an error code are HTML pages, health checks and replies to prefetch requests. */
+/** Returns the log level of an error. Only HTML pages, health checks and responses to prefetch requests have no error code. */
 function refusalLevel(code: ErrorCode | undefined, status: number): Level {
   if (code === undefined) return status < 500 ? 'info' : 'debug';
   return levelsByCode[code] ?? 'info';

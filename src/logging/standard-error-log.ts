@@ -11,11 +11,12 @@ interface ProcessLog {
 }
 
 /**
- * Creates a log of JSON lines on standard error. Timestamps have the ISO 8601 format on a terminal, and are Unix milliseconds otherwise.
+ * Creates a log that writes JSON lines to standard error. Timestamps have the ISO 8601 format on a terminal, and are Unix milliseconds
+ * otherwise.
  *
- * A slow reader cannot block the service. Lines for a pipe or socket are buffered up to a limit; further lines are dropped and counted. If
- * the reader exits, the log stops and the process continues. Lines for a file are written synchronously, and are dropped if the disk is
- * full.
+ * A slow reader of standard error cannot block the service. If standard error is a pipe or a socket, lines are buffered up to a limit, and
+ * lines above the limit are dropped and counted. If the reader exits, logging stops, but the process continues. If standard error is a
+ * file, lines are written synchronously, and are dropped if the disk is full.
  */
 export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
   const timestamp = process.stderr.isTTY ? pino.stdTimeFunctions.isoTime : pino.stdTimeFunctions.epochTime;
@@ -29,13 +30,13 @@ export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
   };
 }
 
-/** Whether lines are written through `process.stderr`. Files are not, because that stream stops permanently after one error. */
+/** Whether lines are written through the stream `process.stderr`. Files are written directly, because the stream stops after one error. */
 function isStandardErrorStream(): boolean {
   const stats = fstatSync(2);
   return stats.isFIFO() || stats.isSocket() || process.stderr.isTTY === true;
 }
 
-/** Counts dropped lines, and reports their number with the next line that is written. */
+/** Counts dropped lines. The next line that is written contains a report with the number of dropped lines. */
 class DroppedLines {
   readonly #timestamp: () => string;
   #lines = 0;
@@ -53,7 +54,7 @@ class DroppedLines {
     this.#lines += lines;
   }
 
-  /** Returns the report line and resets the count. Returns an empty string if no line was dropped. */
+  /** Returns a log line with the number of dropped lines and resets the number. Returns an empty string if no line was dropped. */
   takeReport(): string {
     if (this.#lines === 0) return '';
     const line = { lines: this.#lines, msg: 'log lines dropped: standard error was not writable' };
@@ -69,7 +70,7 @@ class StreamDestination {
   constructor(stream: NodeJS.WriteStream, dropped: DroppedLines) {
     this.#stream = stream;
     this.#dropped = dropped;
-    // Without an error listener, the error of a closed pipe would terminate the process.
+    // Without an error listener, an error of a closed pipe would terminate the process.
     stream.on('error', () => {});
   }
 
@@ -114,7 +115,7 @@ class FileDestination {
   }
 }
 
-/** Writes the whole text. A partial write, which happens on a nearly full disk, is continued with the rest. */
+/** Writes the whole text. Repeats the system call after a partial write, which happens on a nearly full disk. */
 function writeFully(text: string): void {
   const bytes = Buffer.from(text);
   for (let written = 0; written < bytes.length; ) written += writeSync(2, bytes, written);

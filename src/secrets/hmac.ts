@@ -4,8 +4,8 @@ const blockBytes = 64;
 const digestBytes = 32;
 
 /**
- * HMAC-SHA-256 with one key, computed as two one-shot hashes (RFC 2104). Creating a `createHmac` object would take several times longer
- * than hashing the hundred bytes of an id. An instance reuses its buffers.
+ * HMAC-SHA-256 with one key, computed as two one-shot hashes (RFC 2104). A `createHmac` object for each ID would take several times longer
+ * than hashing the ID, which has about a hundred bytes. An `Hmac` object reuses its buffers.
  */
 export class Hmac {
   readonly #innerBlock: Buffer;
@@ -22,13 +22,13 @@ export class Hmac {
     }
   }
 
-  /** Writes the first `macBytes` of the MAC over `message[0, messageBytes)` into `target` at `offset`. */
+  /** Computes the MAC of the first `messageBytes` bytes of `message`. Writes the first `macBytes` of the MAC into `target` at `offset`. */
   sign(message: Buffer, messageBytes: number, target: Buffer, offset: number, macBytes: number): void {
     const digest = this.#digest(message, messageBytes);
     target.write(digest, offset, macBytes, 'latin1');
   }
 
-  /** Compares the MAC over `message[0, messageBytes)` with the MAC at `offset`, in constant time. */
+  /** Returns whether the MAC of the first `messageBytes` bytes of `message` equals the MAC at `offset`. Compares in constant time. */
   verify(message: Buffer, messageBytes: number, mac: Buffer, offset: number, macBytes: number): boolean {
     const digest = this.#digest(message, messageBytes);
     let difference = 0;

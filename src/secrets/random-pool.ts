@@ -1,8 +1,8 @@
 import { randomFillSync } from 'node:crypto';
 
 /**
- * Pool of cryptographic random bytes, read from the system 8 KiB at a time, because a separate read of ten bytes takes two microseconds.
- * Bytes that were returned are erased from the pool.
+ * Pool of cryptographic random bytes. The pool reads 8 KiB at a time from the system, because a separate read of ten bytes takes two
+ * microseconds. Returned bytes are erased from the pool.
  */
 export class RandomPool {
   readonly #pool = Buffer.alloc(8_192);
@@ -22,7 +22,7 @@ export class RandomPool {
     this.#nextOffset = end;
   }
 
-  /** Returns a new buffer of random bytes, at most 8192. */
+  /** Returns a new buffer of `length` random bytes; `length` is at most 8192. */
   randomBytes(length: number): Buffer {
     const bytes = Buffer.alloc(length);
     this.fill(bytes, 0, length);

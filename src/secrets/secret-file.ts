@@ -6,7 +6,7 @@ import { OperatorError } from '../domain/operator-error.ts';
 import { writeFileDurably } from '../files/durable-files.ts';
 import { type Secret, SecretRing } from './secret-ring.ts';
 
-/** Largest secret number. Tokens store the number as one byte. */
+/** Largest secret number. Tokens contain the secret number in one byte. */
 const secretNumberMax = 255;
 
 const secretFileValidator = Compile(
@@ -21,14 +21,14 @@ const secretFileValidator = Compile(
   }),
 );
 
-/** The secret file is missing or invalid. */
+/** Error for a missing or invalid secret file. */
 export class SecretFileError extends OperatorError {
   override readonly name = 'SecretFileError';
 }
 
 /**
- * Reads the secrets (docs/contract.md#secrets). If the file is missing, creates it with one new secret. Throws if there is already a
- * ledger: its ids were signed with the missing secrets, so they would become invalid.
+ * Reads the secrets from the secret file (docs/contract.md#secrets). Creates a missing file with one new secret. If there is already a
+ * ledger, throws instead, because the ledger's IDs were signed with the missing secrets and would become invalid.
  */
 export function openOrCreateSecretFile(path: string, hasHistory: boolean): SecretRing {
   if (!existsSync(path)) {
@@ -42,7 +42,7 @@ export function openOrCreateSecretFile(path: string, hasHistory: boolean): Secre
   return new SecretRing(parseSecretFile(path, readFileSync(path, 'utf8')));
 }
 
-/** Adds a new secret to an existing file, atomically, and returns its number. */
+/** Adds a new secret to an existing secret file atomically. Returns the number of the new secret. */
 export function addSecret(path: string): number {
   if (!existsSync(path)) {
     throw new SecretFileError(`${path} is missing; the first start of the service creates it (see SVC_SECRET_FILE)`);

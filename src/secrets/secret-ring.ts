@@ -1,13 +1,13 @@
 import { hkdfSync } from 'node:crypto';
 
 export interface Secret {
-  /** Number of the secret, 1 to 255, never reused. Every token signed with the secret contains this number. */
+  /** Number of the secret from 1 to 255, never reused. Each token contains the number of the secret that signed the token. */
   readonly number: number;
   /** Value of the secret: 32 random bytes. */
   readonly bytes: Buffer;
 }
 
-/** HKDF info of a derived key, which is part of the stored formats. Each kind of token has its own purpose, so kinds cannot be confused. */
+/** Purpose of a derived key, used as the HKDF info. Stored data depends on these texts. Tokens of one kind are invalid as another kind. */
 export type KeyPurpose =
   | 'sub-id'
   | 'click-id'
@@ -20,7 +20,7 @@ export type KeyPurpose =
   | 'cursor'
   | 'widget';
 
-/** Secrets of a service (docs/contract.md#secrets). The newest secret signs, and all secrets verify. */
+/** All secrets of a service (docs/contract.md#secrets). The newest secret signs new tokens, and all secrets can verify tokens. */
 export class SecretRing {
   readonly newest: Secret;
   readonly #secrets: ReadonlyMap<number, Secret>;
@@ -39,7 +39,7 @@ export class SecretRing {
     return [...this.#secrets.keys()];
   }
 
-  /** Derives a 32-byte key. Returns null if the ring contains no secret with this number. */
+  /** Derives a 32-byte key from a secret. Returns null if the ring contains no secret with this number. */
   deriveKey(number: number, purpose: KeyPurpose): Buffer | null {
     const secret = this.#secrets.get(number);
     return secret === undefined ? null : Buffer.from(hkdfSync('sha256', secret.bytes, '', purpose, 32));

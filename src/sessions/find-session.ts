@@ -12,16 +12,16 @@ interface ResolveSubIdDeps {
 export interface FindSessionDeps extends ResolveSubIdDeps {
   readonly clock: Clock;
   readonly sessionTtlMs: number;
-  /** Called for a session that should be live but is not in the store. Operators should be alerted. */
+  /** Called for a session that is not in the store although its lifetime has not ended. The callback should alert the operators. */
   readonly onSessionMissing: () => void;
 }
 
-/** Result for an id with a valid MAC: the session, expired or not, or the decoded id if the store does not have the session. */
+/** Result for a sub_id with a valid MAC: the session, which may have expired, or the decoded sub_id if the session is not in the store. */
 type ResolvedSubId =
   | { readonly session: Session; readonly parts: null }
   | { readonly session: null; readonly parts: SubIdParts };
 
-/** Finds the session of an id. Returns null if this service did not issue the id. Checks the MAC only if the store has no such session. */
+/** Finds the session of a sub_id. Returns null for an invalid sub_id. The MAC is checked only if the session is not in the store. */
 export function resolveSubId({ sessions, subIds }: ResolveSubIdDeps, subId: string): ResolvedSubId | null {
   const session = sessions.get(subId);
   if (session !== undefined) return { session, parts: null };
@@ -29,7 +29,7 @@ export function resolveSubId({ sessions, subIds }: ResolveSubIdDeps, subId: stri
   return sub && { session: null, parts: decodeSubId(sub) };
 }
 
-/** Returns the session, or the error SUB_ID_EXPIRED (docs/contract.md#unknown-and-expired-sessions). */
+/** Returns a live session, or the error SUB_ID_EXPIRED (docs/contract.md#unknown-and-expired-sessions). */
 export function requireLiveSession(deps: FindSessionDeps, { session, parts }: ResolvedSubId): Outcome<Session> {
   const { createdMs } = session ?? parts;
   if (deps.clock.wallMs() >= createdMs + deps.sessionTtlMs) return failedWith('SUB_ID_EXPIRED');
@@ -38,7 +38,7 @@ export function requireLiveSession(deps: FindSessionDeps, { session, parts }: Re
   return failedWith('SUB_ID_EXPIRED');
 }
 
-/** Finds a live session of the tenant. A sub_id of another tenant is reported as unknown. */
+/** Finds a live session of the tenant. For a session of another tenant, the error is SUB_ID_NOT_FOUND. */
 export function findSession(deps: FindSessionDeps, tenant: Tenant, subId: string): Outcome<Session> {
   const resolved = resolveSubId(deps, subId);
   if (resolved === null) return failedWith('SUB_ID_NOT_FOUND');

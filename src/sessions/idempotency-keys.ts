@@ -4,31 +4,31 @@ import { Hmac } from '../secrets/hmac.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { digestBytes, type IdempotencyRecord, IdempotencyRecordRing } from './idempotency-record-ring.ts';
 
-/** Digests of 16 bytes each. With these digests, the ledger identifies a request that has an Idempotency-Key. */
+/** Digests of an Idempotency-Key and of a request payload, 16 bytes each. The ledger stores them to recognize a repeated request. */
 export interface IdempotencyDigests {
   readonly key: Uint8Array;
   readonly payload: Uint8Array;
 }
 
-/** First request with an Idempotency-Key. */
+/** First request with an Idempotency-Key, whose response is repeated for later requests with the same key. */
 export interface OriginalRequest {
   /** The 32 bytes of the session's sub_id. */
   readonly sub: Uint8Array;
   readonly position: number;
-  /** Promise of the append of the session's record, see `EventLog.append`; null after the promise has settled. */
+  /** Promise that resolves when the session's record is durable, see `EventLog.append`; null after the promise has settled. */
   readonly durable: Promise<void> | null;
 }
 
 type IdempotencyLookup =
   | { readonly kind: 'new'; readonly digests: IdempotencyDigests }
   | { readonly kind: 'repeat'; readonly first: OriginalRequest }
-  /** An earlier request used the key with another payload. */
+  /** An earlier request used the same key with another payload. */
   | { readonly kind: 'mismatch' };
 
 interface IdempotencyKeysOptions {
   readonly clock: Clock;
   readonly secrets: SecretRing;
-  /** Lifetime of a key in milliseconds, equal to the lifetime of a session (docs/contract.md#idempotency). */
+  /** Lifetime of an Idempotency-Key in milliseconds, equal to the session lifetime (docs/contract.md#idempotency). */
   readonly retentionMs: number;
   readonly keysMax: number;
 }
@@ -38,22 +38,22 @@ interface PendingRecord extends IdempotencyRecord {
 }
 
 /**
- * Idempotency-Keys of live sessions (docs/contract.md#idempotency). Keys are never dropped early, because a retry would then create a
- * second session. When the store is full, new requests with a key must be rejected.
+ * Idempotency-Keys of live sessions (docs/contract.md#idempotency). A key is stored until its session expires, because a retry after an
+ * earlier deletion would create a second session. If the store is full, the caller must reject new requests with a key.
  *
- * Keys and payloads are stored as digests under a secret: the ledger stores the digests for months, and an unkeyed hash of a short text
- * can be guessed. Lookups try every secret of the ring.
+ * Keys and payloads are stored as HMACs, because the ledger stores these digests for months, and the text of an unkeyed digest could be
+ * guessed. A lookup computes the digest with every secret of the service.
  *
- *     new --addPending--> pending --completePending(taken)--> recorded --retentionMs--> expired
- *                            +-----completePending(not taken)--> removed
+ *     new --first request--> pending --record accepted--> recorded --retentionMs--> expired
+ *                               +---record refused--> removed
  */
 export class IdempotencyKeys {
   readonly #clock: Clock;
   readonly #retentionMs: number;
   readonly #keysMax: number;
-  /** HMACs of the secrets, newest secret first. New requests are stored under the newest secret. */
+  /** One HMAC for each secret, newest secret first. The newest secret is used for new requests. */
   readonly #hmacs: readonly Hmac[];
-  /** Requests whose record is not durable yet, by the digest of the Idempotency-Key as Latin-1. */
+  /** Requests whose record is not durable yet. The map key is the digest of the Idempotency-Key as a Latin-1 string. */
   readonly #pending = new Map<string, PendingRecord>();
   readonly #records: IdempotencyRecordRing;
 
@@ -72,7 +72,7 @@ export class IdempotencyKeys {
     return this.#hmacs.some((hmac) => this.#find(computeDigest(hmac, 'key', key)) !== undefined);
   }
 
-  /** Finds the first request with a key and compares the payloads. */
+  /** Finds the first request with an Idempotency-Key and compares its payload. */
   lookUp(key: string, payload: string): IdempotencyLookup {
     let newestDigest: Uint8Array | null = null;
     for (const hmac of this.#hmacs) {
@@ -90,7 +90,7 @@ export class IdempotencyKeys {
     };
   }
 
-  /** Removes a few of the oldest keys if they have expired. Returns whether another key can be added. */
+  /** Deletes expired keys, at most a few per call, oldest first. Returns whether the store has room for another key. */
   makeRoom(): boolean {
     const expiredMs = this.#clock.wallMs() - this.#retentionMs;
     for (let i = 0; i < bounds.expiredIdempotencyKeysPerInsert; i++) {
@@ -100,13 +100,13 @@ export class IdempotencyKeys {
     return this.#pending.size + this.#records.size < this.#keysMax;
   }
 
-  /** Adds the first request with a key while its record is not durable. Call `makeRoom` before and `completePending` afterwards. */
+  /** Adds the first request with a key before its record is durable. Call `makeRoom` before, and `completePending` afterwards. */
   addPending({ key, payload }: IdempotencyDigests, first: OriginalRequest & { readonly durable: Promise<void> }): void {
-    // The bytes are copied, because `SubIds` reuses its buffer.
+    // The bytes of the sub_id are copied, because `SubIds` reuses its buffer.
     this.#pending.set(toLatin1(key), { ...first, sub: Buffer.from(first.sub), payload });
   }
 
-  /** Ends the pending state of a key. `taken` means that the ledger has written the record or will write it. */
+  /** Ends the pending state of a request. `taken` means that the ledger has written the record or will write the record. */
   completePending({ key }: IdempotencyDigests, taken: boolean): void {
     const mapKey = toLatin1(key);
     const request = this.#pending.get(mapKey);
@@ -114,7 +114,7 @@ export class IdempotencyKeys {
     if (taken && request !== undefined) this.#records.add(key, request);
   }
 
-  /** Adds the key of a live session that was read from the ledger, unless the store is full. */
+  /** Adds the key of a live session that was read from the ledger. Has no effect if the store is full. */
   restore({ key, payload }: IdempotencyDigests, sub: Uint8Array): void {
     if (this.makeRoom()) this.#records.add(key, { payload, sub, position: 0 });
   }
@@ -136,7 +136,7 @@ function toLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
-/** Parses two members of a ledger record. Returns null unless both members are digests. */
+/** Parses the digest members of a ledger record. Returns null unless both members are digests. */
 export function parseIdempotencyDigests(key: unknown, payload: unknown): IdempotencyDigests | null {
   const isDigest = (value: unknown): value is Uint8Array => value instanceof Uint8Array && value.length === digestBytes;
   return isDigest(key) && isDigest(payload) ? { key, payload } : null;

@@ -3,7 +3,7 @@ import { subIdByteLength } from '../ids/sub-id.ts';
 /** Length, in bytes, of the digests of Idempotency-Keys and payloads. */
 export const digestBytes = 16;
 
-/** Record of a request with an Idempotency-Key whose session is in the ledger. */
+/** Stored request with an Idempotency-Key, whose session is in the ledger. */
 export interface IdempotencyRecord {
   /** Digest of the request's payload. */
   readonly payload: Uint8Array;
@@ -13,30 +13,30 @@ export interface IdempotencyRecord {
   readonly position: number;
 }
 
-// Layout of a record, in bytes: digest of the key, digest of the payload, sub_id (starts with the creation time), position.
+// Layout of a record, in bytes: digest of the key, digest of the payload, sub_id (which starts with the creation time), ledger position.
 const payloadOffset = digestBytes;
 const subIdOffset = payloadOffset + digestBytes;
 const positionOffset = subIdOffset + subIdByteLength;
 const recordBytes = positionOffset + 8;
 
-/** Number of address bits per chunk: a chunk is a buffer of 72 KiB with 1024 records. */
+/** Number of bits of a record's index within its chunk. A chunk is a buffer of 72 KiB with 1024 records. */
 const chunkBits = 10;
 const chunkRecords = 1 << chunkBits;
 
 const noRecord = -1;
 
 /**
- * Records of requests with an Idempotency-Key in order of arrival, in buffers outside the JavaScript heap: 72 bytes per record and 4 bytes
- * per index slot. All records have the same lifetime, so the oldest records are removed first.
+ * Ring buffer of requests with an Idempotency-Key, in order of arrival and outside the JavaScript heap. Each record needs 72 bytes, plus 4
+ * bytes for each slot of the hash index. The oldest record is always removed first, because all records have the same lifetime.
  *
- * Positions in the ring increase without limit. The low bits of a position are the slot in memory. The index uses open addressing and is
- * keyed by the first bytes of the key's digest. The digest depends on a secret, so callers cannot choose keys that collide.
+ * Ring positions are never reused. The low bits of a ring position are the record's index in memory. The hash index uses open addressing.
+ * The hash is the start of the key's digest, which depends on a secret, so callers cannot choose keys that collide.
  */
 export class IdempotencyRecordRing {
   readonly #capacity: number;
-  /** Memory of the records. A chunk is allocated for its first record and freed after its last record. */
+  /** Memory of the records. A chunk is allocated when its first record is added, and freed when its last record is removed. */
   readonly #chunks: (Buffer | undefined)[] = [];
-  /** Hash index: slot numbers of records plus one; 0 for an empty slot. At least half of the slots are empty. */
+  /** Hash index with record indexes plus one; 0 for an empty slot. At least half of the slots of the hash index are empty. */
   readonly #index: Int32Array;
   #oldestPosition = 0;
   #nextPosition = 0;
@@ -50,12 +50,12 @@ export class IdempotencyRecordRing {
     return this.#nextPosition - this.#oldestPosition;
   }
 
-  /** Creation time of the oldest record's session, or `Infinity` if the ring is empty. */
+  /** Creation time of the session of the oldest record, or `Infinity` if the ring is empty. */
   get oldestCreatedMs(): number {
     return this.size === 0 ? Number.POSITIVE_INFINITY : this.#createdMsAt(this.#recordIndexAt(this.#oldestPosition));
   }
 
-  /** Finds the latest record with this key digest, if its session was created after `afterMs`. */
+  /** Finds the latest record with this key digest. Returns undefined if the session of the record was created at `afterMs` or earlier. */
   find(key: Uint8Array, afterMs: number): IdempotencyRecord | undefined {
     const recordIndex = this.#index[this.#findIndexSlot(key)]! - 1;
     if (recordIndex === noRecord || this.#createdMsAt(recordIndex) <= afterMs) return undefined;
@@ -63,7 +63,7 @@ export class IdempotencyRecordRing {
     const offset = recordOffset(recordIndex);
     return {
       payload: chunk.subarray(offset + payloadOffset, offset + subIdOffset),
-      // The bytes are copied, because the record may be removed while the caller waits.
+      // The bytes of the sub_id are copied, because the record may be removed while the caller waits for a promise.
       sub: Buffer.from(chunk.subarray(offset + subIdOffset, offset + positionOffset)),
       position: chunk.readDoubleBE(offset + positionOffset),
     };
@@ -90,10 +90,10 @@ export class IdempotencyRecordRing {
     const recordIndex = this.#recordIndexAt(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
     const slot = this.#findIndexSlot(this.#chunkOf(recordIndex).subarray(offset, offset + digestBytes));
-    // If the slot refers to another record, a later record with the same key has replaced this record.
+    // A later record with the same key has replaced this record if the index slot refers to the later record.
     if (this.#index[slot] === recordIndex + 1) this.#removeIndexSlot(slot);
     this.#oldestPosition++;
-    // In a ring that is almost full, the newest records may be in the same chunk.
+    // If the ring is almost full, the first chunk may contain the oldest records and also the newest records.
     const chunkIsEmpty = this.#nextPosition <= this.#oldestPosition - chunkRecords + this.#capacity;
     if (this.#oldestPosition % chunkRecords === 0 && chunkIsEmpty) this.#chunks[recordIndex >>> chunkBits] = undefined;
   }
@@ -110,7 +110,7 @@ export class IdempotencyRecordRing {
     return this.#chunkOf(recordIndex).readUIntBE(recordOffset(recordIndex) + subIdOffset, 6);
   }
 
-  /** Returns the index slot of a key, or the empty slot where it would be inserted. */
+  /** Returns the index slot of a key, or the empty slot in which the key would be inserted. */
   #findIndexSlot(key: Uint8Array): number {
     const index = this.#index;
     const mask = index.length - 1;
@@ -124,7 +124,7 @@ export class IdempotencyRecordRing {
     return this.#chunkOf(recordIndex).compare(key, 0, digestBytes, offset, offset + digestBytes) === 0;
   }
 
-  /** Clears an index slot, and shifts the following entries that could no longer be found. */
+  /** Clears a slot of the hash index. Moves later entries back if a lookup could no longer find them. */
   #removeIndexSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
@@ -140,7 +140,7 @@ export class IdempotencyRecordRing {
   }
 }
 
-/** Returns the byte offset of a record in its chunk. */
+/** Returns the byte offset of a record within its chunk. */
 function recordOffset(recordIndex: number): number {
   return (recordIndex & (chunkRecords - 1)) * recordBytes;
 }

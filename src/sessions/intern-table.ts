@@ -1,4 +1,4 @@
-/** Stores each distinct value once, with a reference count. Packed records refer to a value by its small index. */
+/** Stores each distinct value once and counts its references. A packed record contains the index of a value instead of the value. */
 export class InternTable<Value> {
   readonly #indexes = new Map<Value, number>();
   readonly #values: (Value | undefined)[] = [];
@@ -9,7 +9,7 @@ export class InternTable<Value> {
     return this.#indexes.size;
   }
 
-  /** Returns the index of a value and increments its reference count. */
+  /** Returns the index of a value and increments the value's reference count. Adds the value if it is new. */
   intern(value: Value): number {
     let index = this.#indexes.get(value);
     if (index === undefined) {
@@ -22,12 +22,12 @@ export class InternTable<Value> {
     return index;
   }
 
-  /** Returns the value at an index whose reference count is positive. */
+  /** Returns the value at an index. The reference count of the value must be positive. */
   get(index: number): Value {
     return this.#values[index] as Value;
   }
 
-  /** Decrements the reference count of the value at an index. */
+  /** Decrements the reference count of the value at an index, and removes a value without references. */
   release(index: number): void {
     if (--this.#referenceCounts[index]! > 0) return;
     this.#indexes.delete(this.get(index));

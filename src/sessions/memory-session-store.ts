@@ -11,23 +11,23 @@ interface MemorySessionStoreOptions {
   readonly clock: Clock;
   readonly sessionsMax: number;
   readonly sessionTtlMs: number;
-  /** Maximum number of pocket fields of any vertical. */
+  /** Maximum number of pocket fields in a vertical. */
   readonly fieldsMax: number;
   readonly shardCount: number;
-  /** Time, in milliseconds, in which expired sessions are deleted from every shard once. */
+  /** Time, in milliseconds, in which the expired sessions of every shard are deleted once. */
   readonly sweepIntervalMs: number;
 }
 
-/** Maximum deviation of a shard's size from the mean size, as a share of the mean. */
+/** Difference between the largest share and the smallest share of sessions in a shard, relative to the mean share. */
 const shardSizeSpread = 0.3;
-/** Number of values of the last two random bytes of an id. These bytes select the shard. */
+/** Number of values of the last two random bytes of a sub_id. These two bytes select the shard. */
 const shardHashCount = 2 ** 16;
 const shardHashWord = 5;
 
 /**
- * Store of live sessions in many small shards. A full shard is copied to memory of twice the size, which would take hundreds of
- * milliseconds for a million sessions. The shards have unequal shares of the ids, so that not all of them grow at the same time.
- * Expired sessions are deleted from one shard after the other.
+ * Store of live sessions in many small shards. When a shard is full, its sessions are copied to memory of twice the size. In a single shard
+ * with a million sessions, such a copy would take hundreds of milliseconds. The shards receive unequal shares of the sessions, so that not
+ * all of them grow at the same time. A timer deletes the expired sessions of one shard after the other.
  */
 export class MemorySessionStore implements SessionStore {
   readonly #shards: SessionShard[];
@@ -37,7 +37,7 @@ export class MemorySessionStore implements SessionStore {
   readonly #sweepTimer: NodeJS.Timeout;
   readonly #clock: Clock;
   readonly #lookupId = new Int32Array(subIdWordCount);
-  /** Monotonic time, in milliseconds, of the last sweep that found no expired session although the store was full. */
+  /** Monotonic time, in milliseconds, of the last sweep of a full store that found no expired session. */
   #lastFailedSweepMs = Number.NEGATIVE_INFINITY;
   #size = 0;
   #nextSweepShard = 0;
@@ -81,7 +81,7 @@ export class MemorySessionStore implements SessionStore {
     if (parseSubIdWords(subId, this.#lookupId) && this.#shardFor(this.#lookupId)?.delete(this.#lookupId)) this.#size--;
   }
 
-  /** Deletes the expired sessions of the next shard. */
+  /** Deletes the expired sessions of one shard, in rotation. */
   sweepNextShard(): void {
     const shard = this.#shards[this.#nextSweepShard];
     if (shard === undefined) return;
@@ -89,14 +89,14 @@ export class MemorySessionStore implements SessionStore {
     this.#nextSweepShard = (this.#nextSweepShard + 1) % this.#shards.length;
   }
 
-  /** Clears the store. Later calls to `add` return false. */
+  /** Clears the store. After `close`, the method `add` returns false. */
   close(): void {
     clearInterval(this.#sweepTimer);
     this.#shards.length = 0;
     this.#size = 0;
   }
 
-  /** Sweeps shards until there is room for a session. Pauses after a failed sweep, so that rejecting many requests remains cheap. */
+  /** Sweeps shards until the store has room for a session. Pauses after a failed sweep, so that rejecting many requests costs little. */
   #sweepUntilRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lastFailedSweepMs < bounds.sessionStoreFullCheckIntervalMs) return false;
@@ -113,7 +113,7 @@ export class MemorySessionStore implements SessionStore {
   }
 }
 
-/** Returns the share of ids that belong to the shards before this shard. The first shards are the smallest. */
+/** Returns the share of sessions in all shards before this shard. The first shards are the smallest. */
 function cumulativeShare(shard: number, shardCount: number): number {
   const x = shard / shardCount;
   return x * (1 - shardSizeSpread / 2) + (x * x * shardSizeSpread) / 2;

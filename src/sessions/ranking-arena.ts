@@ -4,13 +4,13 @@ import { packOrderBytes, sortOrders } from '../matching/matcher.ts';
 import { InternTable } from './intern-table.ts';
 import type { CachedRanking } from './session-store.ts';
 
-// Layout of a record: six 32-bit words, the click token, and the sort orders of the ranking with 16 bits per offer.
+// Layout of a record: six 32-bit words, the click token, and the offer indices of each sort order with 16 bits per offer.
 const versionWord = 0;
 const unavailableWord = 1;
 const totalWord = 2;
 const dateWord = 3;
 const creditBandWord = 4;
-/** Index of the shape word. Bits 0-7: length of the click token. Bits 8-15: offers per sort order. Bit 16: available offers only. */
+/** Word with lengths and a flag. Bits 0-7: length of the click token. Bits 8-15: offers per sort order. Bit 16: available offers only. */
 const shapeWord = 5;
 const orderLengthShift = 8;
 const availableOnlyBit = 1 << 16;
@@ -20,7 +20,7 @@ const ordersMax = sortOrders.length * bounds.offersRankedMax;
 const recordBytes = ordersOffset + 2 * ordersMax;
 const recordWords = recordBytes / 4;
 
-/** Number of address bits per buffer. A buffer has 4096 records, few enough that allocating a buffer is fast. */
+/** Number of bits of a record's index within its chunk. A chunk has 4096 records, so that the allocation of a chunk is fast. */
 const chunkBits = 12;
 const chunkRecords = 1 << chunkBits;
 
@@ -32,16 +32,16 @@ interface Chunk {
 const noRecord = -1;
 
 /**
- * Cached rankings of sessions, outside the JavaScript heap (docs/contributing/decisions/sessions.md). On the heap, a ranking would be five
- * objects, and there are millions of sessions. Released records are reused; memory is never returned to the system.
+ * Cached rankings of sessions, outside the JavaScript heap (docs/contributing/decisions/sessions.md). On the heap, each of the millions of
+ * rankings would be five objects. Released records are reused, but their memory is never returned to the system.
  */
 export class RankingArena {
   readonly #versions = new InternTable<string>();
   readonly #unavailableOffers = new InternTable<UnavailableOffers>();
   readonly #chunks: Chunk[] = [];
-  /** Number of records allocated so far, including free records. */
+  /** Number of records allocated so far, including free records that can be reused. */
   #allocatedCount = 0;
-  /** Index of the last released record. Each free record contains the index of the free record released before it. */
+  /** Index of the last released record, or -1. Each free record contains the index of the record that was released before. */
   #freeListHead = noRecord;
 
   /** Stores a ranking and returns its index. Throws a RangeError if the orders or the click token have an invalid length. */
@@ -72,7 +72,7 @@ export class RankingArena {
     return index;
   }
 
-  /** Reads the ranking at an index that `store` has returned. */
+  /** Reads the ranking at an index that was returned when the ranking was stored. */
   read(index: number): CachedRanking {
     const { words, bytes } = this.#chunkOf(index);
     const record = index & (chunkRecords - 1);
@@ -101,7 +101,7 @@ export class RankingArena {
     const word = (index & (chunkRecords - 1)) * recordWords;
     this.#versions.release(words[word + versionWord]!);
     this.#unavailableOffers.release(words[word + unavailableWord]!);
-    // The record is cleared, because the credit band is personal data.
+    // A released record is cleared, because the credit band is personal data.
     words.fill(0, word, word + recordWords);
     words[word] = this.#freeListHead;
     this.#freeListHead = index;

@@ -8,23 +8,23 @@ export function isReferrerTag(value: unknown): value is string {
   return typeof value === 'string' && referrerTagPattern.test(value);
 }
 
-/** Maximum length of a tag in bytes. The length is stored in one byte. */
+/** Maximum length of a tag in bytes. The tag length is stored in one byte. */
 const tagBytesMax = 255;
 const indexSlotsMin = 16;
 
 const lookupBytes = Buffer.alloc(tagBytesMax);
 
 /**
- * Set of ASCII tags outside the JavaScript heap, because 100,000 strings on the heap would slow the garbage collector. A tag takes its
- * characters plus one byte, and 8 to 16 bytes in the index. Both buffers are doubled when they are full.
+ * Set of ASCII tags outside the JavaScript heap, because 100,000 strings on the heap would slow the garbage collector. A tag uses one byte
+ * per character, one byte for the length, and 8 to 16 bytes in the hash index. A full buffer is replaced by a buffer of twice the size.
  *
- * The hash has no secret: an account that chooses colliding tags slows only its own requests.
+ * The hash function has no secret. An account that chooses tags with equal hashes slows only its own requests.
  */
 export class TagSet {
-  /** Characters of all tags. The length of each tag, one byte, precedes its characters. */
+  /** Characters of all tags. Each tag is preceded by its length in one byte. */
   #bytes = Buffer.alloc(indexSlotsMin * 16);
   #usedBytes = 0;
-  /** Hash index: offsets in `#bytes` plus one; 0 for an empty slot. At least half of the slots are empty. */
+  /** Hash index with offsets in `#bytes` plus one; 0 for an empty slot. At least half of the slots of the hash index are empty. */
   #index = new Int32Array(indexSlotsMin);
   #size = 0;
 
@@ -36,7 +36,7 @@ export class TagSet {
     return this.#index[this.#findSlot(lookupBytes.write(tag, 'latin1'))] !== 0;
   }
 
-  /** Adds a tag. Has no effect if the set contains the tag. */
+  /** Adds a tag. Has no effect if the set already contains the tag. */
   add(tag: string): void {
     const length = lookupBytes.write(tag, 'latin1');
     const slot = this.#findSlot(length);
@@ -51,7 +51,7 @@ export class TagSet {
     if (this.#size * 2 >= this.#index.length) this.#growIndex();
   }
 
-  /** Returns the index slot of the tag in `lookupBytes`, or the empty slot where it would be inserted. */
+  /** Returns the index slot of the tag in `lookupBytes`, or the empty slot in which the tag would be inserted. */
   #findSlot(length: number): number {
     const mask = this.#index.length - 1;
     let slot = fnv1a(lookupBytes, 0, length) & mask;
@@ -80,26 +80,26 @@ export class TagSet {
   }
 }
 
-/** Computes the 32-bit FNV-1a hash of some bytes. */
+/** Computes the 32-bit FNV-1a hash of the bytes from `start` to `end`. */
 function fnv1a(bytes: Buffer, start: number, end: number): number {
   let hash = 0x811c9dc5;
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
   return hash ^ (hash >>> 15);
 }
 
-/** Reservation of a tag for a session whose record is not durable yet. */
+/** Reservation of a referrer tag for a new session, until the record of the session is durable. */
 export interface TagReservation {
-  /** Ends the reservation; must be called once. `taken` means that the ledger has written the record or will write it. */
+  /** Ends the reservation; call once. `taken` means that the ledger has written the session's record or will write the record. */
   complete(taken: boolean): void;
 }
 
 const completedReservation: TagReservation = { complete: () => {} };
 
 /**
- * Referrer tags of each account, vertical and mode. Their number is limited, because the daily figures of a tag are stored forever.
+ * Referrer tags of each account, vertical and mode. The number of tags is limited, because the daily totals of a tag are stored forever.
  *
- * A pending tag, whose first session is not in the ledger yet, also counts. Tags of earlier runs are restored from the analytics store.
- * The limit applies once all of these tags are restored.
+ * A reserved tag also counts towards the limit. After a restart, the tags are restored from the analytics store, and the limit is not
+ * enforced until all of them are restored.
  */
 export class ReferrerTags {
   readonly #tagsMax: number;
@@ -111,24 +111,24 @@ export class ReferrerTags {
     this.#tagsMax = tagsMax;
   }
 
-  /** Reserves a tag for a new session. Returns null if the tag is new and the limit is reached. */
+  /** Reserves a tag for a new session. Returns null for a new tag if the limit is reached. */
   reserve({ account, vertical, mode }: Tenant, tag: string): TagReservation | null {
     const limit = this.#isLimitEnabled ? this.#tagsMax : Number.POSITIVE_INFINITY;
     return this.#tagsOf(account, vertical.number, mode).reserve(tag, limit);
   }
 
-  /** Adds a tag of an earlier run. */
+  /** Adds a tag that was stored before the restart. */
   restore(account: number, vertical: number, mode: Mode, tag: string): void {
     this.#tagsOf(account, vertical, mode).add(tag);
   }
 
-  /** Enables the limit. Call it when all tags of earlier runs are restored. */
+  /** Enforces the limit from now on. Call this method when all stored tags are restored. */
   enableLimit(): void {
     this.#isLimitEnabled = true;
   }
 
   #tagsOf(account: number, vertical: number, mode: Mode): TenantTags {
-    // The number of a vertical has at most seven bits.
+    // A vertical number has at most seven bits.
     const key = account * 256 + vertical * 2 + (mode === 'test' ? 1 : 0);
     let tags = this.#tenants.get(key);
     if (tags === undefined) {
@@ -141,7 +141,7 @@ export class ReferrerTags {
 
 class TenantTags {
   readonly #tags = new TagSet();
-  /** For each new tag, the number of its sessions whose records are not durable yet. */
+  /** For each tag that is not in the ledger yet, the number of sessions whose records are not durable yet. */
   readonly #pendingCounts = new Map<string, number>();
 
   reserve(tag: string, limit: number): TagReservation | null {

@@ -15,16 +15,16 @@ interface SessionRecoveryOptions {
   readonly sessions: SessionStore;
   readonly sessionTtlMs: number;
   readonly verticals: readonly Vertical[];
-  /** Called for each live session that was created with an Idempotency-Key; `sub` is the 32 bytes of its sub_id. */
+  /** Called for each live session that was created with an Idempotency-Key; `sub` is the sub_id in 32 bytes. */
   readonly onIdempotentSession: (digests: IdempotencyDigests, sub: Uint8Array) => void;
 }
 
 /**
- * Restores live sessions after a restart. The ledger contains the sessions, their Idempotency-Keys and widget counts, and the number of
- * sessions that each API key created today (docs/contract.md#sessions-per-day). The journal contains the pocket fields.
+ * Restores live sessions after a restart. The sessions, their Idempotency-Keys and widget usage, and the number of sessions that each API
+ * key created today (docs/contract.md#sessions-per-day) come from the ledger. The pocket fields come from the journal.
  */
 export class SessionRecovery implements LedgerSubscriber {
-  /** Number of sessions created on `today`, by key number. Complete once all records are applied. */
+  /** For each key number, the number of sessions created on the day `today`. Valid after all records are applied. */
   readonly sessionCountsToday = new Map<number, number>();
   readonly today: number;
   readonly #options: SessionRecoveryOptions;
@@ -37,7 +37,7 @@ export class SessionRecovery implements LedgerSubscriber {
     this.today = dayOf(this.#nowMs);
   }
 
-  /** Start of the replay, in Unix milliseconds. A margin allows for a wall clock that was set back. */
+  /** Time of the oldest record that is needed, in Unix milliseconds, minus a margin for a wall clock that was set back. */
   get replaySinceMs(): number {
     const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
     return Math.min(dayStartMs(this.today), oldestLiveMs) - bounds.clockSetBackMsMax;
@@ -61,7 +61,7 @@ export class SessionRecovery implements LedgerSubscriber {
     }
   }
 
-  /** Applies field changes from the journal. All records of the ledger must have been applied before. */
+  /** Applies field changes from the journal. Call this method after all records of the ledger are applied. */
   applyFieldChanges(sub: Uint8Array, changes: readonly number[]): void {
     this.#findSession(sub)?.mergeFields(changes);
   }
@@ -75,7 +75,7 @@ export class SessionRecovery implements LedgerSubscriber {
     const tenant = this.#internTenant(account, vertical, mode);
     if (tenant === null) return;
     const { sessions, onIdempotentSession } = this.#options;
-    // If the store is smaller than before the restart, the newest sessions cannot be added.
+    // If the store has become smaller since the last start, it may be full, and the newest sessions are not restored.
     sessions.add(formatSubId(sub), tenant);
     const digests = parseIdempotencyDigests(key, payload);
     if (digests !== null) onIdempotentSession(digests, sub);
@@ -93,7 +93,7 @@ export class SessionRecovery implements LedgerSubscriber {
     return this.#options.sessions.get(formatSubId(sub));
   }
 
-  /** Returns the object that all sessions of a tenant share, or null if the vertical is no longer served. */
+  /** Returns the `Tenant` object that all restored sessions of a tenant share, or null if the vertical is no longer served. */
   #internTenant(account: number, verticalNumber: number, mode: Mode): Tenant | null {
     const name = `${account} ${verticalNumber} ${mode}`;
     let tenant = this.#tenants.get(name);

@@ -9,52 +9,52 @@ import { WidgetUsage } from './widget-usage.ts';
 interface ShardResources {
   readonly tenants: InternTable<Tenant>;
   readonly rankings: RankingArena;
-  /** Maximum number of pocket fields of any vertical. */
+  /** Maximum number of pocket fields in a vertical. */
   readonly fieldsMax: number;
 }
 
-// Layout of a record in 32-bit words: the id, four numbers, and the pocket fields.
+// Layout of a session record in 32-bit words: the sub_id, four numbers, and the pocket fields.
 const serialWord = subIdWordCount;
 const tenantWord = subIdWordCount + 1;
 const revisionWord = subIdWordCount + 2;
 const rankingWord = subIdWordCount + 3;
 const fieldsWord = subIdWordCount + 4;
 
-/** Tenant value in the record of a deleted session. */
+/** Value of the tenant word in the record of a deleted session. */
 const deletedTenant = -1;
 const noRanking = -1;
-/** Serial number in the record of a deleted session. */
+/** Value of the serial word in the record of a deleted session. */
 const deletedSerial = 0;
 const noPosition = -1;
-/** Index of the id's word that is used as its hash. The word consists of random bytes. */
+/** Index of the sub_id's word that is used as its hash. The hash word consists of random bytes. */
 const hashWord = 4;
 
 const capacityMin = 16;
 
 /**
- * Part of the live sessions, packed into a ring buffer outside the JavaScript heap, so that the garbage collector does not visit the
- * sessions (docs/contributing/decisions/sessions.md).
+ * Shard of the live sessions. The sessions are packed into a ring buffer outside the JavaScript heap, so that the garbage collector does
+ * not visit them (docs/contributing/decisions/sessions.md).
  *
- * All sessions have the same lifetime, so the oldest sessions expire first. Positions in the ring increase without limit. The low bits of
- * a position are the index in memory. A hash index with open addressing maps ids to records. The hash consists of random bytes of issued
- * ids, so callers cannot cause collisions.
+ * The oldest sessions expire first, because all sessions have the same lifetime. Ring positions do not wrap around; the low bits of a
+ * position are the record's index in memory. A hash index with open addressing maps each sub_id to its record. The hash consists of random
+ * bytes that the service generated, so callers cannot cause hash collisions.
  *
- * A deleted session leaves a gap until it is the oldest session, or until a full ring is rebuilt without gaps. A rebuild changes
- * positions; the serial number identifies a session across rebuilds.
+ * A deleted session leaves a gap in the ring until it is the oldest session, or until a full ring is rebuilt without gaps. A rebuild
+ * changes the positions of sessions, but not their serial numbers.
  */
 export class SessionShard {
   readonly #resources: ShardResources;
   readonly #recordWords: number;
-  /** Widget usage by serial number. Few sessions have widgets. */
+  /** Widget usage by serial number. A map is used because few sessions have widgets. */
   readonly #widgetUsages = new Map<number, WidgetUsage>();
   #capacity = capacityMin;
   #records: Int32Array;
-  /** Hash index: indexes of records plus one; 0 for an empty slot. At least half of the slots are empty. */
+  /** Hash index with record indexes plus one; 0 for an empty slot. At least half of the slots of the hash index are empty. */
   #index: Int32Array;
   #oldestPosition = 0;
   #nextPosition = 0;
   #size = 0;
-  /** Serial number of the newest session. Wraps around after 32 bits. */
+  /** Serial number of the newest session. Serial numbers have 32 bits and wrap around. */
   #lastSerial = 0;
 
   constructor(resources: ShardResources) {
@@ -82,11 +82,11 @@ export class SessionShard {
       : this.#oldestPosition + ((recordIndex - this.#oldestPosition) & (this.#capacity - 1));
   }
 
-  /** Adds a session. Returns false if the shard has it already. */
+  /** Adds a session. Returns false if the shard already contains the session. */
   add(id: Int32Array, tenant: Tenant): boolean {
     if (this.#index[this.#findIndexSlot(id)] !== 0) return false;
     if (this.#nextPosition - this.#oldestPosition === this.#capacity) {
-      // The ring grows unless at least a quarter of it is gaps. Otherwise the next rebuild would follow too soon.
+      // If fewer than a quarter of the records are gaps, the ring grows. Otherwise the ring would soon be full again.
       this.#rebuild(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
     }
     const recordIndex = this.#nextPosition++ & (this.#capacity - 1);
@@ -103,7 +103,7 @@ export class SessionShard {
     return true;
   }
 
-  /** Deletes a session. Returns false if the shard does not have the session. */
+  /** Deletes a session. Returns false if the shard does not contain the session. */
   delete(id: Int32Array): boolean {
     const slot = this.#findIndexSlot(id);
     const recordIndex = this.#index[slot]! - 1;
@@ -112,7 +112,7 @@ export class SessionShard {
     return true;
   }
 
-  /** Deletes sessions, oldest first, up to the first session created after `lastMs`. Returns the number of deleted sessions. */
+  /** Deletes the sessions that were created at `lastMs` or earlier. Returns the number of deleted sessions. */
   deleteCreatedUntil(lastMs: number): number {
     const sizeBefore = this.#size;
     for (; this.#oldestPosition < this.#nextPosition; this.#oldestPosition++) {
@@ -132,7 +132,7 @@ export class SessionShard {
     return position >= this.#oldestPosition && position < this.#nextPosition && this.serialAt(position) === serial;
   }
 
-  // The following methods require a position at which there is a session.
+  // The following public methods require the position of a stored session.
 
   serialAt(position: number): number {
     return this.#records[this.#recordOffset(position) + serialWord]!;
@@ -149,7 +149,7 @@ export class SessionShard {
     return this.#records[this.#recordOffset(position) + revisionWord]!;
   }
 
-  /** Merges changes into the fields. Throws a RangeError, without changing a field, if a field index is outside the record. */
+  /** Merges field changes into the pocket fields. Throws a RangeError, without changing a field, if a field index is too large. */
   mergeFieldsAt(position: number, changes: readonly number[]): void {
     const { fieldsMax } = this.#resources;
     for (let i = 0; i < changes.length; i += 2) {
@@ -188,7 +188,7 @@ export class SessionShard {
     return (position & (this.#capacity - 1)) * this.#recordWords;
   }
 
-  /** Returns the index slot of an id, or the empty slot where it would be inserted. */
+  /** Returns the index slot of a sub_id, or the empty slot in which the sub_id would be inserted. */
   #findIndexSlot(id: Int32Array): number {
     const index = this.#index;
     const mask = index.length - 1;
@@ -209,7 +209,7 @@ export class SessionShard {
     if (this.#widgetUsages.size > 0) this.#widgetUsages.delete(records[offset + serialWord]!);
     records[offset + tenantWord] = deletedTenant;
     records[offset + serialWord] = deletedSerial;
-    // The fields are cleared, because they are personal data.
+    // The pocket fields are cleared, because they are personal data.
     records.fill(absentValue, offset + fieldsWord, offset + this.#recordWords);
     this.#removeIndexSlot(slot);
     this.#size--;
@@ -222,7 +222,7 @@ export class SessionShard {
     this.#records[offset + rankingWord] = noRanking;
   }
 
-  /** Clears an index slot, and shifts the following entries that could no longer be found. */
+  /** Clears a slot of the hash index. Moves later entries back if a lookup could no longer find them. */
   #removeIndexSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
@@ -242,7 +242,7 @@ export class SessionShard {
     return this.#lastSerial;
   }
 
-  /** Copies the sessions without gaps into a ring of this capacity. */
+  /** Copies the sessions without gaps into a new ring with this capacity. */
   #rebuild(capacity: number): void {
     const stride = this.#recordWords;
     const oldRecords = this.#records;
@@ -255,7 +255,7 @@ export class SessionShard {
         position++;
         continue;
       }
-      // Copies a range of records that is contiguous in the old and the new ring.
+      // Copies adjacent records together, as long as they are contiguous in the old ring and in the new ring.
       const to = nextPosition & (capacity - 1);
       const runMax = Math.min(this.#nextPosition - position, this.#capacity - offset / stride, capacity - to);
       let run = 1;
@@ -276,14 +276,14 @@ export class SessionShard {
   }
 }
 
-/** Handle of one session, created for each lookup. */
+/** Handle of one session. A new handle is created for each lookup. */
 class SessionHandle implements Session {
   readonly tenant: Tenant;
   readonly createdMs: number;
   readonly #shard: SessionShard;
   readonly #subId: string;
   readonly #serial: number;
-  /** Last known position of the session in the ring. */
+  /** Last known position of the session's record in the ring. */
   #position: number;
 
   constructor(shard: SessionShard, subId: string, position: number, serial: number, tenant: Tenant, createdMs: number) {
@@ -325,7 +325,7 @@ class SessionHandle implements Session {
     this.#shard.cacheRankingAt(this.#position, ranked);
   }
 
-  /** Updates `#position` if a rebuild moved the session. Returns false if the session was deleted. */
+  /** Updates `#position` if a rebuild moved the session's record. Returns false if the session was deleted. */
   #refreshPosition(): boolean {
     if (this.#shard.isSessionAt(this.#position, this.#serial)) return true;
     parseSubIdWords(this.#subId, handleLookupId);

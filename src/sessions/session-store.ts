@@ -4,53 +4,53 @@ import type { Tenant } from '../verticals/tenant.ts';
 import type { WidgetUsage } from './widget-usage.ts';
 
 /**
- * A live session (docs/contract.md#sessions). It contains only data that later calls need, because the store has millions of sessions. The
- * referrer tag and the metadata are in the ledger.
+ * A live session (docs/contract.md#sessions). The store has millions of sessions, so a session contains only data that later requests need.
+ * The referrer tag and the metadata are stored only in the ledger.
  *
- * live --(sessionTtlMs after createdMs)--> expired. Only the clock determines the state: the store may still contain an expired session.
+ * live --(sessionTtlMs after createdMs)--> expired. Compare `createdMs` with the clock: the store may still contain an expired session.
  *
- * The store may delete a session during an `await`. The fields and the ranking of a deleted session are empty and cannot be changed.
+ * The store may delete a session while its user awaits a promise. A deleted session has no fields and no ranking, and ignores changes.
  */
 export interface Session {
-  /** Tenant of the session. All sessions of an API key share this object. */
+  /** Tenant of the session, an object that many sessions share. */
   readonly tenant: Tenant;
   readonly createdMs: number;
-  /** Copy of the pocket fields. */
+  /** Copy of the current pocket fields. */
   readonly fields: Readonly<FieldVector>;
-  /** Number of merges into the fields so far. */
+  /** Number of merges into the pocket fields so far. */
   readonly revision: number;
-  /** Ranking for the current fields, or null if no ranking was computed for them. */
+  /** Ranking for the current pocket fields, or null if there is no ranking for these fields. */
   readonly cachedRanking: CachedRanking | null;
-  /** Widget usage. Created on first access, because most sessions have no widget. */
+  /** Widget usage, which is created on first access, because most sessions have no widget. */
   readonly widgetUsage: WidgetUsage;
   /**
-   * Merges changes (position, value, position, value, ...) into the fields and drops the ranking. Returns the new fields, or null if the
-   * store has deleted the session.
+   * Merges field changes (index, value, index, value, ...) into the pocket fields and drops the cached ranking. Returns the new fields, or
+   * null if the store has deleted the session.
    */
   mergeFields(changes: readonly number[]): Readonly<FieldVector> | null;
-  /** Caches the ranking of a revision. Has no effect if fields were merged after that revision. */
+  /** Caches the ranking that was computed for a revision. Has no effect if fields were merged after that revision. */
   cacheRanking(ranked: CachedRanking, revision: number): void;
 }
 
 export interface CachedRanking {
   readonly ranking: Ranking;
-  /** Compact date (YYYYMMDD) for which ages were computed. */
+  /** Compact date (YYYYMMDD) for which the borrower's age was computed. */
   readonly rankedOn: number;
   /** Unavailable offers at the time when `ranking.total` was counted (docs/contract.md#daily-caps). */
   readonly unavailableOffers: UnavailableOffers;
-  /** Index of the borrower's credit band. Click values depend on it and on the catalog version. */
+  /** Index of the borrower's credit band. Click values depend on the credit band and the catalog version. */
   readonly creditBand: number;
-  /** Credit band and catalog version, encrypted: the parameter `v` of the click URLs (docs/contract.md#click-urls). */
+  /** Encrypted credit band and catalog version. Value of the parameter `v` in click URLs (docs/contract.md#click-urls). */
   readonly clickToken: string;
 }
 
-/** Store of the live sessions. A full store rejects new sessions and never drops a live session. */
+/** Store of the live sessions. A full store rejects new sessions, and never drops a live session to make room. */
 export interface SessionStore {
-  /** Finds a session, which may have expired. `subId` may be any text. */
+  /** Finds a session. The session may have expired. `subId` may be any text. */
   get(subId: string): Session | undefined;
   /**
-   * Adds a session without pocket fields, unless the store has the session. The id contains the creation time. Returns false if the store
-   * is full. Throws a TypeError for an invalid sub_id.
+   * Adds a session without pocket fields, unless the store already contains the session. The creation time is part of the sub_id. Returns
+   * false if the store is full. Throws a TypeError for an invalid sub_id.
    */
   add(subId: string, tenant: Tenant): boolean;
   delete(subId: string): void;

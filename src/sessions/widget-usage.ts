@@ -3,8 +3,8 @@ import { bounds } from '../bounds.ts';
 const widgetDigestBytes = 8;
 
 /**
- * A small set of 8-byte digests, each stored as two integers in an array. A digest takes 16 bytes, a quarter of its size in a Set of
- * strings. Millions of sessions may have such a set. Lookups are linear.
+ * A small set of 8-byte digests. Each digest is stored as two integers in an array and uses 16 bytes, a quarter of its size in a Set of
+ * strings. The small size matters because millions of sessions may have such a set. Lookups are linear.
  */
 export class DigestSet {
   readonly #halves: number[] = [];
@@ -17,7 +17,7 @@ export class DigestSet {
     return this.#indexOf(item) >= 0;
   }
 
-  /** Adds a digest that the set does not contain. */
+  /** Adds a digest. The set must not contain the digest already. */
   add(item: Uint8Array): void {
     this.#halves.push(readInt32(item, 0), readInt32(item, 4));
   }
@@ -27,7 +27,7 @@ export class DigestSet {
     if (index >= 0) this.#halves.splice(index, 2);
   }
 
-  /** Returns the index of the first half of a digest, or -1. */
+  /** Returns the array index of the first half of a digest, or -1 if the set does not contain the digest. */
   #indexOf(item: Uint8Array): number {
     if (item.byteLength !== widgetDigestBytes) throw new RangeError(`digest must have ${widgetDigestBytes} bytes`);
     const first = readInt32(item, 0);
@@ -40,18 +40,18 @@ export class DigestSet {
   }
 }
 
-/** Reads a signed 32-bit integer, which the engine stores directly in the array. */
+/** Reads four bytes as a signed 32-bit integer. The JavaScript engine stores such an integer directly in the array. */
 function readInt32(item: Uint8Array, offset: number): number {
   return item[offset]! | (item[offset + 1]! << 8) | (item[offset + 2]! << 16) | (item[offset + 3]! << 24);
 }
 
 const requestsPerMs = bounds.widgetRequestsPerMinute / 60_000;
 
-/** A record of widget events that the ledger has accepted but that may not be durable yet. */
+/** A ledger record of widget events that may not be durable yet. */
 interface PendingWidgetReport {
   /** Position in the ledger. */
   readonly position: number;
-  /** Promise of the append of the record, see `EventLog.append`. */
+  /** Promise that resolves when the record is durable, see `EventLog.append`. */
   readonly durable: Promise<void>;
 }
 
@@ -62,13 +62,14 @@ interface PendingWidgetReport {
 export class WidgetUsage {
   readonly #viewedLoads = new DigestSet();
   readonly #claimedEvents = new DigestSet();
-  /** Last record of events, as long as it may not be durable; otherwise null. */
+  /** Last record of widget events while the record may not be durable yet; otherwise null. */
   lastReport: PendingWidgetReport | null = null;
   #remainingRequests: number = bounds.widgetRequestsPerMinute;
   #refilledAtMs = 0;
 
   /**
-   * Charges a request to the token bucket. Returns 0 if the request is admitted, otherwise the seconds, rounded up, until a request can be.
+   * Takes a token for a request from the token bucket. Returns 0 if the request is admitted, otherwise the number of seconds, rounded up,
+   * until the bucket contains a token.
    *
    * @param nowMs monotonic time in milliseconds
    */
@@ -82,7 +83,7 @@ export class WidgetUsage {
     return 0;
   }
 
-  /** Whether to count a view of this widget load (8 bytes). Loads beyond the limit show offers, but no view is counted. */
+  /** Whether to count a view of this widget load (8 bytes). Returns false if it was already counted or the limit of views is reached. */
   shouldCountView(load: Uint8Array): boolean {
     return this.#viewedLoads.size < bounds.widgetLoadsPerSessionMax && !this.#viewedLoads.has(load);
   }
@@ -91,14 +92,14 @@ export class WidgetUsage {
     if (this.shouldCountView(load)) this.#viewedLoads.add(load);
   }
 
-  /** Claims an event by the 8-byte digest of its id. Returns false if the event was claimed before or the limit is reached. */
+  /** Claims a widget event by the 8-byte digest of its ID. Returns false if the event was already claimed or the limit is reached. */
   claimEvent(digest: Uint8Array): boolean {
     if (this.#claimedEvents.size >= bounds.widgetEventsPerSessionMax || this.#claimedEvents.has(digest)) return false;
     this.#claimedEvents.add(digest);
     return true;
   }
 
-  /** Releases a claimed event that was not recorded. */
+  /** Releases the claim of a widget event that was not recorded. */
   releaseEvent(digest: Uint8Array): void {
     this.#claimedEvents.delete(digest);
   }
