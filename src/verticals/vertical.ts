@@ -63,7 +63,7 @@ export type PocketField = {
   readonly description?: string;
 } & FieldValues;
 
-/** Allowed values of a pocket field (docs/contract.md#field-values). A field vector encodes each value as an integer from 0 to 2,147,483,647. */
+/** Allowed values of a pocket field (docs/contract.md#field-values). Values are encoded as integers from 0 to 2,147,483,647. */
 type FieldValues =
   /** Whole number, which is encoded without change. */
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
