@@ -160,7 +160,7 @@ export function servedScoreShare(
   return Math.max(0, max - Math.max(min, minScore) + 1) / (max - min + 1);
 }
 
-/** Returns the note rates and the origination fee of a credit band at one term, in percent. Prices of the term replace those of the band. */
+/** Returns the note rates and the origination fee of a credit band at one term, in percent. Prices of the term take precedence. */
 export function termPrice(band: LoanBand, months: number): { min: number; max: number; feePercent: number } {
   const own = band.terms?.[months];
   const { min, max } = own?.note_rate_percent ?? band.note_rate_percent;
