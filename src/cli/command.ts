@@ -45,7 +45,7 @@ export interface CommandHelp {
 /** Description of what a command prints with `--json`. */
 export interface JsonOutputHelp {
   readonly output: string;
-  /** Descriptions of the JSON members by name. The name of a nested member is a path with dots, such as `limits.sessions_per_day`. */
+  /** Descriptions of the JSON members by name. The name of a nested member is a path with dots, such as `damage.offset`. */
   readonly members: Readonly<Record<string, string>>;
 }
 

@@ -15,7 +15,7 @@ import type { ProductName, Vertical } from './vertical.ts';
 export interface ProductSchema {
   readonly fileMembers: TProperties;
   readonly lenderMembers: TProperties;
-  /** Schema of a complete offer, including the shared members (`offerMembers`). */
+  /** Schema of a complete offer, including the members that all products share. */
   readonly offer: TSchema;
 }
 

@@ -32,7 +32,7 @@ export async function checkLogWithProgress(
   }
 }
 
-/** Earliest and latest time found in a sequence of records, in Unix milliseconds. Records without a time are ignored. */
+/** Times of the first and the last record of a sequence, in Unix milliseconds. Records without a time are ignored. */
 export class RecordTimeSpan {
   firstMs: number | null = null;
   lastMs: number | null = null;

@@ -126,7 +126,7 @@ function expectedRevenueMicros(offer: LoanOffer, bandName: string, vertical: Ver
   return Math.round(payoutMicros * offer.bands[bandName]!.confirm_rate!);
 }
 
-/** Returns a memoized `aprPercent`. Many offers have equal rates, fees and terms, and computing an APR is slow. */
+/** Returns a memoized `computeAprPercent`. Many offers have equal rates, fees and terms, and computing an APR is slow. */
 function memoizeApr(): typeof aprPercent {
   const aprs = new Map<string, number>();
   return (noteRatePercent, feePercent, months) => {

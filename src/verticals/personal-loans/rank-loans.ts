@@ -50,7 +50,7 @@ interface RankerState {
  * (docs/contract.md#sort-orders). `priceOffer` defines which offers and prices a borrower gets. `MatchIndex` makes it unnecessary to call
  * `priceOffer` for every offer (docs/contributing/decisions/matching.md):
  *
- * 1. `selectEligible` applies all criteria and state rules, for 32 offers at a time.
+ * 1. `selectEligibleOffers` applies all criteria and state rules, for 32 offers at a time.
  * 2. `applyDebtLimits` applies the debt-to-income limits, the only rule that must be computed for each offer. After this step, the number
  *    of eligible offers is exact. This step also prices the offers that are not quoted at their default term.
  * 3. The other offers are read from prebuilt sort orders, until no further offer can be among the best.

@@ -52,12 +52,12 @@ export function aprKey(tables: LoanTables, slot: number): number {
   return tables.aprMin[slot]! * 4_096 + tables.aprMax[slot]!;
 }
 
-/** Sort key of `highest_amount`: orders by the largest amount that the borrower can get (descending), then by `aprKey`. */
+/** Sort key of `highest_amount`: orders by the largest amount that the borrower can get (descending), then by `aprSortKey`. */
 export function amountKey(tables: LoanTables, slot: number, amountMax: number): number {
   return aprKey(tables, slot) - amountMax * 2 ** 24;
 }
 
-/** Returns the `amountMax` that `amountKey` encoded in a key; negative for an infinite key. */
+/** Returns the `amountMax` that `amountSortKey` encoded in a key; negative for an infinite key. */
 export function maxAmountFromKey(key: number): number {
   return Math.ceil(-key / 2 ** 24);
 }
