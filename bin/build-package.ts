@@ -20,7 +20,7 @@ for (const folder of ['capacity', 'openapi', 'verticals']) {
     filter: (path) => !path.endsWith('.ts'),
   });
 }
-// Only these files of swagger-ui-dist are copied: the whole package is ten times as large, and its install script sends telemetry.
+// Only these files of swagger-ui-dist are copied: the whole package is ten times as large and reports each installation.
 for (const name of [
   'swagger-ui.css',
   'swagger-ui-bundle.js',
@@ -63,7 +63,7 @@ function rewriteDeclarationImports(declarations: string): string {
   return declarations.replaceAll(/(\bfrom |\bimport\()(['"])(\.[^'"]*)\.ts\2/g, '$1$2$3.js$2');
 }
 
-/** Returns the declaration files that the entry point imports, directly or indirectly. Only these are part of the package. */
+/** Returns the declaration files that the entry point imports, directly or indirectly. The package omits all other declaration files. */
 function reachableDeclarations(entry: string): ReadonlySet<string> {
   const seen = new Set<string>();
   const queue = [entry];

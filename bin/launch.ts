@@ -26,8 +26,8 @@ if (major < oldestNodeVersion[0] || (major === oldestNodeVersion[0] && minor < o
   (args[0] === 'serve' || args[0] === 'check-config') &&
   (requestedHeapMegabytes !== null || !isHeapSizeSet())
 ) {
-  // Live sessions need a large JavaScript heap, and the heap size can be set only when Node.js starts. `execve` replaces this process with
-  // a new process that has the same process ID, signals and open files.
+  // Live sessions need a large JavaScript heap, and the heap size can be set only when Node.js starts. `execve` starts a new program in
+  // this process, which keeps its process ID, signals and open files.
   const heap = `--max-old-space-size=${requestedHeapMegabytes === null ? defaultHeapMegabytes() : parseHeapMegabytes(requestedHeapMegabytes)}`;
   process.execve(process.execPath, [process.execPath, ...process.execArgv, heap, fileURLToPath(mainModule), ...args]);
 } else {

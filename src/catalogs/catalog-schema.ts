@@ -11,7 +11,7 @@ import { offerIdPattern } from './identifiers.ts';
 
 export const strict = { additionalProperties: false } as const;
 
-/** Schema of an object with any member names. If it were not strict, TypeBox would not validate members with a line break in their names. */
+/** Schema of an object with any member names. If it is not strict, TypeBox ignores members whose names contain a line break. */
 export const recordOf = <Value extends TSchema>(value: Value) => Type.Record(Type.String(), value, strict);
 
 export const ageYears = Type.Integer({ minimum: 1, maximum: 120 });

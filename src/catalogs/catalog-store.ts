@@ -135,7 +135,7 @@ export class CatalogStore {
     this.#beforeActivateHooks.push(prepare);
   }
 
-  /** Registers a function that is called with each catalog when it is activated. */
+  /** Registers a function that is called with each catalog when the catalog is activated. */
   onActivate(hook: (compiled: CompiledCatalog) => void): void {
     this.#activateHooks.push(hook);
   }

@@ -19,7 +19,7 @@ export interface VersionedTables {
 /** Message to a matching thread: a batch of requests (`encodeBatch`) or the tables of a catalog. */
 export type MatchThreadMessage = Uint8Array | VersionedTables;
 
-/** Reply to a message. A batch returns `results` (`encodeResults`) or an error, tables return nothing or an error. */
+/** Reply to a message: results of a batch (`encodeResults`), nothing for tables, or an error. Replies have the order of the messages. */
 export interface MatchThreadReply {
   readonly results?: Uint8Array;
   readonly error?: unknown;

@@ -190,7 +190,7 @@ class RejectedRowsFile {
     if (this.#close()) rmSync(this.#temporaryPath, { force: true });
   }
 
-  /** Closes the file if it is open. Returns whether it was open. */
+  /** Closes the file if it is open. Returns whether the file was open. */
   #close(): boolean {
     if (this.#file === null) return false;
     closeSync(this.#file);

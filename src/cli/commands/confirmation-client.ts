@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { bounds } from '../../bounds.ts';
 import { CommandLineError } from '../command.ts';
 
-/** Outcome of one row. The outcome is `unknown` if the server did not report one after all retries. Only rejected rows have a reason. */
+/** Outcome of one row. The outcome `unknown` means that all retries failed. Only rejected rows have a reason. */
 export interface RowOutcome {
   readonly outcome: 'accepted' | 'repeated' | 'rejected' | 'unknown';
   readonly reason?: string;

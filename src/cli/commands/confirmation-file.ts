@@ -54,7 +54,7 @@ const csvErrorMessages: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: rowTooLongMessage(),
 };
 
-/** Yields the cells of each record of a CSV text. Error messages do not quote the text, which may contain private data. */
+/** Yields the cells of each record of a CSV text. Error messages do not quote the text. */
 async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly string[]> {
   const parser = parse({
     record_delimiter: [Buffer.from('\r\n'), Buffer.from('\n')],

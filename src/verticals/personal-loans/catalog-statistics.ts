@@ -13,7 +13,7 @@ export interface NumberSummary {
 
 export interface BandStatistics {
   readonly band: string;
-  /** Number of offers to borrowers of the credit band. */
+  /** Number of offers that borrowers of the credit band can get. */
   readonly offers: number;
   readonly note_rate_percent: NumberSummary | null;
   /** Summary of the APRs, in percent, of all offers and terms that are within the catalog's APR cap. */

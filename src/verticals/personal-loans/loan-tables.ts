@@ -119,7 +119,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
   return tables;
 }
 
-/** Returns the expected revenue of a click: the payout, times the probability of a confirmation if the offer is paid per lead. */
+/** Returns the expected revenue of a click: the payout, times the confirmation rate if it is per lead (docs/contract.md#click-revenue). */
 function expectedRevenueMicros(offer: LoanOffer, bandName: string, vertical: Vertical): number {
   const payoutMicros = usdToMicros(offer.payout_usd);
   if (offerPayoutModel(offer, vertical) === 'cost_per_click') return payoutMicros;

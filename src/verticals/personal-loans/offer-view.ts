@@ -35,7 +35,7 @@ export interface CompiledOffer {
   readonly logo: string;
   /** Parts of the landing URL before and after the placeholder `{click_id}`. */
   readonly landingUrlParts: readonly string[];
-  /** Maximum number of clicks per UTC day (docs/contract.md#daily-caps); null if the offer has no cap. */
+  /** Maximum number of counted clicks per UTC day (docs/contract.md#daily-caps); null if the offer has no cap. */
   readonly dailyCap: number | null;
   /** Members of `OfferView` that are the same for every borrower. */
   readonly details: Pick<OfferView, 'svc_star_rating' | 'features' | 'prequalification'>;

@@ -122,7 +122,7 @@ export function priceOffer(tables: LoanTables, offer: number, applicant: Applica
   if (openTerms === 0) return false;
 
   if (paymentMax !== Number.POSITIVE_INFINITY) {
-    // The requested amount is within the limit, so `amountMax` must not become smaller than it because of rounding errors.
+    // The requested amount is within the limit, so rounding errors must not reduce `amountMax` below the requested amount.
     amountMax = Math.min(amountMax, Math.max(amount, Math.floor(paymentMax / (paymentUnitsPerUsd * minFactor))));
   }
   price.openTerms = openTerms;

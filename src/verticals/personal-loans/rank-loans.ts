@@ -91,7 +91,7 @@ export function createRanker(score: ScoreOffer): Ranker {
   };
   return Object.assign(rank, { indexFor: (tables: LoanTables) => stateFor(tables).index });
 
-  /** Fills all lists with the best of the `count` eligible offers. Removes offers that debts exclude from `eligible`. */
+  /** Fills all lists with the best of the `count` eligible offers. Removes from `eligible` the offers that debts exclude. */
   function rankEligible(tables: LoanTables, state: RankerState, borrower: Readonly<FieldVector>, count: number): void {
     const { index, eligible } = state;
     for (const list of best) list.reset(tables.orderLength);
