@@ -1,6 +1,6 @@
 /**
- * Compiles the files of the package into `dist/`: `node bin/build-package.ts`. The folder mirrors the checkout, so that relative paths
- * are the same in both except for the file extension.
+ * Compiles the files of the package into `dist/`: `node bin/build-package.ts`. The folder `dist/` has the same structure as the checkout,
+ * so relative paths differ only in the file extension.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ for (const folder of ['capacity', 'openapi', 'verticals']) {
     filter: (path) => !path.endsWith('.ts'),
   });
 }
-// These files are copied, because the whole package is ten times as large and reports its installations.
+// Only these files of swagger-ui-dist are copied: the whole package is ten times as large and reports each installation.
 for (const name of [
   'swagger-ui.css',
   'swagger-ui-bundle.js',
@@ -53,17 +53,17 @@ function rewriteFile(path: string, change: (text: string) => string): void {
   writeFileSync(path, change(readFileSync(path, 'utf8')));
 }
 
-/** Rewrites the URLs of files that a thread or process is started with. The compiler rewrites only imports. */
+/** Rewrites the URLs of thread and process entry points from `.ts` to `.js`. The TypeScript compiler rewrites only imports. */
 function rewriteThreadUrls(code: string): string {
   return code.replaceAll(/(new URL\('\.[^']*)\.ts', import\.meta\.url\)/g, "$1.js', import.meta.url)");
 }
 
-/** Rewrites imports in declarations, which the compiler leaves unchanged. */
+/** Rewrites the imports in declaration files from `.ts` to `.js`. The TypeScript compiler does not change these imports. */
 function rewriteDeclarationImports(declarations: string): string {
   return declarations.replaceAll(/(\bfrom |\bimport\()(['"])(\.[^'"]*)\.ts\2/g, '$1$2$3.js$2');
 }
 
-/** Returns the declarations that the entry point imports, directly or indirectly. The package omits other declarations. */
+/** Returns the declaration files that the entry point imports, directly or indirectly. The package omits all other declaration files. */
 function reachableDeclarations(entry: string): ReadonlySet<string> {
   const seen = new Set<string>();
   const queue = [entry];

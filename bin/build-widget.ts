@@ -1,6 +1,6 @@
 /**
- * Bundles the widget into the script that pages of partners load, and compresses it: `node bin/build-widget.ts [FOLDER]`. The default
- * folder is the one that the server reads.
+ * Bundles and compresses the widget script, which partners load on their pages: `node bin/build-widget.ts [FOLDER]`. By default, the
+ * script is written to the folder from which the server reads it.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,10 +10,10 @@ import { build, type Plugin, transform } from 'esbuild';
 
 const client = fileURLToPath(new URL('../src/web/widget', import.meta.url));
 
-/** The first browser versions with constructable style sheets, container queries and `inset`, which the widget uses. */
+/** First browser versions that support constructable style sheets, container queries and `inset`, which the widget uses. */
 const target = ['chrome105', 'edge105', 'firefox110', 'safari16.4'];
 
-/** Plugin that imports style sheets as minified text. */
+/** esbuild plugin that imports a style sheet as a string of minified CSS. */
 const styleText: Plugin = {
   name: 'style-text',
   setup(bundler) {
@@ -39,7 +39,7 @@ await build({
   logLevel: 'warning',
 });
 
-// The script is compressed with the highest level, because every browser loads it.
+// The compression level is the highest, because the script is compressed once and downloaded often.
 const script = await readFile(outfile);
 await writeFile(`${outfile}.gz`, gzipSync(script, { level: constants.Z_BEST_COMPRESSION }));
 await writeFile(`${outfile}.br`, brotliCompressSync(script));

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * The command `marketplace` of a checkout and of the installed package. Refuses an old Node.js, sets the heap size of the commands that
- * serve or print the capacity, and runs the command line. This file uses no new features, so that an old Node.js can run the check.
+ * Entry point of the command `marketplace`, in a checkout and in the installed package. Refuses an old Node.js, sets the heap size for
+ * the subcommands `serve` and `check-config`, and runs the command line. This file must not use new features, because an old Node.js must
+ * be able to run the version check.
  */
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +15,7 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const args = process.argv.slice(2);
 const mainModule = new URL('../src/cli/main.ts', import.meta.url);
 const requestedHeapMegabytes = process.env.MARKETPLACE_HEAP_MB || null;
-/** Minimum heap size in megabytes. With a smaller heap, Node.js may fail before it reads the settings. */
+/** Minimum heap size in megabytes. With a smaller heap, Node.js may crash before the settings are checked. */
 const heapMegabytesMin = 64;
 
 if (major < oldestNodeVersion[0] || (major === oldestNodeVersion[0] && minor < oldestNodeVersion[1])) {
@@ -25,8 +26,8 @@ if (major < oldestNodeVersion[0] || (major === oldestNodeVersion[0] && minor < o
   (args[0] === 'serve' || args[0] === 'check-config') &&
   (requestedHeapMegabytes !== null || !isHeapSizeSet())
 ) {
-  // Live sessions are on the JavaScript heap, whose size can be set only when Node.js starts. `execve` replaces this process; the new
-  // process has the same process ID, signals and open files.
+  // Live sessions need a large JavaScript heap, and the heap size can be set only when Node.js starts. `execve` starts a new program in
+  // this process, which keeps its process ID, signals and open files.
   const heap = `--max-old-space-size=${requestedHeapMegabytes === null ? defaultHeapMegabytes() : parseHeapMegabytes(requestedHeapMegabytes)}`;
   process.execve(process.execPath, [process.execPath, ...process.execArgv, heap, fileURLToPath(mainModule), ...args]);
 } else {

@@ -1,5 +1,5 @@
 /**
- * Builds the package and packs it, from a copy whose manifest has no development dependencies and scripts:
+ * Builds the package and runs `npm pack` on a copy whose package.json has no development dependencies and scripts:
  * `node bin/pack-package.ts [arguments of npm pack]`.
  */
 import { execFileSync } from 'node:child_process';

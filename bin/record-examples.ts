@@ -1,6 +1,6 @@
 /**
- * Records requests of a partner and the responses of a real service as examples of the OpenAPI document. The clock is fixed and random
- * values are replaced, so that the same service gives the same examples.
+ * Records requests of a partner and the responses of a real service, as examples for the OpenAPI document. The clock is fixed and random
+ * values are replaced, so that each run records the same examples.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -54,7 +54,7 @@ async function recordPartnerFlow(
   const { ports, keys } = marketplace;
   const callerWith = (mode: 'live' | 'test') => {
     const { key } = keys.create({ account: 'partner', vertical: 'personal-loans', mode });
-    // The service rereads the key file at most once per second for unknown keys.
+    // For an unknown key, the service reads the key file again at most once per second.
     clock.advance(1_000);
     return new ApiCaller(`http://127.0.0.1:${ports?.public}`, key, clock);
   };
@@ -79,7 +79,7 @@ async function recordPartnerFlow(
   const sandbox = JSON.parse(await test.post('session', { referrer_tag: tag })) as { readonly sub_id: string };
   await test.post('inputs', { sub_id: sandbox.sub_id, fields });
 
-  // This request uses the sandbox, so that the view does not count for the experiment.
+  // This request uses the sandbox, so that its offer view is not counted in the statistics of the live key.
   const { token } = JSON.parse(await test.get('marketplace', { sub_id: sandbox.sub_id, format: 'js' })) as {
     readonly token: string;
   };
@@ -148,13 +148,13 @@ class ApiCaller {
     return this.#send(`${operation}?${new URLSearchParams(query)}`, { headers });
   }
 
-  /** Sends a request of a browser, without a key. */
+  /** Sends a request as a browser does, without an API key. */
   async request(path: string, query: Readonly<Record<string, string>>): Promise<string> {
     this.#clock.advance(5_000);
     return (await fetch(`${this.#origin}${path}?${new URLSearchParams(query)}`)).text();
   }
 
-  /** Returns the body of the response, whatever its status. */
+  /** Sends a request and returns the body of the response, even after an error status. */
   async #send(path: string, request: RequestInit): Promise<string> {
     this.#clock.advance(5_000);
     const headers = { ...request.headers, Authorization: `Bearer ${this.#key}` };
@@ -162,7 +162,7 @@ class ApiCaller {
   }
 }
 
-/** Clock whose time changes only by `advance`. */
+/** Clock whose time changes only when `advance` is called. */
 class SteppedClock {
   #passedMs = 0;
 
@@ -180,7 +180,7 @@ class SteppedClock {
   }
 }
 
-/** Replaces random values by fixed ones with the same length and characters. */
+/** Replaces random values with fixed values of the same length and alphabet. */
 function replaceRandomValues(text: string): string {
   return text
     .replaceAll(/(?<=sub_)[0-9a-f]{64}/g, (digits) => sampleValue('sub_id', 'hex', digits.length))

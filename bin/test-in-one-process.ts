@@ -1,6 +1,6 @@
 /**
- * Runs the test files that the environment variable SHORT_TESTS lists, separated by spaces, in this process. They load the modules of
- * `src/` once instead of once for each file, which halves the CPU time of short tests.
+ * Runs several test files in this process. The environment variable SHORT_TESTS lists the files, separated by spaces. In one process, the
+ * modules of `src/` are loaded once instead of once per file, which halves the CPU time of short tests.
  */
 import { resolve } from 'node:path';
 import process from 'node:process';

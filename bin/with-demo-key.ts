@@ -4,8 +4,8 @@
  *     node bin/with-demo-key.ts ACCOUNT [--origin ORIGIN]... -- PROGRAM [ARGUMENT]...
  *
  * Creates a live key for ACCOUNT in the data folder (SVC_DATA_DIR), allows the origins for its widgets, and starts the program with
- * API_KEY and API_URL in its environment. The key is revoked when the program ends, also after Ctrl-C or SIGTERM; it expires the
- * next day in any case. A key or URL that is already in the environment is passed on unchanged.
+ * API_KEY and API_URL in its environment. The key is revoked when the program ends, also after Ctrl-C or SIGTERM; the key expires the
+ * next day in any case. If API_KEY or API_URL is already in the environment, its value is not changed.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -30,7 +30,7 @@ const responseTimeoutMs = 10_000;
 const dayMs = 24 * 60 * 60 * 1000;
 const vertical = 'personal-loans';
 
-/** Error with a one-line message that says what to do. */
+/** Error that is reported as one line and states what to do. */
 class SetupError extends Error {}
 
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));
@@ -41,7 +41,7 @@ const { positionals, values } = parseArgs({
 });
 const [account, program, ...programArguments] = positionals as [string, string, ...string[]];
 
-/** Running program, and the signal that arrived before the program started. */
+/** The running program (undefined before its start), and a signal that arrived before its start. */
 let childProcess: ChildProcess | undefined;
 let earlySignal: NodeJS.Signals | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -101,7 +101,7 @@ async function waitForKey(apiUrl: string, key: string, dataDir: string): Promise
   );
 }
 
-/** Requests offers and returns the HTTP status. A healthy server returns 401 without a valid key. */
+/** Sends a request for offers and returns the HTTP status. A healthy server returns 401 without a valid key. */
 async function statusOf(apiUrl: string, key = 'none'): Promise<number> {
   let status: number;
   try {
@@ -116,7 +116,7 @@ async function statusOf(apiUrl: string, key = 'none'): Promise<number> {
   return status;
 }
 
-/** Runs a command of `marketplace` and returns its output. Its standard error is shown. */
+/** Runs a subcommand of `marketplace` and returns its standard output. Its standard error goes to the terminal. */
 function runMarketplace(...args: string[]): string {
   try {
     const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
@@ -126,7 +126,7 @@ function runMarketplace(...args: string[]): string {
   }
 }
 
-/** Runs the program in its own process group, so that it gets Ctrl-C once: from this process, and not from the terminal too. */
+/** Runs the program in its own process group: Ctrl-C reaches the program only through this process, not also from the terminal. */
 function runProgram(environment: Readonly<Record<string, string>>): Promise<number> {
   if (earlySignal !== undefined) return Promise.resolve(128 + constants.signals[earlySignal]);
   const started = spawn(program, programArguments, {

@@ -7,7 +7,7 @@ import {
   compileCatalogSource,
 } from '../src/catalogs/compile-catalog-in-thread.ts';
 
-/** Entry point of the thread that `compileCatalogInThread` starts. It compiles one catalog and exits. */
+/** Entry point of the thread that `compileCatalogInThread` starts. The thread compiles one catalog and exits. */
 
 if (parentPort === null) throw new Error('catalogs are compiled in a worker thread');
 const port = parentPort;
@@ -21,7 +21,7 @@ try {
   sendMessage({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
 }
 
-/** Sends the offers in chunks. Each chunk is sent after the main thread has confirmed the previous chunk. */
+/** Sends the offers in chunks. Waits for the confirmation of each chunk before it sends the next chunk. */
 function sendInChunks({ offers, ...rest }: CompiledCatalogData): void {
   sendMessage({ kind: 'compiled', rest });
   let sent = 0;

@@ -12,7 +12,7 @@ import type {
 } from '../src/matching/match-thread.ts';
 import { productOf } from '../src/verticals/products.ts';
 
-/** Entry point of the worker that `MatchThread` starts. It answers one message after the other. */
+/** Entry point of the worker that `MatchThread` starts. The worker processes its messages one after the other. */
 
 if (parentPort === null) throw new Error('offers are ranked in a worker thread');
 const port = parentPort;
@@ -33,13 +33,13 @@ function answer(message: MatchThreadMessage): MatchThreadReply {
   }
 }
 
-/** Ranks the offers for a batch of requests. A request that fails does not affect the other requests. */
+/** Ranks the offers for a batch of requests. If one request fails, the other requests still get results. */
 function rankBatch(batch: Uint8Array): Uint8Array {
   const { requests, unavailable } = decodeBatch(batch);
   return encodeResults(requests.map((request, index) => rankRequest(request, unavailable[index] ?? null)));
 }
 
-/** Stores the tables of a catalog version. Tables of other versions are compiled from the archived catalog at their first request. */
+/** Stores the tables of a catalog version. The first request for any other version compiles the tables from the archived catalog. */
 function storeTables({ version, tables }: VersionedTables): void {
   productOf(tables).prepareRanking(tables);
   tablesByVersion.set(version, tables);

@@ -5,7 +5,7 @@ import type { CatalogSource } from './catalog-store.ts';
 
 /**
  * Checks the catalog sources. Throws a RangeError unless each vertical has one live and one test catalog, and the verticals differ in
- * segment, number and keyPrefix. The catalogs themselves are validated when they are read.
+ * segment, number and keyPrefix. The content of each catalog is validated later, when the service reads the catalog.
  */
 export function assertCatalogSources(sources: readonly CatalogSource[]): void {
   if (!Array.isArray(sources) || sources.length === 0) throw new RangeError('catalogs must name at least one catalog');

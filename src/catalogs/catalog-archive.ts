@@ -19,9 +19,9 @@ class CatalogArchiveError extends Error {
 }
 
 /**
- * Archive folder with the catalog versions that are in use or were replaced recently. `<version>.json` contains a catalog. For a
- * replaced version, `<version>.replaced` contains the wall time of the replacement in milliseconds. Matching threads read the same
- * files.
+ * Archive folder with the catalog versions that are in use or were replaced recently. The file `<version>.json` contains a catalog. For a
+ * replaced version, the file `<version>.replaced` contains the wall time of the replacement in milliseconds. Matching threads load
+ * catalogs from this folder, too.
  */
 export class CatalogArchive {
   readonly folder: string;
@@ -36,7 +36,7 @@ export class CatalogArchive {
     createFolderDurably(this.folder);
   }
 
-  /** Lists the archived versions. `replacedMs` is null for a version that was not replaced. */
+  /** Lists the archived versions. `replacedMs` is null if the version was not replaced or its replacement time is unknown. */
   listVersions(): { version: string; replacedMs: number | null }[] {
     const names = new Set(readdirSync(this.folder));
     return [...names]
@@ -100,7 +100,7 @@ export class CatalogArchive {
     }
   }
 
-  /** Reads the time at which a version was replaced. Returns null if the file does not contain a time. */
+  /** Reads the time at which a version was replaced. Returns null if the `.replaced` file does not contain a time. */
   #readReplacedMs(version: string): number | null {
     const text = readFileSync(join(this.folder, `${version}.replaced`), 'utf8');
     return /^\d{1,16}$/.test(text) ? Number(text) : null;

@@ -6,7 +6,7 @@ export type CatalogPath = readonly (string | number)[];
 
 export interface CatalogError {
   readonly path: CatalogPath;
-  /** Description of the error: one line without control characters, even if it quotes the file. */
+  /** Description of the error: one line without control characters, even if the description quotes the catalog file. */
   readonly problem: string;
 }
 
@@ -15,7 +15,7 @@ export class CatalogErrors {
   readonly listed: CatalogError[] = [];
   /** Whether validation stopped early, so that there may be more errors. */
   isIncomplete = false;
-  /** Whether the text is not JSON or is too large. In this case there is only one error, which states the reason. */
+  /** Whether the text cannot be parsed: the text is not JSON or is too large. Then the list has only one error, which states the reason. */
   isUnreadable = false;
   #count = 0;
 
@@ -30,20 +30,23 @@ export class CatalogErrors {
     this.listed.push({ path, problem: truncateText(escapeInvisible(problem), bounds.catalogErrorCharactersShown) });
   }
 
-  /** Reports that the text cannot be parsed, which is then the only error. */
+  /** Adds the only error of a text that is not JSON or is too large. */
   addUnreadable(problem: string): void {
     this.isUnreadable = true;
     this.add([], problem);
   }
 
-  /** Formats each error as a line, e.g. `lenders[0].offers[2].amount.min: must be >= 1`, and the number of the other errors as the last. */
+  /** Formats each error as a line like `lenders[0].offers[2].amount.min: must be >= 1`. A last line counts the errors beyond the limit. */
   toLines(): string[] {
     const lines = this.listed.map(({ path, problem }) => `${formatPath(path)}: ${problem}`);
     const omitted = this.omittedText();
     return omitted === null ? lines : [...lines, omitted];
   }
 
-  /** Returns e.g. `and 5 more`, or null if every error is listed. `others` is the number of further errors that the caller omits. */
+  /**
+   * Returns a text like `and 5 more` that counts the errors that are not listed, or null if every error is listed. `others` is the number
+   * of further errors that the caller omits.
+   */
   omittedText(others = 0): string | null {
     const unlisted = this.#count - this.listed.length + others;
     return unlisted === 0 ? null : `and ${this.isIncomplete ? 'at least ' : ''}${unlisted} more`;

@@ -3,15 +3,15 @@ import { bounds } from '../bounds.ts';
 import { offerIdPattern } from './identifiers.ts';
 
 /**
- * Schema of the members that all catalog files of format 1 share (docs/catalog.md). Each product adds members of its own
- * (`ProductSchema`). `validateSemantics` checks rules that a schema cannot express, such as the values of a field. Unknown members are
- * errors, because a misspelt criterion would otherwise widen an offer. `validateSemantics` also checks for repeated values, because
- * `uniqueItems` of the library overflows the stack on deeply nested items.
+ * Schema of the members that all catalog files of format 1 share (docs/catalog.md). `ProductSchema` has the members that only one product
+ * has. `validateSemantics` checks rules that a schema cannot express, such as the allowed values of a field. An unknown member is an
+ * error: if a misspelt criterion were ignored, its offer would match too many borrowers. `validateSemantics` also checks for repeated
+ * values, because the schema library (TypeBox) overflows the stack if it checks `uniqueItems` on deeply nested items.
  */
 
 export const strict = { additionalProperties: false } as const;
 
-/** Schema of an object with any member names. Strict, because the library otherwise ignores names that contain a line break. */
+/** Schema of an object with any member names. If it is not strict, TypeBox ignores members whose names contain a line break. */
 export const recordOf = <Value extends TSchema>(value: Value) => Type.Record(Type.String(), value, strict);
 
 export const ageYears = Type.Integer({ minimum: 1, maximum: 120 });
@@ -28,7 +28,7 @@ const criterion = Type.Object(
   strict,
 );
 
-/** Members that offers of every product have. */
+/** Schemas of the offer members that all products share. */
 export const offerMembers = {
   id: Type.String({ pattern: offerIdPattern }),
   stars: Type.Number({ minimum: 1, maximum: 5 }),
@@ -45,7 +45,7 @@ export const lenderSchema = <Members extends TProperties, Offer extends TSchema>
   Type.Object(
     {
       name: Type.String({ minLength: 1, maxLength: bounds.lenderNameCodePointsMax }),
-      // These characters need no escaping in a file path or a URL.
+      // The allowed characters of a logo file name need no escaping in a file path or a URL.
       logo: Type.String({ pattern: `^[a-z0-9][a-z0-9_-]{0,${bounds.logoFileNameCharactersMax - 5}}\\.svg$` }),
       ...members,
       offers: Type.Array(offer, { minItems: 1 }),
@@ -69,7 +69,7 @@ const anyOffer = Type.Object(offerMembers);
 const anyLender = lenderSchema({}, anyOffer);
 const anyCatalog = catalogSchema({}, anyLender);
 
-/** A catalog file of any product. The type contains the members that all products share. */
+/** Catalog file of any product, with only the members that all products share. */
 export type CatalogFile = Static<typeof anyCatalog>;
 export type CatalogLender = CatalogFile['lenders'][number];
 export type CatalogOffer = Static<typeof anyOffer>;

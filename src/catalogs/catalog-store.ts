@@ -12,27 +12,27 @@ import {
 } from './compile-catalog-in-thread.ts';
 import { parseCatalog, readCatalogText } from './parse-catalog.ts';
 
-/** Source of the catalog for a vertical and mode: a text or a file. */
+/** Source of the catalog for a vertical and mode: the text of the catalog or the path of its file. */
 export type CatalogSource = { readonly vertical: Vertical; readonly mode: Mode } & (
   | { readonly text: string }
   | { readonly file: string }
 );
 
 interface CatalogStoreOptions {
-  /** Folder of the `CatalogArchive`. Created if it does not exist. */
+  /** Folder of the `CatalogArchive`. The store creates the folder if it does not exist. */
   readonly archiveFolder: string;
   readonly clock: Clock;
-  /** Returns the base URL of the images, without a trailing slash. Called when the first response is rendered. */
+  /** Returns the base URL of the images, without a trailing slash. The function is called when the first response is rendered. */
   readonly cdnUrl: () => string;
   /** Sources of the catalogs, one for each vertical and mode served. */
   readonly catalogs: readonly CatalogSource[];
-  /** Compiles a reloaded catalog; default: in a new thread. */
+  /** Compiles a catalog after a reload. By default, the compilation runs in a new thread. */
   readonly compile?: (job: CatalogCompileJob, stop: AbortSignal) => Promise<CatalogCompileResult>;
-  /** Called to log that an archived catalog cannot be read: clicks on its offers will return 404. */
+  /** Called to log that an archived catalog cannot be read. Clicks on the offers of such a catalog return 404. */
   readonly onArchiveError?: (problem: string) => void;
 }
 
-/** Result of a reload: the version now in use, or the errors (one line each) because of which the old version stays in use. */
+/** Result of a reload: the version in use, or the errors (one line each). After an error, the old version stays in use. */
 export type CatalogChange =
   | { readonly ok: true; readonly version: string; readonly changed: boolean }
   | { readonly ok: false; readonly errors: readonly string[] };
@@ -63,7 +63,7 @@ interface ServedCatalog {
 
 /**
  * Store of the compiled catalogs of all verticals and modes: those in use, and those replaced less than 28 hours ago
- * (docs/contract.md#replaced-catalogs). The archive folder restores them after a restart.
+ * (docs/contract.md#replaced-catalogs). After a restart, the store loads the replaced catalogs from the archive folder.
  */
 export class CatalogStore {
   readonly archive: CatalogArchive;
@@ -75,7 +75,7 @@ export class CatalogStore {
   readonly #abortController = new AbortController();
   #lastChange: Promise<unknown> = Promise.resolve();
 
-  /** Loads all catalogs. Throws `InvalidCatalogError`, or the system's error if the archive folder cannot be written. */
+  /** Loads all catalogs. Throws `InvalidCatalogError`, or the error of the system call if the archive folder cannot be written. */
   constructor(options: CatalogStoreOptions) {
     const verticals = [...new Set(options.catalogs.map(({ vertical }) => vertical))];
     this.#options = options;
@@ -92,12 +92,12 @@ export class CatalogStore {
     this.#restoreReplaced();
   }
 
-  /** Returns the catalog in use. Throws if the vertical and mode have no source. */
+  /** Returns the catalog in use. Throws if no catalog is served for the vertical and mode. */
   current(vertical: number, mode: Mode): CompiledCatalog {
     return this.#servedCatalog(vertical, mode).current;
   }
 
-  /** Finds a catalog by version. Returns null if the version is not in use and was not replaced in the last 28 hours. */
+  /** Finds a catalog by version. Returns null if the version is unknown or was replaced more than 28 hours ago. */
   findByVersion(version: string): CompiledCatalog | null {
     for (const { current } of this.#served) if (current.version === version) return current;
     const replaced = this.#replaced.get(version);
@@ -112,14 +112,14 @@ export class CatalogStore {
     return this.#served.map(({ current }) => current);
   }
 
-  /** Returns the retained replaced catalogs of a vertical and mode, in the order of their replacement. */
+  /** Returns the catalogs of a vertical and mode that were replaced in the last 28 hours, oldest replacement first. */
   replacedCatalogs(vertical: number, mode: Mode): ReplacedCatalog[] {
     return [...this.#replaced.values()]
       .filter(({ compiled }) => compiled.vertical.number === vertical && compiled.mode === mode)
       .sort((one, other) => one.replacedMs - other.replacedMs);
   }
 
-  /** Finds the lender of an offer in the catalog in use, otherwise in a replaced catalog. Returns null if no catalog has the offer. */
+  /** Finds the lender of an offer in the catalogs in use, then in the replaced catalogs. Returns null if no catalog has the offer. */
   findLenderName(vertical: number, mode: Mode, offerId: string): string | null {
     const catalogs = [...this.currentCatalogs, ...[...this.#replaced.values()].map(({ compiled }) => compiled)];
     for (const catalog of catalogs) {
@@ -130,19 +130,19 @@ export class CatalogStore {
     return null;
   }
 
-  /** Registers a function that is awaited before each catalog is activated. */
+  /** Registers an asynchronous function that must finish before each new catalog is activated. */
   onBeforeActivate(prepare: PrepareCatalog): void {
     this.#beforeActivateHooks.push(prepare);
   }
 
-  /** Registers a function that is called with each catalog when it is activated. */
+  /** Registers a function that is called with each catalog when the catalog is activated. */
   onActivate(hook: (compiled: CompiledCatalog) => void): void {
     this.#activateHooks.push(hook);
   }
 
   /**
-   * Reloads the catalog file of a vertical and mode. The old catalog stays in use until the new catalog is ready in all threads, and also
-   * after any error. Reloads run one after the other.
+   * Reloads the catalog of a vertical and mode from its source. The old catalog stays in use until the new catalog is ready in all
+   * threads. After an error, the old catalog stays in use. Reloads run one after the other.
    */
   reload(vertical: number, mode: Mode): Promise<CatalogChange> {
     return this.#runSerially(() => this.#reloadServed(this.#servedCatalog(vertical, mode)));
@@ -161,7 +161,7 @@ export class CatalogStore {
     throw new Error(`no ${mode} catalog for vertical ${vertical}`);
   }
 
-  /** Runs changes one after the other. An unexpected error makes the reload fail and does not end the service. */
+  /** Runs reloads one after the other. An unexpected exception becomes an error of the reload and does not end the service. */
   #runSerially(change: () => Promise<CatalogChange>): Promise<CatalogChange> {
     const turn = this.#lastChange.then(change).catch((error: unknown): CatalogChange => {
       const reason = error instanceof Error ? error.message : String(error);
@@ -190,7 +190,7 @@ export class CatalogStore {
     return await this.#activate(served, new CompiledCatalog(compiled.parts, vertical, { mode, cdnUrl }));
   }
 
-  /** Activates an archived catalog. Removes the catalog from the archive if the activation fails. */
+  /** Activates a catalog that is already in the archive. If the activation fails, removes the new catalog from the archive. */
   async #activate(served: ServedCatalog, compiled: CompiledCatalog): Promise<CatalogChange> {
     const { version } = compiled;
     const old = served.current;
@@ -243,7 +243,7 @@ export class CatalogStore {
     const nowMs = this.#options.clock.wallMs();
     for (const { version, replacedMs: markedMs } of this.archive.listVersions()) {
       if (this.#isCurrent(version)) continue;
-      // A version without a replacement time was in use when the service last stopped, so it is replaced now.
+      // A version without a replacement time was in use when the service last stopped, and the configured catalog replaces it now.
       const replacedMs = markedMs ?? nowMs;
       if (!this.#isRetained(replacedMs)) {
         this.archive.remove(version);

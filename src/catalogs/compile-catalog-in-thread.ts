@@ -12,7 +12,7 @@ export interface CatalogCompileJob {
   readonly source: { readonly text: string } | { readonly file: string };
   readonly vertical: Vertical;
   readonly mode: Mode;
-  /** Version in use. A catalog with this version is not compiled again. */
+  /** Version in use. If the source has this version, the result is `unchanged` and nothing is compiled. */
   readonly currentVersion: string;
   readonly archiveFolder: string;
 }
@@ -38,7 +38,7 @@ export function compileCatalogSource(job: CatalogCompileJob): CatalogCompileResu
 }
 
 /**
- * Messages of the compiling thread. After each chunk, the thread waits for a message with any content before it sends the next chunk:
+ * Messages from the compiler thread. After each chunk, the thread waits for a reply of any content before it sends the next chunk:
  *
  *     unchanged | invalid | failed | compiled, chunk, chunk, ..., done
  */
@@ -50,9 +50,10 @@ export type CatalogCompileMessage =
   | { readonly kind: 'done' };
 
 /**
- * Calls `compileCatalogSource` in a new thread, because this takes more than a second for 10,000 offers. The result
- * arrives in small chunks, one per turn of the event loop. A catalog that needs more memory than the thread has is invalid. Rejects if
- * the archive cannot be written, if the thread fails for another reason, or if `stop` is aborted.
+ * Calls `compileCatalogSource` in a new thread, because compiling 10,000 offers takes more than a second. The thread sends the compiled
+ * offers in small chunks; the calling thread handles one chunk per turn of its event loop. A catalog that needs more memory than the
+ * thread has is reported as invalid. Rejects if the archive cannot be written, if the thread fails for another reason, or if `stop` is
+ * aborted.
  */
 export function compileCatalogInThread(
   job: CatalogCompileJob,

@@ -6,8 +6,8 @@ import type { CatalogFile } from './catalog-schema.ts';
 import { catalogVersion } from './identifiers.ts';
 
 /**
- * Copies a value and moves all its typed arrays to shared memory, so that messages to other threads do not copy the numbers. Accepts
- * plain objects, arrays, maps and typed arrays. Throws a TypeError for other objects, which would lose their class.
+ * Returns a copy of a value with all typed arrays in shared memory, so that messages to other threads do not copy the numbers. Accepts
+ * plain objects, arrays, maps and typed arrays. Throws a TypeError for an instance of any other class, because messages lose the class.
  */
 export function shareTypedArrays<Value>(value: Value): Value {
   return toShared(value) as Value;
@@ -37,18 +37,18 @@ interface CompileCatalogOptions {
   /** Mode of the catalog. Clicks of a test catalog have no revenue (docs/contract.md#test-keys-and-the-sandbox). */
   readonly mode: Mode;
   /**
-   * Returns the base URL of the images, without a trailing slash. Called when the first response is rendered, because the URL may depend
-   * on a port that is bound after the catalogs are compiled.
+   * Returns the base URL of the images, without a trailing slash. The function is called when the first response is rendered, because the
+   * URL may contain the port of the server, which is bound after the catalogs are compiled.
    */
   readonly cdnUrl: () => string;
 }
 
-/** Compiled catalog as plain values, which can be sent to another thread. */
+/** Compiled catalog as plain values, so that a message can send the catalog to another thread. */
 export interface CompiledCatalogData {
   readonly version: string;
   /** Short advertiser disclosure that the API returns with the offers. */
   readonly disclosure: string;
-  /** Offers in ascending order of their ids. Rankings refer to an offer by its index in this list. */
+  /** Offers in ascending order of their ids. A ranking contains the indexes of offers in this list. */
   readonly offers: readonly CompiledOffer[];
   readonly tables: ProductTables;
 }
@@ -89,13 +89,13 @@ export class CompiledCatalog implements CompiledCatalogData {
     return this.#fragments;
   }
 
-  /** Returns every lender once, with the file name of its logo. */
+  /** Returns the name of each lender and the file name of the lender's logo. */
   get lenders(): { name: string; logo: string }[] {
     const logos = new Map(this.offers.map(({ lenderName, logo }) => [lenderName, logo]));
     return [...logos].map(([name, logo]) => ({ name, logo }));
   }
 
-  /** Sets the hashes of the logos by lender name. Logos are not part of the version; only fragments of responses change. */
+  /** Sets the hashes of the logos by lender name, and discards the rendered offers. The catalog version does not depend on logos. */
   setLogoHashes(hashes: ReadonlyMap<string, string>): void {
     this.#logoHashes = hashes;
     this.#fragments = null;
@@ -132,7 +132,7 @@ export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mod
     version: catalogVersion(catalog, mode),
     disclosure: catalog.disclosure,
     offers: offersById(catalog).map(({ lender, offer }) => product.compileOffer(lender, offer)),
-    // All matching threads share the memory of the tables, so a thread that starts later needs no copy.
+    // All matching threads share the memory of the tables, so a new thread needs no copy of them.
     tables: shareTypedArrays(product.compileTables(catalog, vertical)),
   };
 }

@@ -3,20 +3,20 @@ import { bounds } from '../bounds.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 
-/** Regular expression, as text, of an offer id. The allowed characters need no escaping in URLs. */
+/** Source text of the regular expression for offer ids. The allowed characters need no escaping in URLs. */
 export const offerIdPattern = `^[a-z0-9_-]{1,${bounds.offerIdCharactersMax}}$`;
 
 export const catalogVersionPattern = new RegExp(`^[0-9a-f]{${bounds.catalogVersionCharacters}}$`);
 
 /**
- * Computes the version of a catalog: the first characters of a SHA-256 of its values and its mode. Whitespace and the order of members
- * do not change the version.
+ * Computes the version of a catalog: the first characters of the SHA-256 hash of the catalog's values and mode. Whitespace and the order
+ * of members do not change the version.
  */
 export function catalogVersion(catalog: CatalogFile, mode: Mode): string {
   return hashCatalogVersion(canonicalJson(catalog), mode);
 }
 
-/** Computes the versions of a catalog in both modes. This takes little longer than computing one version. */
+/** Computes the versions of a catalog in both modes. Serializes the catalog only once, which is the slow part. */
 export function catalogVersionsByMode(catalog: CatalogFile): Readonly<Record<Mode, string>> {
   const canonical = canonicalJson(catalog);
   return { live: hashCatalogVersion(canonical, 'live'), test: hashCatalogVersion(canonical, 'test') };
@@ -26,7 +26,7 @@ function hashCatalogVersion(canonical: string, mode: Mode): string {
   return hash('sha256', mode + canonical, 'hex').slice(0, bounds.catalogVersionCharacters);
 }
 
-/** Serializes a value as JSON without whitespace and with sorted members, so that equal values have equal text. */
+/** Serializes a value as JSON without whitespace and with sorted member names, so that equal values give the same text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => {
     if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;

@@ -3,20 +3,21 @@ import { type LogoSet, readLogos } from './read-logos.ts';
 
 export interface LogoCatalog {
   readonly lenders: readonly Lender[];
-  /** Sets the hashes of the logos by lender name. URLs that are rendered afterwards contain these hashes. */
+  /** Sets the hashes of the logos by lender name. Logo URLs in later responses contain these hashes. */
   setLogoHashes(hashes: ReadonlyMap<string, string>): void;
 }
 
-/** Source of the logos of a catalog and of the catalogs that replace it. */
+/** Source of the logos for a catalog and for all later versions of that catalog. */
 export interface LogoSource {
   readonly key: string;
-  /** Folder of the logo files; null if the catalog is not a file. Without a folder, lenders get monograms. */
+  /** Folder of the logo files; null if the catalog was not read from a file. Without a folder, all lenders get monograms. */
   readonly folder: string | null;
 }
 
 /**
- * Loads the logos of catalogs: `loadLogos` reads them before a catalog is activated, `activate` serves them, and `refresh` reads the logos
- * of an active catalog again. A changed logo changes only URLs in responses, not the catalog version.
+ * Loads the logos of catalogs: `loadLogos` reads the logo files before a catalog is activated, `activate` makes the server send the
+ * logos, and `refresh` reads the logo files of an active catalog again. A changed logo changes the logo URLs in responses, but not the
+ * catalog version.
  */
 export class LogoService {
   readonly cache = new LogoCache();
@@ -29,7 +30,7 @@ export class LogoService {
     this.#applyLogos(catalog, await readLogos(folder, catalog.lenders));
   }
 
-  /** Serves the logos of a catalog after `loadLogos`. */
+  /** Makes the server send the logos of a catalog. `loadLogos` must have loaded the logos. */
   activate({ key }: LogoSource, catalog: LogoCatalog): void {
     const set = this.#logosByCatalog.get(catalog);
     if (set === undefined) throw new Error('the logos of a catalog must be loaded before they are activated');
@@ -37,7 +38,7 @@ export class LogoService {
     this.cache.replaceCatalog(key, set.logos.values());
   }
 
-  /** Reads the logos that only a replaced catalog has, up to `bounds.unusedLogoNamesMax`. */
+  /** Reads the logos that a replaced catalog has and the active catalogs do not have, up to `bounds.unusedLogoNamesMax`. */
   async loadReplaced({ folder }: LogoSource, { lenders }: LogoCatalog): Promise<void> {
     const missing = lenders.filter(({ logo }) => !this.cache.has(logo)).slice(0, bounds.unusedLogoNamesMax);
     if (missing.length > 0) this.cache.addReplaced((await readLogos(folder, missing)).logos.values());
@@ -54,7 +55,7 @@ export class LogoService {
     return [...this.#activeCatalogs.values()].flatMap((catalog) => this.#logosByCatalog.get(catalog)?.problems ?? []);
   }
 
-  /** Waits for a refresh in progress. Later refreshes have no effect. */
+  /** Waits for a refresh in progress. After `close`, `refresh` has no effect. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#lastRefresh;
@@ -64,7 +65,7 @@ export class LogoService {
     const catalog = this.#activeCatalogs.get(key);
     if (catalog === undefined || this.#closed) return;
     const set = await readLogos(folder, catalog.lenders);
-    // Meanwhile another catalog with newer logos may have been activated.
+    // A newer version of the catalog, with newer logos, may have been activated while the files were read.
     if (this.#activeCatalogs.get(key) !== catalog) return;
     const before = this.#logosByCatalog.get(catalog)?.logos;
     this.#logosByCatalog.set(catalog, set);
@@ -85,7 +86,7 @@ export interface Lender {
   readonly logo: string;
 }
 
-/** Logo as the server sends it. Files with the same name but different content are different logos. */
+/** Logo that the server can send. Two files with the same name but different content are two logos. */
 export interface Logo {
   readonly file: string;
   /** First characters of the SHA-256 of the content, in hexadecimal. */
@@ -94,17 +95,17 @@ export interface Logo {
 }
 
 /**
- * In-memory cache of the logos that can be requested: those of the catalogs in use, and some that only previously rendered pages still
- * show. A file name may have several images, because each catalog has its own folder.
+ * In-memory cache of the logos that clients can request: the logos of the catalogs in use, and some logos of replaced catalogs, which
+ * older pages may still show. A file name may have several images, because each catalog has its own folder.
  */
 export class LogoCache {
-  /** Logos of each catalog in use, by the key of the catalog's source. */
+  /** Logos of each catalog in use, by `LogoSource.key`. */
   readonly #catalogs = new Map<string, readonly Logo[]>();
   #active: ReadonlyMap<string, readonly Logo[]> = new Map();
-  /** Logos that only replaced catalogs have, by file name, oldest entry first. */
+  /** Logos that no catalog in use has, by file name. The oldest entry is first and is deleted first. */
   readonly #retained = new Map<string, readonly Logo[]>();
 
-  /** Replaces the logos of the catalog that has this key. */
+  /** Replaces the logos of the catalog with this `LogoSource.key`. */
   replaceCatalog(key: string, logos: Iterable<Logo>): void {
     this.#catalogs.set(key, [...logos]);
     const before = this.#active;
@@ -113,7 +114,7 @@ export class LogoCache {
     for (const file of this.#retained.keys()) if (this.#active.has(file)) this.#retained.delete(file);
   }
 
-  /** Adds logos that only a replaced catalog has. */
+  /** Adds logos of a replaced catalog whose file names are not in the cache yet. */
   addReplaced(logos: Iterable<Logo>): void {
     for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retain(file, retained);
   }
@@ -122,7 +123,7 @@ export class LogoCache {
     return this.#active.has(file) || this.#retained.has(file);
   }
 
-  /** Finds the logo with this file name and hash, otherwise the current logo with this name. Returns null for an unknown name. */
+  /** Finds the logo with this file name and hash, or else another logo with this name. Returns null if the file name is unknown. */
   find(file: string, hash: string | undefined): Logo | null {
     const logos = this.#active.get(file) ?? this.#retained.get(file);
     if (logos === undefined) return null;

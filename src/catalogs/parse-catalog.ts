@@ -7,30 +7,30 @@ import { CatalogErrors, type CatalogPath } from './catalog-errors.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { catalogValidators, validateSemantics } from './validate-catalog.ts';
 
-/** Reads the text of a catalog file, which must be UTF-8. */
+/** Reads the text of a catalog file. Fails if the file is not UTF-8, is too large or cannot be read. */
 export function readCatalogText(file: string): { ok: true; text: string } | { ok: false; problem: string } {
   try {
-    // The size is checked before reading, because the path may be a huge file or a pipe.
+    // The size is checked before reading, because the file may be huge, or a pipe that never ends.
     const stats = statSync(file);
     if (!stats.isFile()) return { ok: false, problem: 'must be a file' };
     if (stats.size > bounds.catalogFileBytesMax) {
       return { ok: false, problem: `must be at most ${bounds.catalogFileBytesMax} bytes long` };
     }
     const bytes = readFileSync(file);
-    // The file may have grown since the size was checked.
+    // The file may have grown since `statSync`.
     if (bytes.length > bounds.catalogFileBytesMax) {
       return { ok: false, problem: `must be at most ${bounds.catalogFileBytesMax} bytes long` };
     }
     if (!isUtf8(bytes))
       return { ok: false, problem: `must be UTF-8, which line ${firstInvalidUtf8Line(bytes)} is not` };
-    // `parseCatalogJson` reports a byte order mark.
+    // A byte order mark stays in the text, so that `parseCatalogJson` can report the mark as an error.
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (error) {
     return { ok: false, problem: `cannot be read: ${(error as Error).message}` };
   }
 }
 
-/** Returns the number of the first line, from 1, that is not UTF-8. No byte of a multi-byte character equals a line feed. */
+/** Returns the number of the first line, from 1, that is not UTF-8. The line feed byte never occurs inside a multi-byte character. */
 function firstInvalidUtf8Line(bytes: Buffer): number {
   let line = 1;
   for (let start = 0; ; line++) {
@@ -41,16 +41,16 @@ function firstInvalidUtf8Line(bytes: Buffer): number {
 }
 
 /**
- * Returns the reason why a text is too large to be parsed, or null. A parsed value takes up to a hundred times the memory of its text,
- * and parsing an object with millions of members takes 15 seconds. Therefore the text is scanned before it is parsed. An empty list or
- * object counts as two values.
+ * Returns the reason why a JSON text is too large to be parsed, or null. The text is scanned before parsing, because a parsed value takes
+ * up to a hundred times the memory of its text, and parsing an object with millions of members takes 15 seconds. An empty list or object
+ * counts as two values.
  */
 function textSizeProblem(text: string): string | null {
   if (Buffer.byteLength(text) > bounds.catalogFileBytesMax) {
     return `must be at most ${bounds.catalogFileBytesMax} bytes long`;
   }
   let values = 1;
-  // Number of members so far of each unclosed object, outermost first; null for a list.
+  // Number of members found so far in each object that is not closed yet, outermost first; null for a list.
   const members: (number | null)[] = [];
   for (let index = 0; index < text.length; index++) {
     const character = text.charCodeAt(index);
@@ -94,8 +94,8 @@ function findStringEnd(text: string, start: number): number {
 }
 
 /**
- * Reports lists that are too long and too many offers, before each value is validated. The recursion is safe because
- * `textSizeProblem` limits the nesting depth.
+ * Reports lists that are too long, and a catalog with too many offers. This check runs before the values are validated one by one. The
+ * recursion cannot overflow the stack, because `textSizeProblem` limits the nesting depth.
  */
 function checkListSizes(value: unknown, errors: CatalogErrors): void {
   const { catalogOffersMax: offersMax, catalogListItemsMax: listMax } = bounds;
@@ -107,7 +107,7 @@ function checkListSizes(value: unknown, errors: CatalogErrors): void {
       const kind = listKind(path);
       if (kind === 'offers') offers += part.length;
       const maxLength = kind === 'other' ? listMax : offersMax;
-      // `checkListSizes` reports too many offers once, for all lenders together.
+      // The end of `checkListSizes` reports too many offers, as one error for all lenders together.
       if (part.length > maxLength && kind !== 'offers') {
         errors.add([...path], `must hold at most ${maxLength} ${kind === 'lenders' ? 'lenders' : 'values'}`);
       }
@@ -138,10 +138,10 @@ type ValidatedCatalog =
 
 type ParsedCatalog =
   | { readonly ok: true; readonly catalog: CatalogFile }
-  /** Errors, one line each, e.g. `lenders[0].offers[2].amount.min: must be >= 1`. */
+  /** Errors, one line each, such as `lenders[0].offers[2].amount.min: must be >= 1`. */
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Parses and validates the text of a catalog file. A catalog that passes can be compiled without further checks. */
+/** Parses and validates the text of a catalog file. The returned catalog can be compiled without further checks. */
 export function parseCatalog(text: string, vertical: Vertical): ParsedCatalog {
   const parsed = parseCatalogJson(text);
   const validated = parsed.ok ? validateCatalogValue(parsed.value, vertical) : parsed;
@@ -168,8 +168,8 @@ export function parseCatalogJson(
 }
 
 /**
- * Validates a value from `parseCatalogJson`. Reports errors of shape and of semantics, up to `bounds.catalogErrorsReportedMax`. The
- * semantics of an offer with a wrong shape are not checked. If a list is too long, no other kind of error is reported.
+ * Validates a value from `parseCatalogJson`. Reports schema errors and semantic errors, up to `bounds.catalogErrorsReportedMax`. If an
+ * offer has schema errors, its semantics are not validated. If a list is too long, errors of other kinds are not reported.
  */
 export function validateCatalogValue(value: unknown, vertical: Vertical): ValidatedCatalog {
   const errors = new CatalogErrors();
@@ -181,9 +181,9 @@ export function validateCatalogValue(value: unknown, vertical: Vertical): Valida
   return hasValidShape && errors.count === 0 ? { ok: true, catalog: value as CatalogFile } : { ok: false, errors };
 }
 
-/** Checks the shape of a catalog. Stops when more errors were found than can be reported. */
+/** Validates a catalog against the schema. Stops when there are more errors than can be reported. */
 function checkShape(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
-  // By default, the library stops after eight errors. Its limit can only be set for the whole process.
+  // By default, TypeBox stops after eight errors. The limit can be changed only for the whole process.
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: shapeErrorsMax });
   try {
@@ -196,7 +196,7 @@ function checkShape(value: unknown, vertical: Vertical, errors: CatalogErrors): 
   }
 }
 
-// The library reports an unknown member twice: at the path of the member and at the path of its parent object.
+// TypeBox reports an unknown member twice: at the path of the member and at the path of its parent object.
 const shapeErrorsMax = 2 * (bounds.catalogErrorsReportedMax + 1);
 
 type PartValidator = ReturnType<typeof catalogValidators>['fileValidator'];
@@ -231,7 +231,7 @@ function addShapeErrors(part: unknown, path: CatalogPath, validator: PartValidat
   errors.isIncomplete = shapeErrors.length >= shapeErrorsMax || errors.count >= shapeErrorsMax;
 }
 
-/** Converts a JSON pointer to a path. The value is needed to distinguish an array index from a member name. */
+/** Converts a JSON pointer to a path. `value` is the value that the pointer refers into; it shows which steps are array indexes. */
 function pathFromPointer(pointer: string, value: unknown): CatalogPath {
   const path: (string | number)[] = [];
   let part = value;

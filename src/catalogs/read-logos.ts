@@ -15,7 +15,7 @@ export function createLogo(file: string, svg: Uint8Array): Logo {
 
 type ReadLogoResult =
   | { readonly ok: true; readonly svg: Uint8Array }
-  /** End of a message that starts with the file name, such as `does not exist`. */
+  /** `problem` is a predicate for the file name, such as `does not exist`. */
   | { readonly ok: false; readonly problem: string };
 
 /** Reads a logo file. Never rejects. */
@@ -42,7 +42,7 @@ async function readLogo(path: string): Promise<ReadLogoResult> {
 
 const tooLargeResult: ReadLogoResult = { ok: false, problem: `is larger than ${bounds.logoFileBytesMax} bytes` };
 
-/** Reads at most `maxBytes`, because the file may have grown since its size was checked. */
+/** Reads at most `maxBytes` of a file. The file may have grown since its size was checked. */
 async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
   const bytes = Buffer.alloc(maxBytes);
   let length = 0;
@@ -54,15 +54,15 @@ async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
   return Buffer.from(bytes.subarray(0, length));
 }
 
-/** Problem with a logo file. The lender gets a monogram instead. */
+/** Reason why a lender gets a monogram instead of its logo file. */
 interface LogoProblem {
   readonly lenderIndex: number;
   readonly file: string;
-  /** End of a message that starts with the file name, such as `does not exist`. */
+  /** Predicate for the file name, such as `does not exist`. */
   readonly problem: string;
 }
 
-/** Images of all lenders: the logo, or a monogram if there is no valid logo file. */
+/** Images of all lenders. A lender without a valid logo file has a monogram. */
 export interface LogoSet {
   /** Logos by lender name. */
   readonly logos: ReadonlyMap<string, Logo>;
@@ -76,14 +76,14 @@ export function logoFolder(catalogFile: string): string {
 }
 
 /**
- * Reads the logos of lenders, and renders monograms for lenders without a valid file. A catalog that is not a file has no folder: then
- * all lenders get monograms and no problems are reported. Yields to the event loop between files.
+ * Reads the logos of lenders, and renders monograms for lenders without a valid file. If the catalog was not read from a file, `folder` is
+ * null: all lenders get monograms and no problems are reported. Yields to the event loop between files.
  */
 export async function readLogos(folder: string | null, lenders: readonly Lender[]): Promise<LogoSet> {
   const logos = new Map<string, Logo>();
   const problems: LogoProblem[] = [];
   const folderFound = folder !== null && (await isFolder(folder));
-  // Several lenders may use the same file.
+  // Results by file name, because several lenders may use the same file.
   const files = new Map<string, Extract<ReadLogoResult, { ok: false }> | Logo>();
   for (const [at, { name, logo: file }] of lenders.entries()) {
     if (at % bounds.monogramsPerTurn === bounds.monogramsPerTurn - 1) await nextTurn();
@@ -121,7 +121,7 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Background colors of monograms. The contrast is at least 4.5 to 1 to the white letters and at least 3 to 1 to a dark page. */
+/** Background colors of monograms. The contrast ratio is at least 4.5 with the white letters and at least 3 with a dark page. */
 export const monogramColors = [
   '#55677f',
   '#616196',
@@ -141,7 +141,7 @@ const fonts = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,
 
 /**
  * Renders an SVG image that replaces a missing logo: the initials of the lender on a color that depends only on the lender's name. The
- * image is well-formed and has no scripts, whatever the name contains.
+ * image is well-formed XML without scripts for any lender name.
  */
 export function renderMonogram(lenderName: string): string {
   const letters = initials(lenderName);
@@ -154,7 +154,7 @@ export function renderMonogram(lenderName: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64" role="img"><title>${escapeXml(lenderName)}</title><rect width="64" height="64" rx="14" fill="${color}"/>${mark}</svg>`;
 }
 
-/** Returns the first letters of the first two words, in upper case; empty for a name without letters and digits. */
+/** Returns the initials of the first two words in upper case, or an empty string if the name has no letters and digits. */
 export function initials(name: string): string {
   const words = name.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’.-]*/gu) ?? [];
   return words
@@ -163,7 +163,7 @@ export function initials(name: string): string {
     .join('');
 }
 
-/** Escapes text between tags. Replaces characters that XML does not allow. */
+/** Escapes text for use between XML tags. Replaces characters that XML does not allow with U+FFFD. */
 function escapeXml(text: string): string {
   return text
     .replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

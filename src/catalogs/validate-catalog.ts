@@ -16,9 +16,9 @@ import {
 const compileSchema = (schema: TSchema) => Compile(schema);
 
 /**
- * Compiles the validators of a catalog file. Listing the errors takes many times as long as a check without a list. Therefore a file is
- * first checked in parts (the file without lenders, each lender without offers, each offer), and errors are listed only for parts that
- * fail.
+ * Compiles the validators of a catalog file. Checking whether a value is valid is many times faster than listing its errors. Therefore an
+ * invalid file is checked in parts (the file without lenders, each lender without offers, each offer), and errors are listed only for
+ * parts that are invalid.
  */
 function compileValidators({ schema: { fileMembers, lenderMembers, offer } }: VerticalProduct) {
   return {
@@ -31,7 +31,7 @@ function compileValidators({ schema: { fileMembers, lenderMembers, offer } }: Ve
 
 const validatorsByProduct = new Map<VerticalProduct, ReturnType<typeof compileValidators>>();
 
-/** Returns the validators of the vertical's product, which are compiled at the first call. */
+/** Returns the validators of the vertical's product. The first call for a product compiles its validators. */
 export function catalogValidators(vertical: Vertical): ReturnType<typeof compileValidators> {
   const product = productOf(vertical);
   let validators = validatorsByProduct.get(product);
@@ -42,12 +42,12 @@ export function catalogValidators(vertical: Vertical): ReturnType<typeof compile
   return validators;
 }
 
-/** A part of a catalog file that may have state rules: the whole catalog, a lender or an offer. */
+/** Part of a catalog file that may have state rules: the whole catalog, a lender or an offer. */
 type WithStateRules<Part> = Part & { readonly state_rules?: unknown };
 
 /**
  * Reports errors that a schema cannot express: values that are not allowed for their field, limits that contradict each other, and
- * repeated names. Skips parts of the catalog with a wrong shape, which the schema reports.
+ * repeated names. Skips parts of the catalog that do not match the schema.
  */
 export function validateSemantics(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
   const catalog = value as WithStateRules<CatalogFile>;
@@ -76,7 +76,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
     checkStateRules(lender.state_rules, [...lenderPath, 'state_rules'], vertical, errors);
     if (!Array.isArray(lender.offers)) continue;
     for (const [offerIndex, offer] of lender.offers.entries()) {
-      // `errors` may not list every error of shape, so the shape of the offer is checked again.
+      // `errors` may omit schema errors beyond its limit, so the offer is checked against the schema again.
       if (!offerValidator.Check(offer)) continue;
       const path = [...lenderPath, 'offers', offerIndex];
       checkUnique(ids, offer.id, [...path, 'id'], errors);
@@ -88,12 +88,12 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
   product.validateOffers(offers, errors);
 }
 
-/** Reports a text with a lone surrogate. JSON escapes can contain one, but UTF-8 cannot encode it. */
+/** Reports a text with a lone surrogate. A JSON escape can contain a lone surrogate, but UTF-8 cannot encode one. */
 function checkWellFormedText(text: unknown, path: CatalogPath, errors: CatalogErrors): void {
   if (typeof text === 'string' && !text.isWellFormed()) errors.add(path, 'must hold no half of a surrogate pair');
 }
 
-/** Checks the names of the states, even if the shape of their rules is wrong. */
+/** Reports unknown state names, also in state rules that do not match the schema. */
 function checkStateRules(rules: unknown, path: CatalogPath, vertical: Vertical, errors: CatalogErrors): void {
   if (typeof rules !== 'object' || rules === null || Array.isArray(rules)) return;
   const states = choiceValues(vertical, vertical.roles.state);
@@ -111,7 +111,7 @@ function checkUnique(seen: Map<string, CatalogPath>, value: string, path: Catalo
   else errors.add(path, `is the same as ${formatPath(first)}`);
 }
 
-/** Checks the members that offers of all products share. */
+/** Checks the members of an offer that all products share. */
 function checkOffer(
   offer: WithStateRules<CatalogOffer>,
   path: CatalogPath,
@@ -183,8 +183,8 @@ function allowedConditions(field: PocketField): readonly string[] {
 }
 
 /**
- * Returns the problem of a landing URL, or null. A click redirects to the URL with the click_id in place of the placeholder. The result
- * must be a plain https URL for every click_id, so the placeholder must come after the host.
+ * Returns the problem of a landing URL, or null. A click redirects to this URL with `{click_id}` replaced by the click_id. The redirect
+ * must go to the same https host for every click_id, so `{click_id}` must come after the host.
  */
 function landingUrlProblem(template: string): string | null {
   if (!/^[\x21-\x7e]+$/.test(template)) return 'must be printable ASCII without spaces';

@@ -8,22 +8,22 @@ import { printNotice } from './output.ts';
 import { createProgram, formatUsageError, normalizeArguments } from './program.ts';
 import { InterruptedError } from './signals.ts';
 
-// A reader may close the pipe early (`marketplace keys list | head -1`), which is not a failure. A full disk is a failure.
+// EPIPE is not a failure: the reader may close the pipe early (`marketplace keys list | head -1`). Any other error is a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
   process.exitCode = exitCodes.failure;
   reportError(new CommandLineError(`standard output cannot be written (${error.code})`), exitCodes.failure);
 });
-// An error of standard error is ignored, because there is no other stream to report it on.
+// Errors on standard error are ignored, because there is no other stream on which to report them.
 process.stderr.on('error', () => {});
 
-// Files that commands create must not be readable by other users, regardless of the folder.
+// Other users must not be able to read files that commands create, regardless of the permissions of the folder.
 process.umask(0o077);
 const args = process.argv.slice(2);
 const optionsEnd = args.indexOf('--');
 const wantsJson = (optionsEnd < 0 ? args : args.slice(0, optionsEnd)).includes('--json');
 
-// The exit code is set without a call of `process.exit`, so that all output reaches a slow reader.
+// The code sets `process.exitCode` and does not call `process.exit`, which could end the process before a slow reader has all output.
 try {
   const root = await createProgram(version, { quiet: wantsJson, args });
   await root.parseAsync(normalizeArguments(root, args), { from: 'user' });
@@ -38,13 +38,13 @@ function exitCodeOf(error: unknown): number {
   return error instanceof OperatorError && error.isDamage ? exitCodes.damage : exitCodes.failure;
 }
 
-/** Prints an error. With --json, standard error contains only one line of JSON. Otherwise commander has already printed its errors. */
+/** Prints an error on standard error: with --json as one line of JSON, otherwise as text. Commander has already printed its own errors. */
 function reportError(error: unknown, exitCode: number): void {
   if (wantsJson) printNotice(JSON.stringify({ error: { exit_code: exitCode, message: messageOf(error) } }));
   else if (!(error instanceof CommanderError)) printNotice(`marketplace: ${messageOf(error)}`);
 }
 
-/** Returns the message of an expected error or of a failed system call, or the stack of any other error, which is a bug. */
+/** Returns the message of an expected error or a failed system call. Any other error is a bug: returns the stack trace. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof CommanderError) {
@@ -55,7 +55,7 @@ function messageOf(error: unknown): string {
   return isExpected || isSystemError(error) ? error.message : (error.stack ?? error.message);
 }
 
-/** Whether a system call failed, or SQLite reported a failed system call or a lock of another process. */
+/** Whether a system call failed, in Node.js or in SQLite, or a SQLite file is locked by another process. */
 function isSystemError(error: Error): boolean {
   const { syscall, code } = error as NodeJS.ErrnoException;
   return syscall !== undefined || /^SQLITE_(BUSY|CANTOPEN|FULL|IOERR|PERM|READONLY)/.test(code ?? '');

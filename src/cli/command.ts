@@ -5,11 +5,11 @@ import { systemClock } from '../domain/clock.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 import { nearestWord } from '../domain/text.ts';
 
-/** Exit codes of all commands. A command that is ended by a signal exits with 128 plus the signal number. */
+/** Exit codes of all commands. A command that a signal ends exits with 128 plus the signal number. */
 export const exitCodes = { success: 0, failure: 1, usage: 2, damage: 3, incomplete: 4, interrupted: 130 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Default meaning of each exit code. A command may state a more specific meaning. */
+/** Default meaning of each exit code. The help of a command can replace it with a more specific meaning. */
 const exitMeanings: Readonly<Record<ExitCode, string>> = {
   [exitCodes.success]: 'success',
   [exitCodes.failure]: 'failure; the reason is on standard error',
@@ -19,7 +19,7 @@ const exitMeanings: Readonly<Record<ExitCode, string>> = {
   [exitCodes.interrupted]: 'interrupted by Ctrl-C (143: by SIGTERM)',
 };
 
-/** Failure of a command, with the exit code of the command. */
+/** Expected failure of a command. The process ends with `exitCode`. */
 export class CommandLineError extends OperatorError {
   override readonly name = 'CommandLineError';
   readonly exitCode: ExitCode;
@@ -33,19 +33,19 @@ export class CommandLineError extends OperatorError {
   }
 }
 
-/** Parts of a command's help, other than arguments and options. */
+/** Help of a command in addition to its description, arguments and options. */
 export interface CommandHelp {
   /** Example command lines. Tests run all of them. */
   readonly examples: readonly string[];
-  /** Exit codes with their meaning; null stands for the meaning in `exitMeanings`. Codes 0, 1 and 2 apply to every command. */
+  /** Exit codes of the command with their meanings; null stands for the meaning in `exitMeanings`. 0, 1 and 2 need not be listed. */
   readonly exitCodes?: { readonly [Code in ExitCode]?: string | null };
   readonly json?: JsonOutputHelp;
 }
 
-/** Description of the output of `--json`. */
+/** Description of what a command prints with `--json`. */
 export interface JsonOutputHelp {
   readonly output: string;
-  /** Description of each member, by name. The name of a nested member is a path with dots. */
+  /** Descriptions of the JSON members by name. The name of a nested member is a path with dots, such as `damage.offset`. */
   readonly members: Readonly<Record<string, string>>;
 }
 
@@ -56,19 +56,19 @@ export function withHelp(command: Command, help: CommandHelp): Command {
   return command;
 }
 
-/** Help of a command that `defineCommand` creates. */
+/** Description and help of a command that `defineCommand` creates. */
 export interface CommandText extends CommandHelp {
-  /** Description in the list of a group. Those of top-level commands are in `program.ts`. */
+  /** Short description for the list of commands. The short descriptions of top-level commands are in `program.ts`. */
   readonly summary?: string;
   readonly description: string;
 }
 
-/** Creates a command without arguments, options and action. */
+/** Creates a command with a name and help. The caller adds arguments, options and the action. */
 export function defineCommand(name: string, { summary = '', description, ...help }: CommandText): Command {
   return withHelp(new Command(name).summary(summary).description(description), help);
 }
 
-/** Creates a group of commands. Its help has the first example of each command, and the exit codes of all of them. */
+/** Creates a group of commands. The help of the group has the first example and the exit codes of each command. */
 export function commandGroup(name: string, description: string, commands: readonly Command[]): Command {
   const group = new Command(name).description(description);
   for (const command of commands) group.addCommand(command);
@@ -85,7 +85,7 @@ export function helpOf(command: Command): CommandHelp {
   return help;
 }
 
-/** Returns the exit codes of a command with their meanings, in ascending order. */
+/** Returns the exit codes of a command with their meanings, sorted by code. */
 export function exitCodesOf(command: Command): (readonly [code: number, meaning: string])[] {
   const own = helpOf(command).exitCodes ?? {};
   const codes = { [exitCodes.success]: null, [exitCodes.failure]: null, [exitCodes.usage]: null, ...own };
@@ -97,7 +97,7 @@ export function exitCodesOf(command: Command): (readonly [code: number, meaning:
 
 const helpColumns = 100;
 
-/** Formats the part of the help that follows the list of options. */
+/** Formats the last part of the help, after the list of options: JSON output, examples and exit codes. */
 export function formatHelp(command: Command): string {
   const { json, examples } = helpOf(command);
   const parts: string[] = [];
@@ -135,7 +135,7 @@ export function parseAccountName(text: string): string {
   );
 }
 
-/** Creates an option with a few allowed values, listed by name. For any other value, the error suggests the nearest allowed value. */
+/** Creates an option that allows only the listed values. For any other value, the error message suggests the nearest allowed value. */
 export function choiceOption<Value>(
   flags: string,
   description: string,
@@ -152,7 +152,7 @@ export function choiceOption<Value>(
   });
 }
 
-/** Parses the expiry of a key. Returns Unix milliseconds. */
+/** Parses the expiry of a key, which must be in the future. Returns milliseconds since the Unix epoch. */
 export function parseFutureExpiry(text: string): number {
   const ms = parseKeyExpiry(text);
   if (ms === null) {
@@ -162,7 +162,7 @@ export function parseFutureExpiry(text: string): number {
   return ms;
 }
 
-/** Creates a parser of integers from 1 to `max`. */
+/** Creates an option parser for integers from 1 to `max`. */
 export function parseIntegerUpTo(max: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;

@@ -2,7 +2,7 @@ import process from 'node:process';
 import { styleText } from 'node:util';
 import { isoTimestampOrNull } from '../domain/calendar.ts';
 
-/** Prints a result on standard output. Notices are printed on standard error, so that they are not part of piped output. */
+/** Prints a result on standard output. Notices must be printed with `printNotice`, so that they are not part of piped output. */
 export function printResult(text: string): void {
   process.stdout.write(`${text}\n`);
 }
@@ -11,7 +11,7 @@ export function printJson(value: unknown): void {
   printResult(JSON.stringify(value, null, 2));
 }
 
-/** Prints a part of a long result. Resolves when it is written: to true, or to false if the reader has closed the pipe. */
+/** Prints a part of a long result on standard output. Resolves to true after the write, or to false if the reader has closed the pipe. */
 export function printChunk(text: string): Promise<boolean> {
   return new Promise((resolve) => {
     process.stdout.write(`${text}\n`, (error) => resolve(!error));
@@ -22,7 +22,7 @@ export function printNotice(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Formats rows under headings in aligned columns. Headings are bold if standard output is a terminal with colours. */
+/** Formats rows as a table with aligned columns. Column headings are bold if standard output is a terminal with colors. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = headings.map((heading, column) =>
     [headings, ...rows].reduce((width, row) => Math.max(width, displayWidth(row[column] ?? heading)), 0),
@@ -35,19 +35,19 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   return [styleText('bold', line(headings), { stream: process.stdout }), ...rows.map(line)].join('\n');
 }
 
-/** Formats names and values, one pair per line. */
+/** Formats pairs of a name and a value, one pair per line. */
 export function formatNameValues(rows: readonly (readonly [name: string, value: string])[], nameWidth: number): string {
   return rows.map(([name, value]) => `${name.padEnd(nameWidth)}${value}`).join('\n');
 }
 
-/** Returns the width of a text in code points: an emoji is two UTF-16 units but one character on the screen. */
+/** Returns the display width of a text as its number of code points. An emoji is one code point but two UTF-16 code units. */
 function displayWidth(text: string): number {
   let width = 0;
   for (const _ of text) width++;
   return width;
 }
 
-/** Formats a time as ISO 8601, or `-` for null. */
+/** Formats Unix milliseconds as an ISO 8601 timestamp, and null as `-`. */
 export function formatTimestamp(ms: number | null): string {
   return isoTimestampOrNull(ms) ?? '-';
 }

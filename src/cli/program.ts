@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { escapeInvisible, nearestWord } from '../domain/text.ts';
 import { formatHelp, withHelp } from './command.ts';
 
-/** Commands and command groups in the order of the help. Loading all modules would take longer than most commands. */
+/** Top-level commands and groups, in the order of the help. Each module is loaded only when it is needed, because loading all is slow. */
 const commandModules: readonly (readonly [
   name: string,
   summary: string,
@@ -22,7 +22,7 @@ const commandModules: readonly (readonly [
   ['capacity', 'plan how many servers a number of API keys needs', () => import('./commands/capacity.ts')],
 ];
 
-/** Converts an error message of commander to the format of all other errors: one line without the prefix `error:`. */
+/** Converts an error message of commander to the format of all other error messages: one line without the prefix `error:`. */
 export function formatUsageError(text: string): string {
   const line = text
     .trimEnd()
@@ -32,8 +32,8 @@ export function formatUsageError(text: string): string {
 }
 
 /**
- * Makes a command check its mandatory options after all other arguments. Commander would check them before unknown options, so that the
- * error for `--acount x` would only be that `--account` is missing.
+ * Makes a command report missing mandatory options after all other usage errors. By default, commander reports them first: for the
+ * misspelt option `--acount x`, the error would only be that `--account` is missing.
  */
 function checkRequiredOptionsLast(command: Command): void {
   const mandatory = command.options.filter((option) => option.mandatory);
@@ -45,15 +45,15 @@ function checkRequiredOptionsLast(command: Command): void {
 }
 
 /**
- * Reports an unknown command. Also converts `help <command>` to `<command> --help`. For an unknown command with `help` or `--help`,
- * commander would otherwise print the help of the parent command.
+ * Converts `help <command>` to `<command> --help`, and reports an unknown command. Without this check, commander would print the help of
+ * the parent command for an unknown command followed by `--help`.
  */
 export function normalizeArguments(root: Command, words: readonly string[]): string[] {
   let command = root;
   let helpWanted = false;
   const path: string[] = [];
   for (const word of words) {
-    // Options are skipped; no command with subcommands has an option that takes a value.
+    // Words that start with `-` are options. Options of command groups have no values, so the next word is not a value.
     if (word.startsWith('-')) continue;
     const isGroup = command.commands.length > 0;
     const subcommand = command.commands.find((each) => each.name() === word);
@@ -77,8 +77,8 @@ function failUnknownCommand(command: Command, word: string): never {
 }
 
 /**
- * Creates the command line program. With `args`, loads only the modules of the commands that they name; every other command is
- * only a name and a summary. Errors of commander are thrown. With `quiet`, commander does not print errors.
+ * Creates the command line program. If `args` is given, loads only the modules of commands whose names are in `args`; the other commands
+ * have only a name and a summary. With `quiet`, commander does not print its errors. Errors of commander are thrown in any case.
  */
 export async function createProgram(
   version: string,
@@ -107,7 +107,7 @@ export async function createProgram(
       .helpOption('-h, --help', 'print this help')
       .configureOutput({ outputError: (text, write) => write(`${root.name()}: ${formatUsageError(text)}\n`) })
       .showHelpAfterError(`Try: ${commandPath(command)} --help`)
-      // Commander removes the styles if the output is not a terminal.
+      // Commander removes styles if the output is not a terminal.
       .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
       .addHelpText('after', () => formatHelp(command));
     checkRequiredOptionsLast(command);
@@ -117,7 +117,7 @@ export async function createProgram(
   return root;
 }
 
-/** Returns a command and all its subcommands, in the order of the help. */
+/** Returns a command and all its direct and indirect subcommands, in the order of the help. */
 export function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
 }

@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 import { type Clock, systemClock } from '../domain/clock.ts';
 import type { ServiceOptions } from '../server/service.ts';
 
-/** Terminal on which the progress bar is drawn: standard error, or a substitute in tests. */
+/** Stream on which a progress bar is drawn: standard error, or a substitute in tests. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -12,23 +12,23 @@ export interface ProgressStream {
 }
 
 interface ProgressBarOptions {
-  /** Expected amount of work in `unit`. The actual amount may be greater. */
+  /** Expected amount of work in `unit`. The actual amount of work may be greater. */
   readonly total: number;
-  /** Unit of the amounts. `bytes` is formatted as KiB, MiB and so on. With null, the bar shows only the percentage. */
+  /** Unit of the displayed amounts; `bytes` are displayed as KiB, MiB and so on. If null, the bar displays only the percentage. */
   readonly unit: string | null;
   readonly clock?: Clock;
 }
 
 interface ProgressBar {
-  /** Adds to the amount of work done. Fast enough to be called for every record. */
+  /** Adds an amount to the finished work. This method is fast enough to be called for every record of a log. */
   advance(amount: number): void;
-  /** Removes the progress bar. Call it before other output and after a failure. Repeated calls have no effect. */
+  /** Removes the progress bar. Must be called before other output is printed and after a failure. Repeated calls have no effect. */
   clear(): void;
 }
 
 /**
- * Creates a one-line progress bar with the finished share and the remaining time. Draws nothing if the stream is not a terminal, or if
- * the work takes less than about a second.
+ * Creates a one-line progress bar that displays the finished share and the remaining time. The bar is drawn only on a terminal, and only
+ * if the work takes longer than about a second.
  */
 export function createProgressBar(
   stream: ProgressStream,
@@ -39,7 +39,7 @@ export function createProgressBar(
   let nextDrawMs = startMs + bounds.progressBarDelayMs;
   let doneSoFar = 0;
   let drawnCharacters = 0;
-  /** Overwrites the line. Pads the text with spaces, because not every terminal can erase a line. */
+  /** Overwrites the line with a text. Spaces cover the rest of the old text, because not every terminal can erase a line. */
   const draw = (text: string): void => {
     stream.write(`\r${text.padEnd(drawnCharacters)}`);
     drawnCharacters = text.length;
@@ -50,7 +50,7 @@ export function createProgressBar(
       const nowMs = clock.monotonicMs();
       if (nowMs < nextDrawMs) return;
       nextDrawMs = nowMs + bounds.progressBarRedrawIntervalMs;
-      // A line of full width would wrap. Some terminals report 0 columns.
+      // The text is shorter than the line, because a full line would wrap. Some terminals report 0 columns.
       draw(formatProgressLine(doneSoFar, total, unit, nowMs - startMs).slice(0, (stream.columns || 80) - 1));
     },
     clear() {
@@ -86,7 +86,7 @@ function formatDuration(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** Returns the terminal for a command's progress bar. With --json there is none, because standard error is for errors only. */
+/** Returns the stream for a command's progress bar. With --json nothing is drawn, because standard error must contain only errors. */
 export function progressStreamFor({ json }: { readonly json?: true }): ProgressStream {
   return json ? { write() {} } : process.stderr;
 }
@@ -97,7 +97,7 @@ interface RecoveryProgress {
   clear(): void;
 }
 
-/** Reports the progress of recovery when a server starts: a bar on a terminal, otherwise a log line every few seconds. */
+/** Reports the progress of log recovery at the start of a server: as a bar on a terminal, otherwise as a log line every few seconds. */
 export function createRecoveryProgress(
   stream: ProgressStream,
   logger: Pick<Logger, 'info'>,

@@ -1,23 +1,23 @@
 import { constants } from 'node:os';
 import process from 'node:process';
 
-/** Handlers of the signals that control a server. */
+/** Interface to the signal handlers of a server. */
 interface ServeSignals {
-  /** Abort signal that the first SIGINT or SIGTERM aborts. */
+  /** Abort signal that is aborted by the first SIGINT or SIGTERM. */
   readonly stopSignal: AbortSignal;
-  /** Promise that resolves with the first SIGINT or SIGTERM. */
+  /** Promise that resolves to the first SIGINT or SIGTERM when the process receives it. */
   readonly stopRequested: Promise<NodeJS.Signals>;
-  /** Sets the function that ends the process at the second SIGINT or SIGTERM. A third signal exits at once. */
+  /** Sets the function that ends the process at the second SIGINT or SIGTERM. A third SIGINT or SIGTERM exits with code 1 immediately. */
   onSecondStop(end: (signal: NodeJS.Signals) => void): void;
-  /** Sets the function to call at each SIGHUP. If a SIGHUP has already arrived, calls the function at once and returns true. */
+  /** Sets the function to call at each SIGHUP. If a SIGHUP arrived before, calls the function immediately and returns true. */
   onReload(handle: () => void): boolean;
 }
 
 let installedSignals: ServeSignals | null = null;
 
 /**
- * Installs the signal handlers, which remain until the process ends. Until `onSecondStop` is called, a second SIGINT or SIGTERM exits at
- * once with code 1.
+ * Installs the signal handlers of a server. The handlers remain installed until the process ends. Before `onSecondStop` is called, a second
+ * SIGINT or SIGTERM exits with code 1 immediately.
  */
 export function installServeSignals(): ServeSignals {
   installedSignals ??= createServeSignals();
@@ -60,7 +60,7 @@ function createServeSignals(): ServeSignals {
   };
 }
 
-/** A signal interrupted the command. The command has already cleaned up. */
+/** Thrown by a command that a signal interrupted, after the command has cleaned up. */
 export class InterruptedError extends Error {
   override readonly name = 'Interrupted';
   readonly signal: NodeJS.Signals;
@@ -70,15 +70,15 @@ export class InterruptedError extends Error {
     this.signal = signal;
   }
 
-  /** Exit code that shells report for a program that was ended by the signal. */
+  /** Exit code that shells report for a program that this signal ended. */
   get exitCode(): number {
     return 128 + constants.signals[this.signal];
   }
 }
 
 /**
- * Runs long work that Ctrl-C or SIGTERM interrupts. The work must yield to the event loop, and reject with the reason of its abort
- * signal, which is an `InterruptedError`. A second Ctrl-C ends the process at once.
+ * Runs a long operation that Ctrl-C or SIGTERM can interrupt. The operation must yield to the event loop. When its abort signal is aborted,
+ * the operation must reject with the reason of the signal, an `InterruptedError`. A second Ctrl-C ends the process immediately.
  */
 export async function runInterruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController();

@@ -7,9 +7,9 @@ import type { Ranking, UnavailableOffers } from './matcher.ts';
 import { hasOffer, lowestBitIndex } from './offer-set.ts';
 
 /**
- * Recomputes the total of a ranking after offers became available or unavailable. Checks only those offers. `borrower` and `today` must
- * be the values that the ranking was computed with. Returns null if a new ranking is needed: more than `bounds.offersRecountedMax`
- * offers changed, or an offer became available that the sort orders of the ranking omit.
+ * Recomputes the total of a ranking after offers became available or unavailable, by checking only those offers. `borrower` and `today`
+ * must be the same as for the ranking. Returns null if a new ranking is necessary: more than `bounds.offersRecountedMax` offers changed,
+ * or an offer became available again that the ranking's sort orders omit.
  */
 export function recountAvailable(
   tables: MatchTables,

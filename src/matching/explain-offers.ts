@@ -8,7 +8,7 @@ import type { Vertical } from '../verticals/vertical.ts';
 import { type MatchTables, meetsAgeOfContract } from './match-tables.ts';
 import { hasOffer } from './offer-set.ts';
 
-/** Reasons why an offer is not shown to a borrower, for all products, as the API returns them (docs/api.md). */
+/** Reasons why an offer is not shown to a borrower, with the names that the API returns (docs/api.md). */
 export const mismatchReasons = [
   'not_told',
   'not_accepted',
@@ -21,31 +21,32 @@ export const mismatchReasons = [
 ] as const;
 export type MismatchReason = (typeof mismatchReasons)[number];
 
-/** Reports a reason, and the position of the pocket field that the reason concerns; the position is -1 if there is no such field. */
+/** Callback that gets each mismatch reason and the position of the pocket field that causes the mismatch, or -1 for no field. */
 export type AddMismatch = (reason: MismatchReason, field: number) => void;
 
 export interface MismatchCount {
   readonly reason: MismatchReason;
-  /** Name of the pocket field that the reason concerns; null if it concerns no field. */
+  /** Name of the pocket field that causes the mismatch; null if no field causes it. */
   readonly field: string | null;
-  /** Number of offers that this reason excludes, alone or together with other reasons. */
+  /** Number of offers that this reason excludes, including offers that other reasons exclude as well. */
   readonly offers: number;
   /** Number of offers that only this reason excludes. */
   readonly alone: number;
 }
 
-/** Explanation of a ranking. The count `offers_in_catalog` equals `matched` plus `not_matched`. */
+/** Explanation of which offers a borrower gets. The count `offers_in_catalog` equals `matched` plus `not_matched`. */
 export interface Explanation {
   readonly offers_in_catalog: number;
   readonly matched: number;
   readonly not_matched: number;
-  /** Reasons by number of excluded offers, descending, then by reason and field. An offer counts under each of its reasons. */
+  /** Reasons in descending order of excluded offers, then by reason and field. An offer is counted once for each of its reasons. */
   readonly reasons: readonly MismatchCount[];
 }
 
 /**
- * Counts, by reason, the offers of a catalog that are not shown to a borrower. Applies the rules of `rankLoans` to one offer after the
- * other. Yields to the event loop every `bounds.explainedOffersPerTurn` offers. `borrower` must not change before the promise resolves.
+ * Counts, by reason, the offers of a catalog that are not shown to a borrower. Checks the offers one by one with the same rules as
+ * `rankLoans`. Yields to the event loop every `bounds.explainedOffersPerTurn` offers. The caller must not change `borrower` before the
+ * promise resolves.
  */
 export async function explainOffers(
   tables: MatchTables,
@@ -92,7 +93,7 @@ export async function explainOffers(
   };
 }
 
-/** Reports the criteria that the borrower does not meet, including criteria on fields that the borrower has not submitted. */
+/** Reports the criteria that the borrower does not meet. A criterion on a field that was not submitted is not met. */
 function findFieldMismatches(
   tables: MatchTables,
   offer: number,

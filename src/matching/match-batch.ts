@@ -3,18 +3,18 @@ import { bounds } from '../bounds.ts';
 import { packOrderBytes, type RankedOffers, type Ranking, sortOrders } from './matcher.ts';
 
 /**
- * Messages between the main thread and a matching thread, in msgpack. One message contains many requests or all their results:
+ * Messages between the main thread and a matching thread, in msgpack. A message contains a batch of requests, or the results of a batch:
  *
- *     batch   [[[version, today, field, field, ...], ...], [unavailable offers as bytes, ...], [index into those, or -1, ...]]
+ *     batch   [[[version, today, field, field, ...], ...], [unavailable offers as bytes, ...], [index into the previous list, or -1, ...]]
  *     results [rankings as bytes, [[index in the batch, message], ...]]
  *
- * The bytes of the rankings are 16-bit little-endian numbers. For each request they contain the total, the length of the sort orders
- * (plus `availableOnlyBit`) and the sort orders; for a failed request only `failureMarker`. Requests with the same unavailable offers
- * share one entry. If no request has unavailable offers, both lists are empty.
+ * The rankings are a sequence of 16-bit little-endian numbers. A successful request has its total, the length of its sort orders (plus
+ * `availableOnlyBit`) and its sort orders; a failed request has only `failureMarker`. Requests with the same unavailable offers share one
+ * entry of the second list. If no request has unavailable offers, the second and the third list are empty.
  */
 export type BatchRequest = readonly [catalogVersion: string, today: number, ...borrower: number[]];
 
-/** Requests of one batch, and the unavailable offers of each request (or null). `unavailable` may be empty if all are null. */
+/** Requests of one batch, and for each request the unavailable offers or null. If all are null, `unavailable` may be empty. */
 export interface MatchBatch {
   readonly requests: readonly BatchRequest[];
   readonly unavailable: readonly (Int32Array | null)[];
@@ -22,14 +22,14 @@ export interface MatchBatch {
 
 export type WorkerResult = RankedOffers | MatchFailure;
 
-/** A `WorkerResult` after the main thread has decoded it. */
+/** Result of one request, as the main thread decodes it. */
 export type MatchResult = Omit<Ranking, 'catalogVersion'> | MatchFailure;
 
 interface MatchFailure {
   readonly failure: string;
 }
 
-/** Replaces the total of a failed request. The bound on offers keeps every total below this value. */
+/** Number that stands for a failed request in place of a total. Totals are lower, because the number of offers is limited. */
 const failureMarker = 0xffff;
 const failureCharactersMax = 500;
 const uint16Bytes = Uint16Array.BYTES_PER_ELEMENT;
@@ -55,7 +55,7 @@ export function encodeBatch({ requests, unavailable }: MatchBatch): Uint8Array {
 
 export function decodeBatch(message: Uint8Array): MatchBatch {
   const [requests, bytes, places] = decoder.decode(message) as [BatchRequest[], Uint8Array[], number[]];
-  // The bytes are copied, because an Int32Array must start at a multiple of 4 bytes.
+  // `slice` copies the bytes, because the buffer of an Int32Array must be aligned to 4 bytes.
   const sets = bytes.map((set) => new Int32Array(set.slice().buffer));
   return { requests, unavailable: places.map((place) => sets[place] ?? null) };
 }

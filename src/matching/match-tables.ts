@@ -6,57 +6,57 @@ import type { PocketField, ProductName, Vertical } from '../verticals/vertical.t
 import { addOffer, emptyOfferSet, type OfferSet } from './offer-set.ts';
 
 /**
- * Catalog in the form that matching reads: columns of numbers, and bit sets of offers for each value of a field. Each product adds its
- * own columns. Offers are numbered in ascending order of their ids, and the number breaks ties (docs/contract.md#sort-orders). A *row*
- * is an offer in a credit band.
+ * Catalog in the form that matching uses: arrays of numbers, and a bit set of offers for each value of a choice field. Each product adds
+ * tables of its own. Offers are numbered in ascending order of their ids; equally ranked offers are sorted by number
+ * (docs/contract.md#sort-orders). A *row* of a table is one offer in one credit band.
  */
 export interface MatchTables extends FilterTables {
   /** Product whose rules were used to compile the tables. */
   readonly product: ProductName;
   readonly offerCount: number;
   readonly bandCount: number;
-  /** Number of offers in each sort order of a ranking. Greater if offers have daily caps, so that enough available offers remain. */
+  /** Number of offers in each sort order of a ranking. Catalogs with daily caps have spare offers that replace unavailable ones. */
   readonly orderLength: number;
   readonly roles: RoleIndexes;
-  /** Minimum age for a contract in each state, in completed years; 0 if the state has no minimum. */
+  /** Minimum age for a contract by state, in completed years; 0 if the state has no minimum. */
   readonly stateAgeMin: Uint8Array;
-  /** Expected revenue of a click for each row, in micro-dollars. */
+  /** Expected revenue of a click by row (offer and credit band), in micro-dollars. */
   readonly expectedRevenueMicros: Float64Array;
 }
 
-/** Positions of fields in the vector of a borrower; the position is -1 if the vertical has no such field. */
+/** Positions of these fields in the field vector of a borrower, or -1 if the vertical has no such field. */
 interface RoleIndexes {
   readonly state: number;
   readonly birthdate: number;
 }
 
-/** Filters that contain the criteria of all offers, grouped by kind of field. */
+/** Criteria of all offers, as filters by kind of field. */
 export interface FilterTables {
   readonly choiceFilters: readonly ChoiceFilter[];
   readonly rangeFilters: readonly RangeFilter[];
   readonly ageFilters: readonly AgeFilter[];
 }
 
-/** Filter on a choice field: the set of offers that each value allows. */
+/** Filter on a choice field: for each encoded value, the offers that accept this value. */
 interface ChoiceFilter {
   readonly field: number;
   readonly allowed: ReadonlyMap<number, OfferSet>;
 }
 
-/** Filter on an integer field: limits of each offer, inclusive. A missing value passes only if the offer has no limit. */
+/** Filter on an integer field: inclusive limits of each offer. A missing value passes only if the offer has no limit. */
 interface RangeFilter {
   readonly field: number;
   readonly min: Float64Array;
   readonly max: Float64Array;
 }
 
-/** Filter on the borrower's age: minimum age of each offer in completed years; 0 if the offer has no minimum. */
+/** Filter on the borrower's age: minimum age of each offer in completed years, or 0 for no minimum. */
 interface AgeFilter {
   readonly field: number;
   readonly minYears: Uint8Array;
 }
 
-/** Lists the offers of a catalog with their lenders, in the order of the offer numbers. */
+/** Lists the offers of a catalog with their lenders, in ascending order of the offer ids. */
 export function offersById<Lender extends { readonly offers: readonly CatalogOffer[] } = CatalogLender>(catalog: {
   readonly lenders: readonly Lender[];
 }): { lender: Lender; offer: Lender['offers'][number] }[] {
@@ -69,7 +69,7 @@ export function orderLengthOf(offers: readonly CatalogOffer[]): number {
   return offers.some(({ daily_cap }) => daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax;
 }
 
-/** A product's rule on the values of a choice field, besides the criteria of the offer. A missing value is `undefined`. */
+/** Rule of a product on the values of a choice field, in addition to the criteria of the offer. A missing value is `undefined`. */
 export interface FieldRule<Offer> {
   readonly field: string | undefined;
   readonly admits: (offer: Offer, value: unknown, field: PocketField) => boolean;
@@ -116,7 +116,7 @@ function choiceFilter<Offer extends CatalogOffer>(
   return { field: position, allowed };
 }
 
-/** Whether a value of a choice field meets the criteria of an offer. A missing value meets no criterion (docs/contract.md#eligibility). */
+/** Whether a value of a choice field meets an offer's criteria on the field. A missing value never does (docs/contract.md#eligibility). */
 export function meetsCriteria(offer: CatalogOffer, field: PocketField, value: unknown): boolean {
   return offer.criteria.every(
     (criterion) => criterion.field !== field.name || (value !== undefined && criterionIncludes(criterion, value)),
@@ -127,7 +127,7 @@ function criterionIncludes(criterion: CatalogCriterion, value: unknown): boolean
   return (criterion.in?.includes(value) ?? true) && !(criterion.not_in?.includes(value) ?? false);
 }
 
-/** Encodes a value of a choice field: the value itself for an integer choice, otherwise the index of the value. */
+/** Encodes a value of a choice field. An integer choice is encoded as the value itself, other choices as the index of the value. */
 export function encodeChoice(field: PocketField, value: unknown, index: number): number {
   return field.kind === 'integer_choice' ? (value as number) : index;
 }
@@ -157,7 +157,7 @@ function ageFilter(field: number, criteria: readonly (readonly CatalogCriterion[
 }
 
 /**
- * Whether a borrower has the minimum age for a contract in the borrower's state. A borrower without a birthdate passes
+ * Whether a borrower has the minimum age for a contract in the state of residence. A borrower without a birthdate passes
  * (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
  */
 export function meetsAgeOfContract(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {

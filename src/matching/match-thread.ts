@@ -5,12 +5,12 @@ import { decodeResults, encodeBatch, type MatchBatch, type MatchResult } from '.
 import type { MatchTables } from './match-tables.ts';
 
 export interface MatchWorkerData {
-  /** Folder from which the thread loads catalogs that were not sent to it. */
+  /** Archive folder from which the thread loads catalogs that the main thread has not sent. */
   readonly archiveFolder: string;
   readonly verticals: readonly Vertical[];
 }
 
-/** Tables of a catalog version, which are sent to a thread before the catalog is activated. */
+/** Tables of a catalog version. The main thread sends the tables to each thread before it activates the catalog. */
 export interface VersionedTables {
   readonly version: string;
   readonly tables: MatchTables;
@@ -19,7 +19,7 @@ export interface VersionedTables {
 /** Message to a matching thread: a batch of requests (`encodeBatch`) or the tables of a catalog. */
 export type MatchThreadMessage = Uint8Array | VersionedTables;
 
-/** Reply to a message, in the order of the messages: the results of a batch (`encodeResults`), nothing for tables, or an error. */
+/** Reply to a message: results of a batch (`encodeResults`), nothing for tables, or an error. Replies have the order of the messages. */
 export interface MatchThreadReply {
   readonly results?: Uint8Array;
   readonly error?: unknown;
@@ -29,25 +29,25 @@ interface MatchThreadOptions {
   readonly workerData: MatchWorkerData;
   /** Returns the catalogs that the thread needs before it is ready. */
   readonly requiredTables: () => readonly VersionedTables[];
-  /** Called when the first worker of the thread, or a replacement (`replaced`), is ready. */
+  /** Called when the thread is ready. `replaced` is true if the worker replaces a worker that exited. */
   readonly onReady: (replaced: boolean) => void;
-  /** Called when the worker exited unexpectedly, whether or not it was ready. Another worker is then started. */
+  /** Called after the worker exited unexpectedly (`wasReady`) or could not be restarted. Another start is then scheduled. */
   readonly onExit: (error: unknown, wasReady: boolean) => void;
 }
 
 /**
- * A matching thread. Its worker is replaced after an exit:
+ * Thread that ranks offers. After an unexpected exit, the thread replaces its worker:
  *
  *     starting, receives each required catalog -> ready
  *          ^                                        |
  *          +-- at once, then after a growing delay -+-- exited
  *
- * The delay grows while workers exit before they have ranked a request.
+ * The restart delay grows until a worker has ranked a batch.
  */
 export class MatchThread {
   readonly #options: MatchThreadOptions;
   #worker: Worker | null = null;
-  /** Unanswered messages to the worker, oldest first. */
+  /** Promises of the replies that the worker has not sent yet, oldest first. */
   readonly #pending: PromiseWithResolvers<Uint8Array | undefined>[] = [];
   #ready = false;
   #restartDelayMs = 0;
@@ -62,12 +62,12 @@ export class MatchThread {
     return this.#ready;
   }
 
-  /** Current worker, whether or not it is ready; null after an exit. */
+  /** Current worker, even if the worker is not ready yet; null after an exit. */
   get worker(): Worker | null {
     return this.#worker;
   }
 
-  /** Starts a worker and resolves when it is ready. Rejects, without another attempt, if the worker cannot be prepared. */
+  /** Starts a worker and resolves when the worker is ready. Rejects without a retry if the worker cannot load the required catalogs. */
   async start(): Promise<void> {
     const worker = new Worker(new URL('../../workers/match.ts', import.meta.url), {
       workerData: this.#options.workerData,
@@ -88,14 +88,14 @@ export class MatchThread {
   }
 
   /**
-   * Sends a catalog to a ready worker. Rejects if the worker exits, or if it cannot use the catalog; in the second case the worker
-   * remains usable. Has no effect before the worker is ready, because `start` then sends the catalog.
+   * Sends a catalog to the worker. Has no effect before the worker is ready, because `start` sends all required catalogs. Rejects if the
+   * worker exits or cannot use the catalog; a worker that cannot use the catalog continues to rank other catalogs.
    */
   async prepareTables(tables: VersionedTables): Promise<void> {
     if (this.ready) await this.#send(this.#worker!, tables);
   }
 
-  /** Ranks a batch. Requires that the thread is ready. Rejects if the worker exits or if its results cannot be decoded. */
+  /** Ranks a batch. The thread must be ready. Rejects if the worker exits or if its results cannot be decoded. */
   async match(batch: MatchBatch): Promise<MatchResult[]> {
     const worker = this.#worker!;
     try {
@@ -108,7 +108,7 @@ export class MatchThread {
     }
   }
 
-  /** Terminates the worker. Rejects unanswered messages. */
+  /** Terminates the worker and rejects the promises of the messages without a reply. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#ready = false;
@@ -116,7 +116,7 @@ export class MatchThread {
     if (this.#worker !== null) await this.#terminate(this.#worker, new Error('the matching thread is closed'));
   }
 
-  /** Sends all required catalogs. Reads `requiredTables` again after each catalog, because another catalog may have been added. */
+  /** Sends all required catalogs. Calls `requiredTables` after each catalog again, because the list may have changed meanwhile. */
   async #sendRequiredTables(worker: Worker): Promise<void> {
     const sent = new Set<string>();
     for (;;) {
@@ -134,7 +134,7 @@ export class MatchThread {
       return call.promise;
     }
     this.#pending.push(call);
-    // The process stays alive while a message is unanswered.
+    // `ref` keeps the process alive until the worker has answered all messages.
     worker.ref();
     worker.postMessage(message);
     return call.promise;
@@ -151,7 +151,7 @@ export class MatchThread {
   #handleExit(worker: Worker, error: unknown): void {
     if (worker !== this.#worker) return;
     void this.#terminate(worker, error);
-    // Before the thread is ready, the exit rejects `start`.
+    // If the worker exits before it is ready, `start` rejects and no restart is scheduled here.
     if (!this.#ready) return;
     this.#ready = false;
     this.#scheduleRestart();

@@ -1,4 +1,4 @@
-/** A bit set of offers: offer `n` is bit `n & 31` of word `n >>> 5`. One instruction applies a rule to 32 offers. */
+/** Bit set of offers: offer `n` is bit `n & 31` of word `n >>> 5`. Set operations process 32 offers with one instruction. */
 export type OfferSet = Int32Array;
 
 export function emptyOfferSet(offerCount: number): OfferSet {
@@ -17,7 +17,7 @@ export function hasOffer(bits: OfferSet, offer: number): boolean {
   return (bits[offer >>> 5]! & (1 << (offer & 31))) !== 0;
 }
 
-/** Returns the position of the lowest bit that is set. The word must not be 0. */
+/** Returns the position of the lowest set bit of a word that is not 0. */
 export function lowestBitIndex(word: number): number {
   return 31 - Math.clz32(word & -word);
 }

@@ -8,21 +8,21 @@ import type { BatchRequest, MatchBatch, MatchResult } from './match-batch.ts';
 import { MatchThread, type VersionedTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
-/** Reports an error message from a worker thread. */
+/** Error with the message of an exception in a worker thread. */
 class MatchWorkerError extends Error {}
 
 export interface PoolMatcherOptions {
   /** Number of matching threads. */
   readonly threads: number;
-  /** Catalogs in use, which are sent to each new thread. Threads load other catalogs from the archive. */
+  /** Store of the catalogs in use, which are sent to each new thread. Threads load all other catalogs from the archive. */
   readonly catalogs: CatalogStore;
-  /** Verticals of the catalogs. */
+  /** Verticals of the catalogs in the store. */
   readonly verticals: readonly Vertical[];
-  /** Called to log that a thread exited unexpectedly or could not be prepared. The thread is then replaced. */
+  /** Called to log that a thread exited unexpectedly or failed to start. The pool then starts a new worker. */
   readonly onThreadError?: (error: unknown) => void;
-  /** Called when the replacement of an exited thread is ready. */
+  /** Called when a new worker that replaces an exited worker is ready. */
   readonly onThreadReplaced?: () => void;
-  /** Called with the number of requests in each batch. */
+  /** Called for each batch with its number of requests. */
   readonly onBatchSent?: (requests: number) => void;
 }
 
@@ -39,7 +39,7 @@ interface PoolThread {
   readonly thread: MatchThread;
   /** Batch in progress; null if the thread is idle. */
   batch: readonly PendingRequest[] | null;
-  /** Resolves when the last batch was settled or returned to the queue. */
+  /** Promise that resolves when the last batch has results or its requests are in the queue again. */
   settled: Promise<void>;
 }
 
@@ -50,20 +50,20 @@ interface PoolThread {
  *        ^   \-> cancelled -> null                 | thread exited
  *        +---------------- once -------------------+-- the second time -> null
  *
- * Requests that arrive while all threads are busy are sent as one batch, because sending a message costs the main thread more than a
- * ranking. A cancelled request is not sent: it is removed when a batch is formed, or from the front of a full queue.
+ * Requests that arrive while all threads are busy are sent as one batch, because sending a message takes the main thread longer than
+ * ranking. A cancelled request is removed when a batch is formed, or when the request is at the front of a full queue.
  *
- * An exited thread is replaced immediately. The new thread receives no batch before it has every catalog in use. If there is no other
- * thread, requests wait: with two catalogs of 20,000 offers, the new thread is ready after about 0.8 seconds on a busy machine, which
- * is within the deadline of every request. Ranking in the main thread instead would block all other requests: with cold indexes of that
- * size, the first hundred borrowers take 1.1 seconds, and one borrower up to 190 ms. The main thread does not rank even if no thread
- * can be started, because the input that ended the threads might also end the main thread.
+ * An exited thread is replaced immediately. The new thread receives no batch before it has every catalog in use. If no other thread is
+ * ready, requests wait: with two catalogs of 20,000 offers, the new thread is ready after about 0.8 seconds on a busy machine, which is
+ * less than the deadline of any request. The main thread does not rank in the meantime, because ranking would block all other requests:
+ * before the indexes of such a catalog are built, the first hundred borrowers take 1.1 seconds, and one borrower up to 190 ms. The main
+ * thread does not rank even if no thread can be started, because the request that crashed the threads could also crash the main thread.
  */
 export class PoolMatcher implements Matcher {
   readonly #threads: readonly PoolThread[];
   readonly #options: PoolMatcherOptions;
   readonly #queue: PendingRequest[] = [];
-  /** Catalog that was sent to the threads last, which may not be in use yet. */
+  /** Catalog that was last sent to the threads. The catalog may not be active yet. */
   #activating: VersionedTables | null = null;
   #dispatchHandle: NodeJS.Immediate | null = null;
   #closing: Promise<void> | null = null;
@@ -87,7 +87,7 @@ export class PoolMatcher implements Matcher {
     }));
   }
 
-  /** Starts threads that have the catalogs in use. Every later catalog is sent to the threads before it is activated. */
+  /** Starts threads and sends them the catalogs in use. Later catalogs are sent to the threads before they are activated. */
   static async start(options: PoolMatcherOptions): Promise<PoolMatcher> {
     const pool = new PoolMatcher(options);
     try {
@@ -108,7 +108,7 @@ export class PoolMatcher implements Matcher {
     return this.#threads.filter(({ thread }) => thread.ready).length;
   }
 
-  /** Current worker threads, whether or not they are ready. */
+  /** Current workers, including those that are not ready yet. */
   get workers(): Worker[] {
     return this.#threads.flatMap(({ thread }) => thread.worker ?? []);
   }
@@ -118,14 +118,14 @@ export class PoolMatcher implements Matcher {
     return new Promise((resolve, reject) => {
       const request: BatchRequest = [catalogVersion, today, ...borrower];
       this.#queue.push({ request, unavailable, signal, resolve, reject, retried: false });
-      // Sending is deferred, so that the other requests of this turn of the event loop join the batch.
+      // Dispatching waits until the end of this turn of the event loop, so that requests of the same turn share a batch.
       this.#dispatchHandle ??= setImmediate(() => this.#dispatchQueue());
     });
   }
 
   /**
-   * Sends a catalog that is about to be activated to one thread after the other, so that the other threads continue to rank. Rejects if
-   * a thread fails or exits.
+   * Sends a catalog to all threads before the catalog is activated. Sends to one thread after the other, so that the other threads can
+   * rank in the meantime. Rejects if a thread cannot use the catalog or exits.
    */
   async sendCatalog({ version, tables }: VersionedTables): Promise<void> {
     this.#activating = { version, tables };
@@ -169,7 +169,7 @@ export class PoolMatcher implements Matcher {
     }
   }
 
-  /** Removes up to `maxCount` requests from the front of the queue. Resolves the cancelled requests among them with null. */
+  /** Removes requests from the front of the queue and returns up to `maxCount` of them. Resolves cancelled requests with null instead. */
   #takeBatch(maxCount: number): PendingRequest[] {
     const batch: PendingRequest[] = [];
     let taken = 0;
@@ -182,7 +182,7 @@ export class PoolMatcher implements Matcher {
     return batch;
   }
 
-  /** Whether the queue is full. Removes cancelled requests from the front of a full queue first. */
+  /** Removes cancelled requests from the front of a full queue, and returns whether the queue is still full. */
   #isFull(): boolean {
     if (this.#queue.length < bounds.matchQueueRequestsMax) return false;
     while (this.#queue[0]?.signal?.ended) this.#queue.shift()!.resolve(null);
@@ -194,13 +194,13 @@ export class PoolMatcher implements Matcher {
     this.#options.onBatchSent?.(batch.length);
     target.settled = target.thread.match(toMatchBatch(batch)).then(
       (results) => this.#settleBatch(target, batch, results),
-      () => this.#requeueBatch(target, batch), // The thread reports the reason.
+      () => this.#requeueBatch(target, batch), // `MatchThread` reports the error to `onExit`.
     );
   }
 
   #settleBatch(thread: PoolThread, batch: readonly PendingRequest[], results: readonly MatchResult[]): void {
     thread.batch = null;
-    // The next batch is sent first, so that the thread is busy while these promises resolve.
+    // The next batch is sent before the promises of this batch are resolved, so that the thread does not wait.
     this.#dispatchQueue();
     for (const [at, { request, resolve, reject }] of batch.entries()) {
       const result = results[at]!;
@@ -221,13 +221,13 @@ export class PoolMatcher implements Matcher {
 
   #handleThreadExit(error: unknown, wasReady: boolean): void {
     this.#options.onThreadError?.(error);
-    // If no thread can be started, requests in the queue must not wait until their deadline.
+    // If no thread is ready and a restart failed, requests that already waited for a restart are resolved with null.
     if (!wasReady && this.#threads.every(({ thread }) => !thread.ready)) {
       this.#queue.push(...this.#filterRetryable(this.#queue.splice(0)));
     }
   }
 
-  /** Returns the failed requests that were not retried before. Resolves the other failed requests with null. */
+  /** Returns the failed requests that can be retried. Resolves requests that were already retried with null. */
   #filterRetryable(failed: readonly PendingRequest[]): PendingRequest[] {
     const again: PendingRequest[] = [];
     for (const pending of failed) {

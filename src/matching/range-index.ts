@@ -1,26 +1,26 @@
 import { bounds } from '../bounds.ts';
 import { addOffer, emptyOfferSet, hasOffer, intersectOffers, type OfferSet, removeOffer } from './offer-set.ts';
 
-/** Candidates: offers whose range overlaps the bucket. Undecided: candidates whose range does not contain the whole bucket. */
+/** `candidates` are offers whose range overlaps the bucket; `undecided` are candidates whose range does not contain the whole bucket. */
 interface Bucket {
   readonly candidates: OfferSet;
   readonly undecided: Uint16Array;
 }
 
 /**
- * Finds the offers whose range contains an integer. Numbers are divided into at most `matchIndexBucketsMax` buckets at the points where
- * ranges begin or end. If there are more such points, some are inside a bucket, and the few offers concerned are compared one by one. A
- * bucket is built at its first use, after `reserveBytes` was called with the size of the bucket.
+ * Index that finds the offers whose range contains an integer. The numbers are divided into at most `matchIndexBucketsMax` buckets, at the
+ * values where ranges begin or end. If there are too many such values, some ranges begin or end inside a bucket; offers with such a range
+ * are compared one by one. A bucket is built when it is first used, after a call of `reserveBytes` with the size of the bucket.
  */
 export class RangeIndex {
   readonly #min: Float64Array;
   readonly #max: Float64Array;
-  /** Start of each bucket except the first. */
+  /** Lowest number of each bucket except the first. */
   readonly #cuts: Float64Array;
   readonly #buckets: (Bucket | undefined)[];
   readonly #reserveBytes: (bytes: number) => void;
 
-  /** `min` and `max` are inclusive limits by offer and may be infinite. A range with `max` below `min` is empty. */
+  /** `min` and `max` are the inclusive limits of each offer's range and may be infinite. A range with `max` below `min` is empty. */
   constructor(min: Float64Array, max: Float64Array, reserveBytes: (bytes: number) => void = () => {}) {
     this.#min = min;
     this.#max = max;
@@ -29,17 +29,17 @@ export class RangeIndex {
     this.#reserveBytes = reserveBytes;
   }
 
-  /** Size in bytes, without the buckets and without the ranges, which belong to the caller. */
+  /** Size in bytes of the index without its buckets, and without `min` and `max`, which belong to the caller. */
   get byteLength(): number {
     return this.#cuts.byteLength;
   }
 
-  /** Drops all buckets. */
+  /** Deletes all buckets; they are built again when they are used. */
   clear(): void {
     this.#buckets.fill(undefined);
   }
 
-  /** Removes from `eligible` the offers whose range does not contain the value. */
+  /** Removes from `eligible` the offers whose range does not contain `value`. */
   filter(eligible: OfferSet, value: number): void {
     const at = this.#bucketOf(value);
     const bucket = this.#buckets[at] ?? this.#buildBucket(at);
@@ -84,13 +84,13 @@ export class RangeIndex {
   }
 }
 
-/** Returns the values at which ranges begin or have just ended. If there are too many values, returns an evenly spaced selection. */
+/** Returns the sorted bucket boundaries: the values where ranges begin or have just ended, or an evenly spaced selection of these. */
 function chooseCuts(min: Float64Array, max: Float64Array): Float64Array {
   const edges = new Float64Array(min.length + max.length);
   edges.set(min);
   for (let offer = 0; offer < max.length; offer++) edges[min.length + offer] = max[offer]! + 1;
   edges.sort();
-  // Keeps one of several equal edges and no infinite edges.
+  // The filter removes repeated and infinite edges.
   const cuts = edges.filter((edge, at) => edge !== edges[at + 1] && Number.isFinite(edge));
   if (cuts.length < bounds.matchIndexBucketsMax) return cuts;
   const step = edges.length / bounds.matchIndexBucketsMax;

@@ -5,8 +5,8 @@ import { type Matcher, type MatchRequest, packOrders, type Ranking } from './mat
 import { PoolMatcher, type PoolMatcherOptions } from './pool-matcher.ts';
 
 /**
- * Matcher that ranks small catalogs in the calling thread and large catalogs in worker threads. For a small catalog, messages to a
- * worker cost the calling thread more than the ranking (docs/contributing/benchmarks.md has the measured limit).
+ * Matcher that ranks small catalogs in the calling thread and large catalogs in worker threads. Ranking a small catalog takes the calling
+ * thread less time than sending messages to a worker (docs/contributing/benchmarks.md has the measured limit).
  */
 class RoutingMatcher implements Matcher {
   readonly #catalogs: CatalogStore;
@@ -48,7 +48,7 @@ class RoutingMatcher implements Matcher {
 }
 
 interface StartMatcherOptions extends PoolMatcherOptions {
-  /** Largest number of offers of a catalog that is ranked in the calling thread even if there are worker threads. */
+  /** Maximum number of offers of a catalog that the calling thread ranks although there are worker threads. */
   readonly inThreadOffersMax?: number;
 }
 

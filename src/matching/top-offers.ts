@@ -1,24 +1,24 @@
 import { bounds } from '../bounds.ts';
 
-/** The best offers by one key, the lowest first; the lower offer number breaks ties (docs/contract.md#sort-orders). */
+/** List of the offers with the lowest keys, in ascending order. Equal keys are sorted by offer number (docs/contract.md#sort-orders). */
 export class TopOffers {
   readonly #keys = new Float64Array(bounds.offersRankedMax);
   readonly #offers = new Uint16Array(bounds.offersRankedMax);
   #size = 0;
   #capacity = 0;
 
-  /** Clears the list. `capacity` is at most `bounds.offersRankedMax`. */
+  /** Clears the list. `capacity` must be at most `bounds.offersRankedMax`. */
   reset(capacity: number): void {
     this.#size = 0;
     this.#capacity = capacity;
   }
 
-  /** Offers with a greater key are not added any more; infinite until the list is full. */
+  /** Largest key in a full list: `add` ignores offers with a greater key. Infinite until the list is full. */
   get keyLimit(): number {
     return this.#size < this.#capacity ? Number.POSITIVE_INFINITY : this.#keys[this.#capacity - 1]!;
   }
 
-  /** The offer must not be in the list yet. */
+  /** Adds an offer if its key is low enough. The offer must not be in the list yet. */
   add(offer: number, key: number): void {
     const keys = this.#keys;
     const offers = this.#offers;

@@ -3,7 +3,7 @@ import { assertInteger, assertKnownNames, assertObject } from '../domain/assert-
 import { productNames } from './products.ts';
 import type { FieldRoles, PocketField, Vertical } from './vertical.ts';
 
-/** Largest encoded value. Sessions encode every value as a 32-bit integer, and an absent value as a negative number. */
+/** Largest encoded value. Sessions store encoded values as signed 32-bit integers; negative numbers stand for absent values. */
 const encodedMax = 2 ** 31 - 1;
 
 /** Returns the smallest and the largest encoded value of the field. */
@@ -26,7 +26,7 @@ export function encodedRange(field: PocketField): readonly [least: number, large
 
 type FieldKind = PocketField['kind'];
 
-/** Kind of field that each pricing role requires, and whether the role is optional. */
+/** Kind of field that each role in `FieldRoles` requires, and whether a vertical may omit the role. */
 const roleKinds: Readonly<Record<keyof FieldRoles, { readonly kind: FieldKind; readonly optional?: true }>> = {
   amount: { kind: 'integer' },
   creditBand: { kind: 'choice' },
@@ -62,7 +62,7 @@ const fieldKinds = Object.keys({
   digits: true,
 } satisfies Readonly<Record<FieldKind, true>>);
 
-/** Throws a RangeError for the first error in a vertical. The vertical may come from a program without type checks. */
+/** Throws a RangeError that describes the first error in a vertical. The vertical may come from an application without type checks. */
 export function assertVertical(vertical: Vertical): void {
   assertObject('a vertical', vertical);
   const { verticalSegmentCharactersMax, apiKeyPrefixCharactersMax } = bounds;

@@ -1,25 +1,25 @@
 import type { PocketField, Vertical } from './vertical.ts';
 
-/** Returns the values of a choice field. Throws for a field of another kind. */
+/** Returns the values of a choice field. Throws a TypeError if the vertical has no choice field with this name. */
 export function choiceValues(vertical: Vertical, name: string): readonly string[] {
   const field = vertical.fields.find((candidate) => candidate.name === name);
   if (field?.kind !== 'choice') throw new TypeError(`${vertical.segment}: ${name} must be a choice field`);
   return field.values;
 }
 
-/** Returns the values of a field whose values can be listed, as callers submit them; empty for other kinds of fields. */
+/** Returns the allowed values of a choice, integer choice or boolean field, as callers submit them; an empty list for other kinds. */
 export function enumValues(field: PocketField): readonly unknown[] {
   if (field.kind === 'boolean') return [false, true];
   return field.kind === 'choice' || field.kind === 'integer_choice' ? field.values : [];
 }
 
 /**
- * Pocket fields of a borrower as 32-bit integers, in the order of the vertical's fields. A field that was not submitted has
- * `absentValue`. Sessions and matching threads store borrowers in this form.
+ * Pocket fields of a borrower as 32-bit integers, in the order of the vertical's fields. Fields that were not submitted are encoded as
+ * `absentValue`. Sessions and matching threads store borrowers as field vectors.
  */
 export type FieldVector = number[];
 
-/** Encodes a field without a value. Submitted values of every kind are encoded as 0 or more. */
+/** Encoding of a field without a value. Encoded values are never negative. */
 export const absentValue = -1;
 
 export function emptyFieldVector(vertical: Vertical): FieldVector {

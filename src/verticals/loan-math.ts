@@ -1,23 +1,23 @@
 /**
- * Loan arithmetic (docs/contract.md#prices): level monthly payments, and the actuarial APR of a loan whose origination fee is deducted
- * from the amount paid out. Rates are per year, in percent. Results are not rounded.
+ * Loan arithmetic (docs/contract.md#prices): the equal monthly payment of a loan, and the actuarial APR of a loan whose origination fee is
+ * deducted from the disbursed amount. Rates are per year, in percent. Results are not rounded.
  */
 
-/** Returns the level monthly payment per dollar of principal. */
+/** Returns the equal monthly payment per dollar of principal. */
 export function paymentFactor(noteRatePercent: number, months: number): number {
   const rate = noteRatePercent / 1_200;
   if (rate === 0) return 1 / months;
-  // Computes 1 - (1 + rate) ** -months without loss of precision at very low rates.
+  // `expm1` and `log1p` compute 1 - (1 + rate) ** -months without loss of precision at very low rates.
   return rate / -Math.expm1(-months * Math.log1p(rate));
 }
 
 /**
- * Returns the yearly rate, twelve times the monthly rate, at which the present value of `months` payments of `payment` is `net`.
- * Returns 0 if the payments do not exceed `net`.
+ * Returns the yearly rate in percent at which the present value of `months` payments of `payment` is `net`. The yearly rate is twelve times
+ * the monthly rate. Returns 0 if the sum of the payments does not exceed `net`.
  *
- * Uses Newton's method on `net x rate - payment x (1 - (1 + rate) ^ -months)`. This function is convex. It has one root at 0, and the
- * wanted root is above 0. At the first rate the interest alone equals the payment, so this rate is above the wanted root. Every step
- * approaches the root from above and cannot overshoot.
+ * Uses Newton's method to find the positive root of `net x rate - payment x (1 - (1 + rate) ^ -months)`. This function is convex, and its
+ * other root is 0. The start value `payment / net` is above the positive root, because at this rate the interest alone equals the payment.
+ * Therefore every step decreases the rate and cannot pass the root.
  */
 export function solveAprPercent(net: number, payment: number, months: number): number {
   if (payment * months <= net) return 0;
@@ -34,8 +34,8 @@ export function solveAprPercent(net: number, payment: number, months: number): n
 }
 
 /**
- * Returns the APR of a loan that is amortised at the note rate and whose origination fee, a percentage of the principal, is deducted
- * from the amount paid out. The APR does not depend on the amount, so it is computed when a catalog is compiled.
+ * Returns the APR of a loan that is amortized at the note rate. The origination fee, a percentage of the principal, is deducted from the
+ * disbursed amount. The APR does not depend on the amount of the loan, so it can be computed once, when a catalog is compiled.
  */
 export function aprPercent(noteRatePercent: number, feePercent: number, months: number): number {
   if (feePercent === 0) return noteRatePercent;

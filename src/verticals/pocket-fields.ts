@@ -3,17 +3,17 @@ import type { InvalidField } from '../domain/outcome.ts';
 import { absentValue, choiceValues, type FieldVector, fieldIndex } from './field-vector.ts';
 import type { PocketField, Vertical } from './vertical.ts';
 
-/** Result of a submission of pocket fields (docs/contract.md#submitting-fields), in the order of submission. */
+/** Result of validating submitted pocket fields (docs/contract.md#submitting-fields). All lists are in the order of submission. */
 interface FieldValidation {
   readonly accepted: readonly string[];
   readonly unknown: readonly string[];
-  /** Invalid fields. If the list is not empty, the whole submission is rejected. */
+  /** Invalid fields. If this list is not empty, the caller rejects the whole submission. */
   readonly invalid: readonly InvalidField[];
-  /** Changes of the session's field vector: position, value, position, value and so on. */
+  /** Changes to the session's field vector, as a flat list of pairs: position, encoded value. */
   readonly changes: readonly number[];
 }
 
-/** Validates submitted values without coercion; `null` clears a field. `today` is a compact date (YYYYMMDD). */
+/** Validates submitted pocket fields without type coercion; `null` clears a field. `today` is a compact date (YYYYMMDD). */
 export function validateFields(vertical: Vertical, submitted: object, today: number): FieldValidation {
   const accepted: string[] = [];
   const unknown: string[] = [];
@@ -38,7 +38,7 @@ export function validateFields(vertical: Vertical, submitted: object, today: num
   return { accepted, unknown, invalid, changes };
 }
 
-/** Encodes a value for the field vector. Returns an error if the value is invalid. */
+/** Encodes a value for the field vector. Returns an `InvalidField` if the value is invalid. */
 function encodeValue(field: PocketField, value: unknown, today: number): number | InvalidField {
   const invalid = (code: InvalidField['code'], message: string, limits: Partial<InvalidField> = {}): InvalidField => ({
     field: field.name,
@@ -91,14 +91,14 @@ function encodeValue(field: PocketField, value: unknown, today: number): number 
   }
 }
 
-/** Likelihood that the fields submitted so far return offers (docs/contract.md#match-readiness). */
+/** Whether the pocket fields submitted so far suffice to match offers (docs/contract.md#match-readiness). */
 export interface Readiness {
   readonly matchReadiness: 'high' | 'partial' | 'insufficient';
   readonly missingRequired: readonly string[];
   readonly missingConditional: readonly string[];
 }
 
-/** Positions in the field vector of the fields that readiness depends on. */
+/** The required and the conditional fields of a vertical, with their positions in the field vector. */
 interface ReadinessRule {
   readonly required: readonly { readonly name: string; readonly position: number }[];
   readonly conditional: readonly {
@@ -126,7 +126,7 @@ export function computeReadiness(vertical: Vertical, fields: Readonly<FieldVecto
 
 const rulesByVertical = new WeakMap<Vertical, ReadinessRule>();
 
-/** `assertVertical` has checked the names and values. */
+/** Returns the readiness rule of a vertical that `assertVertical` accepted. */
 function readinessRuleFor(vertical: Vertical): ReadinessRule {
   let rule = rulesByVertical.get(vertical);
   if (rule === undefined) {

@@ -11,30 +11,30 @@ import type { LoanTables } from './personal-loans/loan-tables.ts';
 import type { CompiledOffer, OfferList, OfferRenderer, OfferView, PricedOffer } from './personal-loans/offer-view.ts';
 import type { ProductName, Vertical } from './vertical.ts';
 
-/** Members that only the catalog files of one product have. `catalogSchema` has the members of every catalog file. */
+/** Schemas of the catalog members that only one product has. `catalogSchema` has the members that all products share. */
 export interface ProductSchema {
   readonly fileMembers: TProperties;
   readonly lenderMembers: TProperties;
-  /** Schema of a complete offer, including `offerMembers`. */
+  /** Schema of a complete offer, including the members that all products share. */
   readonly offer: TSchema;
 }
 
 /**
- * Rules of one kind of product: the members of its offers, the price for a borrower, and the ranking. Several verticals may sell the
- * same product. A vertical refers to its product by name, because functions cannot be sent to the threads that receive the vertical.
+ * Rules of one kind of product: the catalog members of its offers, their prices for a borrower, and the ranking. Several verticals may
+ * sell the same product. A vertical names its product instead of containing these functions, because functions cannot be sent to threads.
  *
- * Methods receive only catalogs and offers that passed `schema`, and tables that `compileTables` of the same product created.
+ * Callers must pass only catalogs and offers that match `schema`, and only tables that `compileTables` of the same product returned.
  */
 export interface VerticalProduct {
   readonly schema: ProductSchema;
-  /** Reports errors that a schema cannot express: contradicting limits, and values that the vertical does not have. */
+  /** Reports errors of one offer that a schema cannot express: contradicting limits, and values that the vertical does not have. */
   validateOffer(offer: CatalogOffer, path: CatalogPath, vertical: Vertical, errors: CatalogErrors): void;
-  /** Reports errors that concern all offers of a catalog together. */
+  /** Reports errors that only all offers of a catalog together show, such as too many different terms. */
   validateOffers(offers: readonly CatalogOffer[], errors: CatalogErrors): void;
   compileTables(catalog: CatalogFile, vertical: Vertical): ProductTables;
   compileOffer(lender: CatalogLender, offer: CatalogOffer): CompiledOffer;
   createOfferRenderer(...args: ConstructorParameters<typeof OfferRenderer>): OfferRenderer;
-  /** Builds the slowest indexes in advance, so that the first borrowers need not wait for them. */
+  /** Builds the slowest indexes in advance, so that the first requests are not slow. */
   prepareRanking(tables: MatchTables): void;
   /** @param unavailable bit set of the offers that are at their daily cap (`UnavailableOffers`) */
   rank(
@@ -43,17 +43,17 @@ export interface VerticalProduct {
     today: number,
     unavailable: Int32Array | null,
   ): RankedOffers;
-  /** Prices offers for a borrower. `indexes` are from a ranking of this catalog version for this borrower. */
+  /** Prices offers for a borrower. `indexes` must come from a ranking of the same catalog version for the same borrower. */
   priceRankedOffers(
     catalog: CompiledCatalog,
     indexes: ArrayLike<number>,
     borrower: Readonly<FieldVector>,
   ): PricedOffer[];
-  /** Builds the offers of a response as objects. `clickUrlPrefix` is the start of each click URL, up to the sub_id. */
+  /** Creates the offers of a response as objects. `clickUrlPrefix` is the part of every click URL that ends before the sub_id. */
   toOfferViews(list: OfferList, clickUrlPrefix: string): OfferView[];
-  /** Returns a function that tests whether the borrower can get an offer that passed the filters. Null if no offer can be priced. */
+  /** Returns a test for offers that passed the filters: whether the borrower can get the offer. Returns null if no offer can be priced. */
   priceTest(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
-  /** Returns a function that reports every reason, except the filters, why the borrower cannot get an offer. */
+  /** Returns a function that reports every reason why the borrower cannot get an offer, except the criteria that the filters check. */
   mismatchFinder(tables: MatchTables, borrower: Readonly<FieldVector>): (offer: number, add: AddMismatch) => void;
 }
 
@@ -63,10 +63,10 @@ export const productNames = Object.keys(products) as readonly ProductName[];
 
 export type { CompiledOffer, OfferList, OfferRenderer, OfferView };
 
-/** Compiled tables of any product. The member `product` identifies the product. */
+/** Compiled tables of a catalog for any product; the member `product` names the product. */
 export type ProductTables = LoanTables;
 
-/** Returns the product of a vertical, or the product that tables were compiled for. */
+/** Returns the product with the name in `product`. The argument can be a vertical or compiled tables. */
 export function productOf({ product = 'installment_loan' }: { readonly product?: ProductName }): VerticalProduct {
   return products[product];
 }

@@ -3,12 +3,12 @@ import type { CatalogSource } from '../catalogs/catalog-store.ts';
 import { personalLoans } from './personal-loans/personal-loans.ts';
 import type { Vertical } from './vertical.ts';
 
-/** Verticals that this service serves. Each has a folder beside this file. */
+/** Verticals that this service serves. Each vertical has a folder beside this file. */
 export const servedVerticals: readonly Vertical[] = [personalLoans];
 
-/** Properties of a vertical that API keys need, whether or not the vertical is served (docs/contract.md#verticals). */
+/** Properties of a vertical that API keys need, even if the vertical is not served (docs/contract.md#verticals). */
 export interface KnownVertical {
-  /** Number of the vertical, as in `Vertical`. Never reused or changed. */
+  /** Number of the vertical, as in `Vertical`. The number must never change or be reused. */
   readonly number: number;
   readonly segment: string;
   readonly keyPrefix: string;
@@ -16,8 +16,8 @@ export interface KnownVertical {
 }
 
 /**
- * All verticals of docs/contract.md#verticals. The command line also issues keys for a vertical that is not served yet. Requests with
- * such a key return 404 on the routes of the key's own vertical and 403 on the routes of another vertical.
+ * All verticals of docs/contract.md#verticals. The command line can issue keys for a vertical that is not served yet. Requests with such a
+ * key return 404 on the routes of the key's own vertical and 403 on the routes of other verticals.
  */
 export const knownVerticals: readonly KnownVertical[] = [
   ...servedVerticals,
@@ -27,17 +27,17 @@ export const knownVerticals: readonly KnownVertical[] = [
   { number: 5, segment: 'find-advisor', keyPrefix: 'svc_fa_', status: 'planned' },
 ];
 
-/** Path of the vertical's example catalog with fictional lenders. It is served unless SVC_CATALOG names another file. */
+/** Path of the vertical's example catalog with fictional lenders. The server uses this catalog unless SVC_CATALOG names another file. */
 export function exampleCatalogFile({ segment }: Vertical): string {
   return verticalFile(segment, 'example-catalog.json');
 }
 
-/** Catalogs that are served by default: the example offers of each vertical to live keys, its sandbox offers to test keys. */
+/** Returns the default catalogs: for each vertical, the example catalog for live keys and the sandbox catalog for test keys. */
 export function exampleCatalogs(): CatalogSource[] {
   return servedVerticals.flatMap((vertical) => catalogsWithSandbox(vertical, exampleCatalogFile(vertical)));
 }
 
-/** Returns the sources that serve the offers of `liveFile` to live keys of the vertical, and its sandbox offers to test keys. */
+/** Returns the catalog sources of a vertical: `liveFile` for live keys, and the sandbox catalog for test keys. */
 export function catalogsWithSandbox(vertical: Vertical, liveFile: string): CatalogSource[] {
   return [
     { vertical, mode: 'live', file: liveFile },
@@ -45,7 +45,7 @@ export function catalogsWithSandbox(vertical: Vertical, liveFile: string): Catal
   ];
 }
 
-/** Returns the path of a file in the vertical's folder, which has the name of the vertical's path segment. */
+/** Returns the path of a file in the folder of a vertical. The folder's name is the vertical's path segment. */
 function verticalFile(segment: string, name: string): string {
   return fileURLToPath(new URL(`./${segment}/${name}`, import.meta.url));
 }

@@ -1,7 +1,7 @@
 import type { Mode } from '../domain/mode.ts';
 import type { Vertical } from './vertical.ts';
 
-/** Owner of sessions and statistics (docs/contract.md#tenants). The live and the test mode of an account are separate tenants. */
+/** Owner of sessions and analytics (docs/contract.md#tenants). Live and test mode of the same account are two tenants. */
 export interface Tenant {
   readonly account: number;
   readonly vertical: Vertical;

@@ -81,7 +81,7 @@ export function formatSummary(summary: SummaryView, position: number): string {
   return parts.join('\n\n');
 }
 
-/** Formats the matured figures: those of sessions so old that most confirmations have arrived. Use them to compare experiments. */
+/** Formats the figures of sessions older than `bounds.maturedDays` days, for which most confirmations have arrived. */
 function formatMatured({
   matured_from: from,
   matured_to: to,
@@ -103,7 +103,7 @@ export function formatDays(days: readonly DayView[], position: number): string {
   return `${formatTable(['DATE', ...metricHeadings, 'MATURED'], rows)}\n\nFigures are ${formatAsOf(position)}. A day counts the sessions created on it, UTC; it is matured when it is older than ${bounds.maturedDays} days.`;
 }
 
-/** Formats sessions in columns of fixed width, because the list is printed one page at a time. */
+/** Formats sessions in columns of fixed width, so that the columns of all pages are aligned although each page is printed separately. */
 export function formatSessions(sessions: readonly RowView[], withHeadings: boolean): string {
   const lines = sessions.map((session) => [
     session.created_at,
@@ -128,7 +128,7 @@ export function formatSessions(sessions: readonly RowView[], withHeadings: boole
 
 const sessionColumnWidths = [24, 68, 7, 5, 6, 14];
 
-/** Formats an average with four decimals, because experiments may differ by less than a cent per session. */
+/** Formats an amount per session with four decimals, because experiments may differ by less than a cent per session. */
 function formatAverage(amount: number): string {
   return amount.toFixed(4);
 }

@@ -170,7 +170,7 @@ function parseReferrerTag(text: string): string {
   throw new InvalidArgumentError('It must be 3 to 64 lower-case letters, digits, underscores or hyphens.');
 }
 
-/** Parses a date and returns its day number. */
+/** Parses a date like 2026-11-21 and returns its day number. */
 function parseDate(text: string): number {
   const day = parseIsoDate(text);
   if (day !== null) return day;
@@ -245,7 +245,7 @@ function rebuildCommand(): Command {
     .action(rebuildAnalytics);
 }
 
-/** Opens the analytics store of a data folder for reading, runs a function, and closes the store. A server may be running. */
+/** Runs a function on the analytics store of a data folder, opened for reading. A server may be running meanwhile. */
 async function withStoredAnalytics(
   dataDir: string,
   run: (analytics: ReadOnlyAnalytics) => void | Promise<void>,
@@ -273,13 +273,13 @@ interface AnalyticsReportOptions {
   readonly tag: string;
   readonly vertical: Vertical;
   readonly mode: Mode;
-  /** First and last day of the report, as day numbers. */
+  /** First and last day of the report, as numbers of days since the Unix epoch. */
   readonly from?: number;
   readonly to?: number;
   readonly json?: true;
 }
 
-/** Prints a report from the analytics store of the data folder. The figures are those of GET /analytics. */
+/** Prints a report from the analytics store of the data folder. The report has the same figures as `GET /analytics`. */
 async function printAnalyticsReport(kind: AnalyticsReportKind, options: AnalyticsReportOptions): Promise<void> {
   const dataDir = readDataDir(readEnv());
   const { account } = listKeys(dataDir).find(({ accountName }) => accountName === options.account) ?? {};
@@ -365,7 +365,7 @@ function listKeys(dataDir: string): readonly IssuedKey[] {
   return withKeyRegistry(KeyRegistry.openExisting(keyFilePath(dataDir)), (registry) => registry.list());
 }
 
-/** Prints the number of referrer tags of each account, vertical and mode. */
+/** Prints how many referrer tags each account has, by vertical and mode. */
 async function printTagCounts(options: { readonly json?: true }): Promise<void> {
   const dataDir = readDataDir(readEnv());
   const keys = listKeys(dataDir);
@@ -393,7 +393,7 @@ async function printTagCounts(options: { readonly json?: true }): Promise<void> 
   });
 }
 
-/** Replaces the analytics store by a new one that is built from the ledger. The service must be stopped. */
+/** Builds a new analytics store from the ledger and replaces the old store. The server must be stopped. */
 async function rebuildAnalytics(options: { readonly json?: true }): Promise<void> {
   const ledgerFolder = resolveLogFolder(undefined);
   const dataDir = dirname(ledgerFolder);

@@ -43,15 +43,15 @@ export function createCommand(): Command {
 type CopyOptions = Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>;
 
 /**
- * Copies the data folder into another folder. A server may be running, so the sequence matters. Keys are copied after the ledger, so
- * that the copy has the account of every session. Secrets are copied after everything that was signed with them. The archive is copied
- * after the ledger, because the retention archives figures before it deletes their records.
+ * Copies the data folder into another folder. The sequence matters, because a server may be running: the archive is copied after the
+ * ledger, because old figures are archived before their records are deleted from the ledger. Keys are copied after the ledger, so that the
+ * copy has the account of every copied session. Secrets are copied after all data that is signed with them.
  */
 async function backUpDataFolder(targetFolder: string, output: { readonly json?: true }): Promise<void> {
   const { config } = loadConfig(readEnv());
   const { dataDir, secretFile } = config;
   const target = resolve(targetFolder);
-  // A secret file outside the data folder is stored there so that copies of the data are useless without it. It is not copied.
+  // A secret file outside the data folder is not copied: a copy of the data must be useless without the secrets.
   const hasSecrets = dirname(secretFile) === dataDir;
   if (target === dataDir || target.startsWith(`${dataDir}/`)) {
     throw new CommandLineError(`${target} is inside the data folder, which would be copied into itself`);
@@ -60,7 +60,7 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   const { ledgerFolder, journalFolder: journal, archiveFolder } = dataFiles(dataDir);
   if (!existsSync(ledgerFolder)) throw new CommandLineError(`there is no ledger in ${dataDir} yet (see SVC_DATA_DIR)`);
   createFolderDurably(target);
-  // The permissions of an existing folder are restricted too, because a server may start in this folder.
+  // The permissions are restricted even if the folder already exists, because a server may later use it as its data folder.
   chmodSync(target, 0o700);
   const copies = dataFiles(target);
   const bytes = [ledgerFolder, archiveFolder, ...journalEpochFolders(journal)].reduce(
@@ -88,7 +88,7 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   else printResult(`copied ${ledger.records} records of the ledger and all other data to ${target}`);
 }
 
-/** Lists the folders of the journal's epochs. Each epoch is a separate log. */
+/** Lists the epoch folders of the journal. Each epoch folder contains a separate log. */
 function journalEpochFolders(journal: string): string[] {
   if (!existsSync(journal)) return [];
   return readdirSync(journal)
@@ -96,7 +96,7 @@ function journalEpochFolders(journal: string): string[] {
     .map((name) => join(journal, name));
 }
 
-/** Copies the journal. Skips an epoch that the server deletes during the copy, because its sessions have expired. */
+/** Copies the journal. Skips an epoch folder that the server deletes during the copy, because all sessions of the epoch have expired. */
 async function copyJournal(journal: string, target: string, options: CopyOptions): Promise<void> {
   if (!existsSync(journal)) return;
   createFolderDurably(target);
@@ -109,7 +109,7 @@ async function copyJournal(journal: string, target: string, options: CopyOptions
   }
 }
 
-/** Returns the size of a log in bytes for the progress bar. Returns 0 for a missing or unreadable log, which the copy reports. */
+/** Returns the size of a log in bytes, for the progress bar. Returns 0 if the log cannot be read; copying it then reports the error. */
 function logBytesOrZero(log: string): number {
   try {
     return logSizeBytes(nodeLogFiles, log);
@@ -118,7 +118,7 @@ function logBytesOrZero(log: string): number {
   }
 }
 
-/** Copies a file, or a folder of files, and makes the copy durable. */
+/** Copies a file or a folder of files, and waits until the copy is on disk. */
 function copyAndSync(from: string, to: string): void {
   cpSync(from, to, { recursive: true });
   const files = statSync(to).isDirectory() ? [...readdirSync(to).map((name) => join(to, name)), to] : [to];

@@ -1,7 +1,7 @@
 import type { CapacityPlan, CheckResult, CheckRow, Resource, ResourceName } from '../../capacity/plan.ts';
 import { formatTable } from '../output.ts';
 
-/** Converts a plan to JSON. Rates are per second, memory is in MiB, CPU time in cores. */
+/** Converts a capacity plan to JSON. Rates are per second, memory sizes are in MiB, CPU times are in cores. */
 export function planToJson(plan: CapacityPlan, check: CheckResult | null) {
   const { request, box, key, load, predicted } = plan;
   return {

@@ -110,17 +110,17 @@ function parsePercent(text: string): number {
   throw new InvalidArgumentError('It must be a percentage from 0 to less than 100.');
 }
 
-/** Script that is in a checkout but not in the package: run by its path, never imported (docs/contributing/decisions/packaging.md). */
+/** Script of a checkout that the package does not contain. Run by its path, never imported (docs/contributing/decisions/packaging.md). */
 const checkScript = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'capacity-check', 'main.ts');
 
-/** Starts a server, sends a load to it, and returns the measurements. */
+/** Starts a server, sends the planned load to the server, and returns the measurements. */
 async function runCapacityCheck(request: CheckRequest): Promise<CheckMeasurements> {
   if (!existsSync(checkScript)) {
     throw new CommandLineError(
       'the check needs the benchmarks, which only a checkout has: run make capacity-check KEYS=n SLO=ms in one',
     );
   }
-  // The child exits when the IPC channel closes, even if this process is killed.
+  // The child process exits when the IPC channel closes, which also happens if this process is killed.
   const child = spawn(process.execPath, [checkScript, JSON.stringify(request)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
@@ -150,7 +150,7 @@ interface CapacityOptions {
 }
 
 const latestResultFile = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'results', 'latest.json');
-/** Benchmark result of the machine that bench/README.md describes. Used if no other result is given. */
+/** Benchmark result of the machine that bench/README.md describes. This result is used if the command line names no other file. */
 const referenceResultFile = fileURLToPath(new URL('../../capacity/reference-result.json', import.meta.url));
 const otherMachineNotice =
   'This machine was not measured: the figures are those of the server above, and other machines differ widely. Run make bench in a checkout to measure this one.';
@@ -201,7 +201,7 @@ function makePlan({ keys, sloP99, headroom, result }: CapacityOptions, mix: Traf
   return measuredFile === undefined ? { ...plan, caveats: [otherMachineNotice, ...plan.caveats] } : plan;
 }
 
-/** Runs a function and adds the name of the file to a `CapacityError` that it throws. */
+/** Runs a function and adds the file name to the message of a `CapacityError`. */
 function withFileName<Value>(file: string | null, run: () => Value): Value {
   try {
     return run();
@@ -213,7 +213,7 @@ function withFileName<Value>(file: string | null, run: () => Value): Value {
 
 function readTextFile(file: string, bytesMax: number): string {
   try {
-    // The file is checked before it is read, because it could be huge, or a pipe that blocks the command.
+    // The file is checked before reading, because it may be huge, or a named pipe that would block the command.
     const stats = statSync(file);
     if (!stats.isFile()) throw new CommandLineError(`${file} must be a file`);
     if (stats.size > bytesMax) throw new CommandLineError(`${file} must be at most ${bytesMax} bytes long`);

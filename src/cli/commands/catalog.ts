@@ -103,13 +103,13 @@ export function createCommand(): Command {
   );
 }
 
-/** Result of reading a catalog file: the text, and the catalog or its errors. */
+/** Text of a catalog file, with the valid catalog or the errors of an invalid catalog. */
 type CatalogReadResult = { readonly text: string; readonly vertical: Vertical } & (
   | { readonly catalog: CatalogFile; readonly errors: null }
   | { readonly catalog: null; readonly errors: CatalogErrors }
 );
 
-/** Reads a catalog file for the vertical that the file names. Throws `CommandLineError` if the file cannot be read. */
+/** Reads and validates a catalog file. Throws `CommandLineError` if the file cannot be read. */
 function readCatalogFile(file: string): CatalogReadResult {
   const read = readCatalogText(file);
   if (!read.ok) throw new CommandLineError(`${file} ${read.problem}`);
@@ -122,13 +122,13 @@ function readCatalogFile(file: string): CatalogReadResult {
     : { text, vertical, catalog: null, errors: validated.errors };
 }
 
-/** Returns the vertical that a catalog names, or the first vertical if the catalog names none that is served, which is an error. */
+/** Returns the vertical with the name in `value.vertical`. For an unknown name, which is an error, returns the first served vertical. */
 function verticalOfCatalog(value: unknown): Vertical {
   const segment = (value as { vertical?: unknown } | null)?.vertical;
   return servedVerticals.find((vertical) => vertical.segment === segment) ?? servedVerticals[0]!;
 }
 
-/** Returns the size of a valid catalog, and its version for each mode. */
+/** Returns the vertical, the numbers of lenders and offers, and the version in each mode of a valid catalog. */
 function summarizeCatalog(catalog: CatalogFile) {
   return {
     vertical: catalog.vertical,
@@ -169,7 +169,7 @@ async function validateCatalogFile(file: string, options: { readonly json?: true
   }
 }
 
-/** Returns the errors in the order of the text, up to `bounds.catalogErrorsReportedMax`, and a sentence about the remaining errors. */
+/** Returns up to `bounds.catalogErrorsReportedMax` errors sorted by position in the text, and a text that counts all other errors. */
 function locateErrors(text: string, errors: CatalogErrors): { located: LocatedError[]; rest: string | null } {
   if (errors.isUnreadable) {
     const located = errors.listed.map((error) =>
@@ -186,14 +186,14 @@ function locateErrors(text: string, errors: CatalogErrors): { located: LocatedEr
     bounds.catalogErrorsReportedMax - errors.listed.length,
   );
   const located = errors.listed.map((error, index) => toLocatedError(error, positions[index]!));
-  // `JSON.parse` uses only the last of several equal members, so a criterion or a price would have no effect.
+  // Of several members with the same name, `JSON.parse` uses only the last, so a criterion or price could be ignored without notice.
   const problem = 'duplicate member of the same object';
   located.push(...duplicates.reported.map(({ path, position }) => toLocatedError({ path, problem }, position)));
   const rest = errors.omittedText(duplicates.count - duplicates.reported.length);
   return { located: located.sort(byPosition), rest };
 }
 
-/** Lists the lenders whose logo is replaced by a monogram. The catalog is still valid. */
+/** Lists the lenders whose logo is replaced by a monogram. Such a catalog is valid. */
 async function findLogoNotes(file: string, text: string, { lenders }: CatalogFile): Promise<LocatedError[]> {
   const { problems, folderFound } = await readLogos(logoFolder(file), lenders);
   if (!folderFound) {
@@ -226,7 +226,7 @@ function byPosition(one: LocatedError, other: LocatedError): number {
   return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
 }
 
-/** Formats an error as compilers do, so that editors and terminals turn the position into a link. */
+/** Formats an error with file, line and column, as compilers do, so that editors and terminals can link to the position. */
 function formatErrorLine(file: string, { path, line, column, problem }: LocatedError): string {
   return `${file}${line === null ? '' : `:${line}:${column}`}: ${path}: ${problem}`;
 }

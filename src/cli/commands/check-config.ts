@@ -54,7 +54,7 @@ function printConfig({ json }: { readonly json?: true }): void {
 
 type SettingValue = string | number | readonly string[] | null;
 
-/** Returns the value of every setting, whether it was set or is the default. */
+/** Returns the values of all settings, including default values. */
 function settingValues(
   config: Config,
   urls: PublicUrls,
@@ -84,7 +84,7 @@ function settingValues(
     SVC_RETENTION_DAYS: config.retentionDays,
     SVC_MAX_SESSIONS: config.sessions.max,
     SVC_SESSION_TTL_SECONDS: config.sessions.ttlMs / 1000,
-    // If NODE_OPTIONS set the heap size, only the resulting limit is known.
+    // If NODE_OPTIONS sets the heap size, only the heap limit of this process is known.
     MARKETPLACE_HEAP_MB: heapMegabytes ?? Math.round(heapBytes / 2 ** 20),
     SVC_LIMIT_REQUESTS_PER_MINUTE: config.limits.requestsPerMinute,
     SVC_LIMIT_ANALYTICS_PER_MINUTE: config.limits.analyticsPerMinute,
@@ -95,7 +95,7 @@ function settingValues(
   };
 }
 
-/** Formats a value as in the environment variable. A missing value is formatted as its meaning. */
+/** Formats a value as in an environment variable. A missing value is replaced by a word in parentheses, such as `(none)`. */
 function formatSetting(name: SettingName, value: SettingValue): string {
   if (name === 'SVC_RETENTION_DAYS') return value === null ? '(for ever)' : String(value);
   if (value === null) return '(none)';
@@ -103,7 +103,7 @@ function formatSetting(name: SettingName, value: SettingValue): string {
   return String(value);
 }
 
-/** Returns risks of the configuration as sentences. Only `check-config` reports them; a server start does not. */
+/** Returns one sentence for each risk of the configuration. Only the command `check-config` reports risks; the server does not. */
 export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Machine, 'cores'>): string[] {
   const { operationsEndpoint, durability, limits, matcher, sessions, logLevel } = config;
   const risks: string[] = [];
@@ -138,7 +138,7 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
   return risks;
 }
 
-/** Returns the settings of public URLs that use http. A URL whose default comes from a setting in the list is not returned. */
+/** Returns the settings of public URLs that use http. Omits a setting whose default value is based on another setting in the list. */
 function unencryptedUrlSettings(urls: PublicUrls): string[] {
   const isUnencrypted = (url: string): boolean => {
     const { protocol, hostname } = new URL(url);

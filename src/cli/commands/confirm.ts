@@ -72,9 +72,9 @@ interface ConfirmFileOptions {
   readonly path: string;
   readonly reader: ConfirmationReader;
   readonly client: Pick<ConfirmationClient, 'send'>;
-  /** Path of the file of rejected rows. An existing file is replaced, or removed if no row is rejected. */
+  /** Path of the file of rejected rows. An existing file with this path is deleted. */
   readonly rejectedPath: string;
-  /** Called after each batch with the number of bytes read since the previous call. */
+  /** Called after each batch with the number of bytes of the file that were read since the previous call. */
   readonly onProgress: (bytes: number) => void;
 }
 
@@ -82,13 +82,13 @@ interface ConfirmFileResult {
   readonly rows: number;
   readonly accepted: number;
   readonly repeated: number;
-  /** Number of rejected rows by reason. `unknown` counts rows whose outcome is unknown: the server may have booked them. */
+  /** Number of rejected rows by reason. The reason `unknown` means that the server may or may not have booked the row. */
   readonly rejectedByReason: ReadonlyMap<string, number>;
 }
 
 /**
- * Sends a file of confirmations to a server in batches, so that memory use does not depend on the size of the file. Sending a file again
- * does not change the result, so an interrupted run can simply be repeated.
+ * Sends a file of confirmations to a server in batches, so that memory use does not depend on the size of the file. An interrupted run can
+ * be repeated, because sending the same row again does not change the result.
  */
 async function sendConfirmationFile(options: ConfirmFileOptions): Promise<ConfirmFileResult> {
   const { path, reader, client, onProgress } = options;
@@ -133,7 +133,7 @@ async function sendConfirmationFile(options: ConfirmFileOptions): Promise<Confir
         continue;
       }
       const { item } = row.parsed;
-      // The sum of the item's text, a separator, and the brackets of the array.
+      // 3 bytes for the comma before the item and the brackets of the array.
       const bytes = Buffer.byteLength(JSON.stringify(item)) + 3;
       if (
         batch.length === bounds.confirmationRowsPerRequestMax ||
@@ -153,7 +153,7 @@ async function sendConfirmationFile(options: ConfirmFileOptions): Promise<Confir
   return { ...counts, rejectedByReason: rejected.countByReason };
 }
 
-/** File of rejected rows. Created when the first row is rejected, with a temporary name until the last row is written. */
+/** File of rejected rows. The first rejected row creates the file under a temporary name; `finish` gives the file its final name. */
 class RejectedRowsFile {
   readonly countByReason = new Map<string, number>();
   readonly #path: string;
@@ -185,12 +185,12 @@ class RejectedRowsFile {
     if (this.#close()) this.#withWriteErrors(() => renameSync(this.#temporaryPath, this.#path));
   }
 
-  /** Deletes an incomplete file, so that nobody mistakes it for a complete one. */
+  /** Deletes the file after an error, because the file is incomplete. */
   discard(): void {
     if (this.#close()) rmSync(this.#temporaryPath, { force: true });
   }
 
-  /** Closes the file. Returns whether a file was open. */
+  /** Closes the file if it is open. Returns whether the file was open. */
   #close(): boolean {
     if (this.#file === null) return false;
     closeSync(this.#file);
@@ -217,7 +217,7 @@ interface ConfirmOptions {
   readonly json?: true;
 }
 
-/** Confirmation file given on the command line. The file extension determines the format. */
+/** Confirmation file that the command line names. The file extension determines the format. */
 interface ConfirmationFile {
   readonly path: string;
   readonly format: ConfirmationFormat;
@@ -276,7 +276,7 @@ async function sendFile(
   }
 }
 
-/** Returns the size of the file in bytes. Throws if it is not a regular file, or if the file of rejected rows would overwrite it. */
+/** Returns the size of the confirmation file in bytes. Throws if the path is not a regular file or is the same file as `rejectedPath`. */
 function fileBytes(path: string, rejectedPath: string): number {
   let file: Stats;
   try {

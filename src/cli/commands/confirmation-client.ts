@@ -4,16 +4,16 @@ import { Compile } from 'typebox/compile';
 import { bounds } from '../../bounds.ts';
 import { CommandLineError } from '../command.ts';
 
-/** Outcome of one row. A `rejected` row has a reason. The outcome is `unknown` if retries did not succeed. */
+/** Outcome of one row. The outcome `unknown` means that all retries failed. Only rejected rows have a reason. */
 export interface RowOutcome {
   readonly outcome: 'accepted' | 'repeated' | 'rejected' | 'unknown';
   readonly reason?: string;
 }
 
 interface ConfirmationClientOptions {
-  /** Delay before the first retry; each later delay is twice as long. */
+  /** Delay before the first retry. Each further retry doubles the delay. */
   readonly retryMs?: number;
-  /** Cancels the request and its retries. */
+  /** Signal that cancels requests in progress and further retries. */
   readonly signal?: AbortSignal;
 }
 
@@ -31,16 +31,16 @@ const responseValidator = Compile(
   }),
 );
 
-/** Error message of fetch for a port that the Fetch standard blocks. */
+/** Message of the error that `fetch` throws for a port that the Fetch standard blocks. */
 const blockedPortMessage = 'bad port';
 
-/** Error code of fetch after status 421: fetch resends the request automatically, but the body has already been consumed. */
+/** Code of the error that `fetch` throws after status 421, because `fetch` resends the request although its body is already consumed. */
 const resentBodyCode = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH';
 
 /**
- * Sends batches of rows to a running server. Retries rows with an unknown outcome, and batches without a response, with exponential
- * backoff. A retry is safe, because the server reports an already booked row as `repeated`. If no server responds to the first batch,
- * that batch is not retried.
+ * Sends batches of rows to a running server. Retries rows with the outcome `unknown`, and batches without a response, with exponential
+ * backoff. Retries are safe, because the server reports a row that it has already booked as `repeated`. The first batch is not retried if
+ * no server responds.
  */
 export class ConfirmationClient {
   readonly #url: string;
@@ -62,8 +62,8 @@ export class ConfirmationClient {
   }
 
   /**
-   * Sends the items and returns their outcomes in the same order. Throws `CommandLineError` if the server cannot be reached or refuses
-   * the requests. Throws the signal's reason once the signal is aborted.
+   * Sends the items and returns their outcomes in the same order. Throws `CommandLineError` if the server cannot be reached or rejects the
+   * whole request. Throws the reason of the abort signal when the signal is aborted.
    */
   async send(items: readonly object[]): Promise<readonly RowOutcome[]> {
     const outcomes: RowOutcome[] = items.map(() => ({ outcome: 'unknown' }));
@@ -81,7 +81,7 @@ export class ConfirmationClient {
     }
   }
 
-  /** Sends one request. Returns null if a retry may succeed. */
+  /** Sends one request. Returns the outcomes, or null if the caller should retry. */
   async #post(items: readonly object[]): Promise<readonly RowOutcome[] | null> {
     let response: Response;
     let text: string;
@@ -137,7 +137,7 @@ function parseJsonOrNull(text: string): unknown {
   }
 }
 
-/** Returns the code or the message of the system error that fetch wraps. */
+/** Returns the code or message of the system error that caused an error of `fetch`. */
 function networkErrorReason(error: unknown): string {
   const { cause, message } = error as Error & { readonly cause?: NodeJS.ErrnoException };
   return cause?.code ?? cause?.message ?? message;

@@ -5,18 +5,18 @@ import { confirmationMembers } from '../../confirmations/confirmation.ts';
 import { findDuplicateMembers } from '../../confirmations/parse-confirmation.ts';
 import { CommandLineError } from '../command.ts';
 
-/** One row of a file of confirmations, before it is sent. */
+/** Row that was read from a confirmation file and is not sent yet. */
 export interface ConfirmationRow {
-  /** The item to send, or the reason why the row is rejected before sending. */
+  /** Item to send, or the reason why the row is rejected without sending. */
   readonly parsed: { readonly ok: true; readonly item: object } | { readonly ok: false; readonly reason: string };
-  /** Formats the row for the file of rejected rows. That file has the format of the input file plus a reason. */
+  /** Formats the row and a reason for the file of rejected rows, which has the same format as the confirmation file. */
   formatRejected(reason: string): string;
 }
 
-/** Reader of one confirmation file. Throws `CommandLineError` if the rest of the file cannot be read reliably. */
+/** Reader of one confirmation file. Throws `CommandLineError` if an error makes the rest of the file unreliable. */
 export interface ConfirmationReader {
   readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow>;
-  /** First line of the file of rejected rows, including the line break. Known after the first row has been read. */
+  /** First line of the file of rejected rows, including the line break. Available after the first row has been read. */
   readonly rejectedHeader: string;
 }
 
@@ -27,8 +27,8 @@ export function createConfirmationReader(format: ConfirmationFormat): Confirmati
 }
 
 /**
- * Reader of CSV as in RFC 4180. The header contains the member names, in any order and among other columns. An empty cell is an absent
- * member. Input that RFC 4180 does not allow is an error, because a guess about a stray quote could book money for the wrong row.
+ * Reader of CSV files as in RFC 4180. The header line must contain the member names; other columns and any order are allowed. An empty cell
+ * is an absent member. Any violation of RFC 4180 is an error: with a wrong guess about a stray quote, the wrong row could be booked.
  */
 class CsvConfirmationReader implements ConfirmationReader {
   #header: readonly string[] | null = null;
@@ -54,13 +54,13 @@ const csvErrorMessages: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: rowTooLongMessage(),
 };
 
-/** Yields the cells of each record. Error messages never quote the file. */
+/** Yields the cells of each record of a CSV text. Error messages do not quote the text. */
 async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly string[]> {
   const parser = parse({
     record_delimiter: [Buffer.from('\r\n'), Buffer.from('\n')],
     relax_column_count: true,
     skip_empty_lines: true,
-    // This limit is in bytes; `on_record` checks the number of characters.
+    // `max_record_size` is a limit in bytes; `on_record` checks the limit in characters.
     max_record_size: 3 * bounds.confirmationFileRowCharactersMax,
     cast(cell, { quoting, lines }) {
       if (!quoting && cell.includes('\r'))
@@ -75,7 +75,7 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
       return cells;
     },
   });
-  // `pipeline` requires a callback. The loop below throws the errors of `parser`.
+  // `pipeline` requires a callback, but the loop over `parser` already throws all errors.
   pipeline(Readable.from(text), parser, () => {});
   try {
     yield* parser;
@@ -89,7 +89,7 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
 function parseCsvRow(header: readonly string[], cells: readonly string[]): ConfirmationRow {
   const formatRejected = (reason: string): string => {
     const line = header.map((_, column) => cells[column] ?? '');
-    // The column `reason` already exists if a file of rejected rows is sent again.
+    // A file of rejected rows that is sent again already has the column `reason`.
     const reasonColumn = header.indexOf('reason');
     line[reasonColumn < 0 ? header.length : reasonColumn] = reason;
     return formatCsvLine([...line, ...cells.slice(header.length)].map(escapeFormula));
@@ -103,7 +103,7 @@ function parseCsvRow(header: readonly string[], cells: readonly string[]): Confi
   return { parsed: { ok: true, item }, formatRejected };
 }
 
-/** Parses a plain decimal number. Returns any other text unchanged, so that the service rejects the row. */
+/** Converts a cell with a decimal number to a number. Returns any other text unchanged; the server then rejects the row. */
 function parseAmount(cell: string): number | string {
   return /^\d{1,9}(\.\d{1,6})?$/.test(cell) ? Number(cell) : cell;
 }
@@ -121,19 +121,19 @@ function validateHeader(header: readonly string[]): readonly string[] {
   return header;
 }
 
-/** Formats one record as a CSV line that ends as in RFC 4180. */
+/** Formats a record as a CSV line with the line end of RFC 4180. */
 function formatCsvLine(cells: readonly string[]): string {
   return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
 }
 
-/** Start of a cell that a spreadsheet may run as a formula, including the full-width characters of East Asian keyboards. */
+/** Start of a cell that a spreadsheet may execute as a formula, including the full-width characters of East Asian keyboards. */
 const formulaStart = String.raw`(?:\s*[=+\-@＝＋－＠]|[\t\r\n])`;
 const formulaPattern = new RegExp(`^${formulaStart}`);
 const escapedFormulaPattern = new RegExp(`^' (?=${formulaStart})`);
 
 /**
- * Inserts an apostrophe and a space before the text of a cell that a spreadsheet would run as a formula. Because of the space, the result
- * cannot equal an id that starts with an apostrophe.
+ * Inserts an apostrophe and a space before a text that a spreadsheet would execute as a formula. The space distinguishes the escaped text
+ * from an id that starts with an apostrophe.
  */
 function escapeFormula(cell: string): string {
   return formulaPattern.test(cell) ? `' ${cell}` : cell;
@@ -143,7 +143,7 @@ function unescapeFormula(cell: string): string {
   return cell.replace(escapedFormulaPattern, '');
 }
 
-/** Reader of a file with one JSON object per line. Skips empty lines. */
+/** Reader of NDJSON files: one JSON object per line. Skips empty lines. */
 class NdjsonConfirmationReader implements ConfirmationReader {
   readonly rejectedHeader = '';
 
@@ -176,7 +176,7 @@ function rowTooLongMessage(): string {
 }
 
 function parseNdjsonRow(text: string): ConfirmationRow {
-  /** Returns a rejected row for a line that cannot be written back as an object with a reason. */
+  /** Rejects the row. The rejected row contains the line as a string, because the line is not a JSON object with unique member names. */
   const rejectedText = (reason: string): ConfirmationRow => ({
     parsed: { ok: false, reason },
     formatRejected: () => formatJsonLine({ row: text.trim(), reason }),

@@ -1,26 +1,26 @@
 import { visit } from 'jsonc-parser';
 import { bounds } from '../../bounds.ts';
 
-/** Position in a text. Lines and columns start at 1; columns are in UTF-16 units. */
+/** Position in a text. Line and column numbers start at 1; columns are counted in UTF-16 code units. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
-/** Member names and array indices, outermost first. */
+/** Path of a value: member names and array indexes, outermost first. */
 type JsonPath = readonly (string | number)[];
 
-/** A requested value, or an object or array that contains a requested value. */
+/** Node of the tree of requested paths: a requested value, or an object or array on the path to a requested value. */
 interface PathNode {
   readonly children: Map<string | number, PathNode>;
-  /** Position of the value; null until the value is found. */
+  /** Position of the value in the text; null until the parser reaches the value. */
   position: TextPosition | null;
 }
 
-/** An object or array whose end the parser has not reached. */
+/** Object or array whose start the parser has passed and whose end it has not reached. */
 interface OpenContainer {
   readonly node: PathNode | undefined;
-  /** Names of the members found so far; null for an array. */
+  /** Names of the object's members that the parser has passed; null for an array. */
   readonly memberNames: Set<string> | null;
   /** Name or index of the value that is being parsed. */
   key: string | number;
@@ -28,16 +28,16 @@ interface OpenContainer {
 
 interface DuplicateMembers {
   readonly reported: readonly { readonly path: JsonPath; readonly position: TextPosition }[];
-  /** Number of all duplicate members, including those that are not reported. */
+  /** Total number of duplicate members, reported or not. */
   readonly count: number;
 }
 
 /**
  * Locates values in a JSON text.
  *
- * @param text valid JSON that is not nested too deep for a recursive parser
- * @returns for each path, the position of the member name (in an array, of the value), or null if there is no such value; and the
- * duplicate members of all objects, of which only the first `duplicatesReportedMax` are listed
+ * @param text valid JSON whose nesting is not too deep for a recursive parser
+ * @returns for each path, the position of the member name (or of the value in an array), or null if the path does not exist; and the
+ * duplicate members of all objects, of which the first `duplicatesReportedMax` are listed
  */
 export function locateJsonPaths(
   text: string,
@@ -50,7 +50,7 @@ export function locateJsonPaths(
   const reported: { path: JsonPath; position: TextPosition }[] = [];
   let count = 0;
 
-  /** Returns the node of the value that starts here, if the value or a part of it was requested. */
+  /** Returns the node of the value that starts at this position, or undefined if no requested path contains the value. */
   const enterValue = (line: number, column: number): PathNode | undefined => {
     const container = open.at(-1);
     const node = container === undefined ? root : container.node?.children.get(container.key);
@@ -73,10 +73,10 @@ export function locateJsonPaths(
       if (names.has(name)) {
         count++;
         if (reported.length < duplicatesReportedMax) reported.push({ path: open.map(({ key }) => key), position });
-        // `JSON.parse` uses the last value of a duplicate member.
+        // For a duplicate member, `JSON.parse` uses the last value, so positions in the earlier value are discarded.
         if (node !== undefined) clearPositions(node);
       }
-      // Names beyond the limit need not be stored: a valid catalog has no object with more members.
+      // The number of stored names is limited, because objects with more members are invalid in a catalog.
       if (names.size < bounds.catalogObjectMembersMax) names.add(name);
       if (node !== undefined) node.position = position;
     },
@@ -108,9 +108,9 @@ function clearPositions(node: PathNode): void {
   for (const child of node.children.values()) clearPositions(child);
 }
 
-/** Returns the position of the syntax error in a text, given the error message of `JSON.parse`. */
+/** Returns the position of the syntax error in a text, for an error message of `JSON.parse`. */
 export function jsonErrorPosition(text: string, message: string): TextPosition {
-  // The offset is read only at the end of the message, because the rest of the message may quote the text.
+  // Only an offset at the end of the message is used, because the message may also quote the text.
   const offset = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
   return positionOf(text, offset === undefined ? firstErrorOffset(text) : Number(offset));
 }
@@ -120,7 +120,7 @@ function positionOf(text: string, offset: number): TextPosition {
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
 
-/** Returns the offset of the first syntax error that jsonc-parser finds, or of the end of the text. */
+/** Returns the offset of the first syntax error that jsonc-parser finds, or the length of the text if it finds none. */
 function firstErrorOffset(text: string): number {
   const stopVisit = new Error('stop');
   let first = text.length;
@@ -131,7 +131,7 @@ function firstErrorOffset(text: string): number {
   try {
     visit(text, { onError }, { disallowComments: true });
   } catch (error) {
-    // The recursive parser overflows the stack if the text is deeply nested.
+    // The recursive parser throws a RangeError (stack overflow) if the text is deeply nested.
     if (error !== stopVisit && !(error instanceof RangeError)) throw error;
   }
   return first;

@@ -20,7 +20,7 @@ import {
 } from '../command.ts';
 import { formatTable, formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 
-/** Descriptions of the members that `toIssuedKeyJson` returns. */
+/** Descriptions of the members of the object that `toIssuedKeyJson` returns. */
 const keyJsonMembers = {
   id: 'id of the key: `key_` and twelve hexadecimal digits',
   account: 'name of the account',
@@ -132,7 +132,7 @@ export function createCommand(): Command {
   );
 }
 
-/** Runs a command on an open key registry, and closes the registry. */
+/** Runs a function on an open key registry, then closes the registry. */
 export function withKeyRegistry<Result>(registry: KeyRegistry, run: (registry: KeyRegistry) => Result): Result {
   try {
     return run(registry);
@@ -145,7 +145,7 @@ interface CreateKeyOptions {
   readonly account: string;
   readonly vertical: KnownVertical;
   readonly mode: Mode;
-  /** Time from which the key is rejected, in milliseconds since the Unix epoch. */
+  /** Expiry of the key, in milliseconds since the Unix epoch. The key is rejected from this time on. */
   readonly expires?: number;
   readonly requestsPerMinute?: number;
   readonly analyticsPerMinute?: number;
@@ -235,7 +235,7 @@ function revokeKey(id: string, { json }: { readonly json?: true }): void {
     revocation: registry.revoke(id, nowMs),
     issued: registry.find(id),
   }));
-  // The message does not repeat the argument, which may be a key that was pasted by mistake.
+  // The message does not quote the argument, because users may paste the key itself by mistake.
   if (issued === undefined) throw new CommandLineError('no key has this id; marketplace keys list shows them');
   const revokedBefore = revocation === 'already_revoked';
   if (json) printJson({ ...toIssuedKeyJson(issued, nowMs), revoked_before: revokedBefore });

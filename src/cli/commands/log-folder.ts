@@ -8,14 +8,14 @@ import { recordTimeMs } from '../../ledger/ledger-record.ts';
 import { CommandLineError } from '../command.ts';
 import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
 
-/** Returns the absolute path of the log: the folder given on the command line, or the ledger of the data folder. */
+/** Returns the absolute path of a log: the named folder, or the ledger in the data folder if no folder is named. */
 export function resolveLogFolder(named: string | undefined): string {
   const folder = named === undefined ? join(readDataDir(readEnv()), 'ledger') : resolve(named);
   if (existsSync(folder)) return folder;
   throw new CommandLineError(`there is no log at ${folder}${named === undefined ? ' yet (see SVC_DATA_DIR)' : ''}`);
 }
 
-/** Verifies a log from the first record to the last and shows a progress bar. */
+/** Verifies all records of a log, and displays a progress bar. */
 export async function checkLogWithProgress(
   folder: string,
   output: { readonly json?: true },
@@ -32,7 +32,7 @@ export async function checkLogWithProgress(
   }
 }
 
-/** Times of the first and the last record that have a time, in Unix milliseconds. */
+/** Times of the first and the last record of a sequence, in Unix milliseconds. Records without a time are ignored. */
 export class RecordTimeSpan {
   firstMs: number | null = null;
   lastMs: number | null = null;

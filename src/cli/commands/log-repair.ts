@@ -83,7 +83,7 @@ function parseLogLocation(text: string): LogLocation {
 
 const dryRunNotice = 'Nothing has been changed. Add --yes to make the changes.';
 
-/** Creates an empty journal if a ledger has none, so that the service can start. Without `yes`, only prints what it would do. */
+/** Creates an empty journal for a ledger without a journal, so that the service can start. Without --yes, prints what would be done. */
 function createMissingJournal(ledger: string | undefined, { yes, json }: RepairOptions): void {
   const dataDir = dirname(resolveLogFolder(ledger));
   const { journalFolder: journal } = dataFiles(dataDir);
@@ -109,7 +109,7 @@ async function repairLogAtCut(named: string | undefined, cut: LogLocation, optio
   try {
     const namedFolder = resolveLogFolder(named);
     const folder = realpathSync(namedFolder);
-    // A running service has a lock on the data folder, which contains the log or a link to the log.
+    // A running service locks its data folder. The data folder contains the log or a link to the log, so both parent folders are locked.
     for (const parent of new Set([dirname(namedFolder), dirname(folder)].map((path) => realpathSync(path)))) {
       locks.push(lockFolder(parent));
     }
@@ -192,7 +192,7 @@ function describeMovedFiles({ end, removedBytes, laterSegments }: RepairPlan): s
   return moved.join(', ');
 }
 
-/** Returns the path of a segment. The argument may be the path that `log verify` prints, a file name, or a path through a link. */
+/** Returns the path of a segment in `folder`. `file` may be a file name, a path that `log verify` printed, or a path through a link. */
 function resolveSegmentFile(folder: string, namedFolder: string, file: string): string {
   if (basename(file) === file || dirname(resolve(file)) === namedFolder) return join(folder, basename(file));
   return resolve(file);

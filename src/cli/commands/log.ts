@@ -146,10 +146,10 @@ function formatLogCheck(check: LogVerification, { firstMs, lastMs }: RecordTimeS
   return formatNameValues(rows, 10);
 }
 
-/** Description of a record: its members as JSON values, or the reason why the record cannot be decoded. */
+/** The members of a record as JSON values, or the reason why the record cannot be decoded. */
 type RecordDescription = Readonly<Record<string, unknown>>;
 
-/** Names of the record kinds, and of the record members after kind, time and sub_id. */
+/** Name of each record kind, and the names of the record members that follow the kind, the time and the sub_id. */
 const recordLayouts: {
   readonly [Kind in keyof typeof ledgerRecordKind]: readonly [name: string, members: readonly string[]];
 } = {
@@ -164,14 +164,14 @@ const recordLayouts: {
   widgetEventsReported: ['widget_reported', ['load', 'event_ids', 'types', 'offer_ids']],
 };
 
-/** Names of members that a record may omit. */
+/** Names of optional members at the end of a record. */
 const optionalMembers = new Set(['within_daily_cap', 'load', 'again']);
 
 const layoutsByKind = new Map<unknown, (typeof recordLayouts)[keyof typeof recordLayouts]>(
   Object.entries(ledgerRecordKind).map(([kind, number]) => [number, recordLayouts[kind as keyof typeof recordLayouts]]),
 );
 
-/** Formatters of members that are encoded as numbers or packed bytes. A formatter returns an unexpected value unchanged. */
+/** Formatters of members that records encode as numbers or packed bytes. Unexpected values are converted to JSON without formatting. */
 const memberFormatters: Readonly<Record<string, (value: unknown) => unknown>> = {
   device: (value) => nameOrValue(deviceClasses, value),
   types: (value) =>
@@ -184,8 +184,8 @@ const memberFormatters: Readonly<Record<string, (value: unknown) => unknown>> = 
 };
 
 /**
- * Describes a decoded ledger record by member names. The file is not trusted: unexpected values are returned unchanged, and the members of
- * a record of unknown kind are returned as an array.
+ * Describes a decoded ledger record by member names. The log file is not trusted, so unexpected values are only
+ * converted to JSON, and the members of a record of unknown kind are listed in an array.
  */
 export function describeRecord(record: readonly unknown[]): RecordDescription {
   const [number, time, sub, ...values] = record;
@@ -206,7 +206,7 @@ export function describeRecord(record: readonly unknown[]): RecordDescription {
   return description;
 }
 
-/** Formats a record as one line of JSON or text. Escapes control characters. */
+/** Formats a record as one line of JSON or of text. Control characters are escaped. */
 export function formatRecordLine(position: number, description: RecordDescription, asJson: boolean): string {
   if (asJson) return escapedJson({ position, ...description });
   const { kind, at, sub_id: subId, ...members } = description;
@@ -219,7 +219,7 @@ function nameOrValue(names: readonly string[], value: unknown): unknown {
   return (typeof value === 'number' ? names[value] : undefined) ?? toJsonValue(value);
 }
 
-/** Converts a value for JSON. Bytes become hexadecimal digits. */
+/** Converts a value to a JSON value. Bytes are converted to hexadecimal digits. */
 function toJsonValue(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
   return Array.isArray(value) ? value.map(toJsonValue) : (value ?? null);

@@ -10,8 +10,8 @@ import { CommandLineError, commandGroup, defineCommand, parseAccountName } from 
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
 /**
- * Ends the command with a usage error if an argument is not an origin. The message contains the number of the argument but not its text,
- * which may be a key that was pasted by mistake.
+ * Ends the command with a usage error if an argument is not an origin. The message contains the position of the argument but not its text,
+ * because users may paste an API key by mistake.
  */
 function assertOrigins(origins: readonly string[], command: Command): void {
   for (const [index, origin] of origins.entries()) {
@@ -20,7 +20,7 @@ function assertOrigins(origins: readonly string[], command: Command): void {
   }
 }
 
-/** Texts of the two commands that change the list of an account. */
+/** Texts of the commands that add origins to an account and remove them. */
 const changeDefinitions = {
   allow: {
     summary: 'allow web pages to embed the widgets of an account',
@@ -102,7 +102,7 @@ export function createCommand(): Command {
   );
 }
 
-/** Runs a command on the allowed origins of the data folder. The data folder must contain a key file. */
+/** Runs a function on the allowed origins in the data folder, which must contain a key file. */
 function withEmbedOrigins<Result>(run: (registry: EmbedOriginRegistry) => Result): Result {
   const registry = EmbedOriginRegistry.openExisting(keyFilePath(readDataDir(readEnv())));
   try {
@@ -119,7 +119,7 @@ interface ChangeOriginsOptions {
   readonly json?: true;
 }
 
-/** Changes the allowed origins of an account and prints the outcome for each origin, as text or as JSON. */
+/** Adds or removes allowed origins of an account, and prints the outcome for each origin as text or JSON. */
 function changeOrigins(
   change: keyof typeof changeDefinitions,
   origins: readonly string[],

@@ -38,8 +38,8 @@ export function createCommand(): Command {
 }
 
 /**
- * Polls files every `intervalMs`. After a change, calls `onChange` once no file has changed for `debounceMs`, because a certificate and its
- * key are not written at the same moment. Returns a function that stops polling.
+ * Polls files every `intervalMs`. After a change, waits until no file has changed for `debounceMs` and calls `onChange`. The wait is
+ * necessary because a certificate and its key are written one after the other. Returns a function that stops polling.
  */
 function watchFiles(
   files: readonly string[],
@@ -59,14 +59,14 @@ function watchFiles(
 }
 
 /**
- * Exits with code 1 after an uncaught exception, because the process is in an unknown state. First logs a line and calls `close` with a
- * short timeout. Acknowledged events are already on disk; `close` writes buffered events, such as views.
+ * Exits with code 1 after an uncaught exception, because the state of the process may be inconsistent. Before the exit, logs the exception
+ * and calls `close` with a short timeout. `close` writes buffered events such as views; acknowledged events are already on disk.
  */
 function exitOnUncaughtException(logger: Logger, close: () => Promise<void>): void {
   let exiting = false;
   const exit = (): never => process.exit(1);
   process.on('uncaughtException', (error: unknown, origin) => {
-    // A second exception can be a failure of the log call below, if the reader has closed the pipe.
+    // The logger itself can throw a second exception if the reader of the log has closed the pipe.
     if (exiting) exit();
     exiting = true;
     setTimeout(exit, bounds.crashCloseTimeoutMs);
@@ -76,8 +76,8 @@ function exitOnUncaughtException(logger: Logger, close: () => Promise<void>): vo
 }
 
 /**
- * Runs the service until a signal stops it. SIGINT and SIGTERM drain requests and exit with code 0; a second such signal exits at once
- * with code 1. SIGHUP reloads the catalog and the certificate (docs/operating.md).
+ * Runs the service until a signal stops the process. After SIGINT or SIGTERM, finishes the requests in progress and exits with code 0;
+ * a second SIGINT or SIGTERM exits immediately with code 1. SIGHUP reloads the catalogs and the certificate (docs/operating.md).
  */
 async function runServer(): Promise<void> {
   const { config, warnings } = loadConfig(readEnv());
@@ -90,7 +90,7 @@ async function runServer(): Promise<void> {
     await flush();
   });
   signals.onSecondStop((signal) => {
-    // The exit code is set now, because the drain may finish before the log is flushed.
+    // The exit code is set before the log is flushed, because a drain that ends meanwhile could end the process.
     process.exitCode = 1;
     logger.warn(
       { signal, requestsInFlight: running?.requestsInFlight() ?? 0 },
@@ -106,7 +106,7 @@ async function runServer(): Promise<void> {
     return;
   }
   running = service;
-  // At most one reload runs and one waits. The waiting reload covers all further requests to reload.
+  // One reload runs, and at most one more is queued. The queued reload also covers all later requests to reload.
   const reloads = new SerialQueue(1);
   const requestCatalogReload = (): void => void reloads.run(() => reloadCatalogs(service, logger, signals.stopSignal));
   const stopWatching = watchReloadableFiles(config, service, logger, requestCatalogReload);
@@ -115,7 +115,7 @@ async function runServer(): Promise<void> {
     reloadCertificate(service, logger);
     requestCatalogReload();
   });
-  // The certificate was read at the beginning of the start, so it may have been renewed since.
+  // The certificate files may have changed since the beginning of the start, when the server read them.
   if (!hasReloaded) reloadCertificate(service, logger);
   try {
     printStartMessages(config, service);
@@ -148,17 +148,17 @@ async function runServer(): Promise<void> {
   for (const stop of stopWatching) stop();
   await service.close();
   logger.info('service stopped');
-  // Log lines that the reader has not read would prevent the exit of the process.
+  // If the reader of the log is too slow, the unwritten log lines would keep the process alive.
   if (!(await flush())) process.exit();
 }
 
-/** Starts the service. Returns null if a signal cancelled the start. */
+/** Starts the service. Returns null if `startAbortSignal` cancelled the start. */
 export async function startServer(
   config: Config,
   logger: Logger,
   startAbortSignal: AbortSignal,
 ): Promise<Service | null> {
-  // A signal that arrived while modules were loaded is handled in the next turn of the event loop. The start must not write after it.
+  // The handlers of signals that arrived while modules were loaded run in the next turn. If one aborts the start, nothing may be written.
   await nextTurn();
   if (startAbortSignal.aborted) return null;
   const progress = createRecoveryProgress(process.stderr, logger);
@@ -200,7 +200,7 @@ export async function startServer(
   }
 }
 
-/** Polls the catalog and the certificate for changes. Returns the functions that stop polling. */
+/** Polls the catalog file and the certificate files for changes. Returns functions that stop polling. */
 function watchReloadableFiles(
   { catalog, tls }: Config,
   service: Service,
@@ -247,15 +247,15 @@ async function reloadCatalogs(service: Service, logger: Logger, stopSignal: Abor
     if (change.ok) {
       if (change.changed) logger.info({ version: change.version }, 'catalog reloaded');
     } else if (!stopSignal.aborted) {
-      // After a stop signal, an error only means that the reload was cancelled.
+      // When the server is stopping, a failed reload is not an error: the stop cancelled the reload.
       logger.error({ errors: change.errors }, 'catalog reload failed; keeping the current catalog');
     }
   }
 }
 
 /**
- * Creates a live and a test key at the first start. On a terminal, prints the keys with an example. Otherwise the output may be stored,
- * for example in the log of a container, so the keys are written to a file that only its owner can read.
+ * Creates a live and a test key when the server starts for the first time. On a terminal, prints the keys with an example. Other output may
+ * be stored, such as the log of a container, so the keys are then written to a file that only its owner can read.
  */
 function createFirstKeys(service: Service, dataDir: string): void {
   const create = (mode: Mode): string =>

@@ -9,7 +9,7 @@ import { diskFullMessage, isDiskFull } from '../../files/durable-files.ts';
 import { InvalidCertificateError } from '../../tls/certificate.ts';
 import { CommandLineError } from '../command.ts';
 
-/** Members of Node.js and SQLite errors that identify the cause. */
+/** Members of Node.js and SQLite errors that describe the cause. */
 interface SystemErrorDetails {
   readonly code?: string;
   readonly syscall?: string;
@@ -19,7 +19,7 @@ interface SystemErrorDetails {
   readonly port?: number;
 }
 
-/** Converts an error of the start to an error that names the setting to fix. Returns any other error unchanged. */
+/** Converts an error during the server start to an error that names the setting to fix. Returns any other error unchanged. */
 export function toStartError(error: unknown, config: Config): unknown {
   if (error instanceof InvalidCertificateError) {
     return ConfigError.invalidValue(error.part === 'key' ? 'SVC_TLS_KEY' : 'SVC_TLS_CERT', error.file, error.expected);
@@ -34,12 +34,12 @@ export function toStartError(error: unknown, config: Config): unknown {
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
     return listenError(error as SystemErrorDetails, config);
   if (path !== undefined) return pathError(path, code, error, config);
-  // The SQLite error does not name the file. All SQLite files are in the data folder.
+  // SQLite errors do not contain the file path, but all SQLite files are in the data folder.
   if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(code)) return dataFolderError(config, code);
   return error;
 }
 
-/** Describes how to fix a damaged log. A journal can be moved away; live sessions then lose their fields. A ledger must be repaired. */
+/** Returns an error that describes how to fix a damaged log. A journal can be moved away: live sessions then lose their fields. */
 function damagedLogError(error: LogDamagedError, { dataDir }: Config): CommandLineError {
   const journal = dataFiles(dataDir).journalFolder + sep;
   if (!error.file.startsWith(journal)) {
@@ -71,7 +71,7 @@ function listenError(error: SystemErrorDetails, { publicEndpoint, operationsEndp
   return ConfigError.invalidValue(setting, String(host), `an address of this machine (${code})`);
 }
 
-/** Names the setting whose file or folder has this path, contains this path, or is inside this path. */
+/** Converts an error at a path to an error that names the setting of the path. Returns the error unchanged if no setting matches. */
 function pathError(path: string, code: string, error: Error, config: Config): unknown {
   const { secretFile, dataDir } = config;
   if (path === secretFile || path === `${secretFile}.new` || path === dirname(secretFile)) {

@@ -13,18 +13,18 @@ export interface NumberSummary {
 
 export interface BandStatistics {
   readonly band: string;
-  /** Number of offers that serve the credit band. */
+  /** Number of offers that borrowers of the credit band can get. */
   readonly offers: number;
   readonly note_rate_percent: NumberSummary | null;
-  /** APRs, in percent, of every offer and term within the APR cap of the catalog. */
+  /** Summary of the APRs, in percent, of all offers and terms that are within the catalog's APR cap. */
   readonly apr_percent: NumberSummary | null;
   readonly origination_fee_percent: NumberSummary | null;
   readonly approval_likelihood: NumberSummary | null;
-  /** Expected revenue, in USD, of a click by a borrower of the credit band. */
+  /** Summary of the expected revenue of a click, in USD. */
   readonly click_usd: NumberSummary | null;
 }
 
-/** Number of offers that a borrower passes, for each value of a field and for a missing value. */
+/** Number of offers that are open to a borrower, for each value of a field and for a missing value. */
 export interface FieldCoverage {
   readonly field: string;
   readonly offers: Readonly<Record<string, number>>;
@@ -36,14 +36,14 @@ export interface CatalogStatistics {
   readonly offers: number;
   readonly term_months: readonly number[];
   readonly bands: readonly BandStatistics[];
-  /** Coverage of every field that has enumerable values and that criteria may use. Counts for a state apply the rules of the state. */
+  /** Coverage by field, for fields with enumerable values that criteria may use. The counts for states also apply the state rules. */
   readonly coverage: readonly FieldCoverage[];
   readonly payouts: Readonly<
     Record<Vertical['revenueModel'], { readonly offers: number; readonly usd: NumberSummary | null }>
   >;
-  /** For each optional member of the catalog format, the number of offers that use it. */
+  /** Number of offers that use each optional member of the catalog format. */
   readonly using: Readonly<Record<string, number>>;
-  /** Ids of the offers that the rules of every state exclude. */
+  /** Ids of offers that no state allows. */
   readonly never_shown: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
       .filter((field) => isCoverageField(field, vertical))
       .map((field) => {
         const position = fieldIndex(vertical, field.name);
-        // A missing filter means that no offer has a criterion on the field.
+        // A field without a filter is a field on which no offer has a criterion.
         const filter = tables.choiceFilters.find((candidate) => candidate.field === position);
         const open = (code: number, shown: (at: number) => boolean) =>
           count((_offer, at) => shown(at) && (filter === undefined || hasOffer(filter.allowed.get(code)!, at)));
@@ -144,7 +144,7 @@ function computeBandStatistics(
   };
 }
 
-/** Whether the rules of a state allow at least one term and amount of the offer in any band. */
+/** Whether the rules of a state allow at least one term and amount of the offer for at least one credit band. */
 function stateRulesAllowOffer(tables: LoanTables, offer: number, state: number): boolean {
   const rule = tables.stateRuleSet[offer]! * tables.stateCount + state;
   const amountMin = Math.max(tables.amountMin[offer]!, tables.stateAmountMin[rule]!);

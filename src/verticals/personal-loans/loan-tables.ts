@@ -13,34 +13,34 @@ import type { PocketField, Vertical } from '../vertical.ts';
 import type { LoanBand, LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
 import { debtToIncomeScale } from './price-offer.ts';
 
-/** Tables of a loan catalog: the columns that only loans have. A *slot* is a row (an offer in a credit band) at one term. */
+/** Tables that only loan catalogs have. A *row* is one offer in one credit band; a *slot* is one row at one term of the catalog. */
 export interface LoanTables extends MatchTables, StateRules {
-  /** All terms of the catalog, in months, ascending. A set of terms is a number with one bit per term, in this order. */
+  /** All terms of the catalog in months, ascending. A set of terms is stored as a number with one bit per term of this list. */
   readonly termMonths: readonly number[];
-  /** Terms by preference if the requested term is not available: nearest to 36 months first, then the shorter term. */
+  /** Indexes of the terms in the order in which they replace an unavailable requested term: nearest to 36 months first, then shortest. */
   readonly termPreference: readonly number[];
   readonly roles: LoanRoleIndexes;
 
   /** Minimum amount of each offer, in USD. */
   readonly amountMin: Float64Array;
-  /** For each offer: maximum share of income for existing debt and the new payment, in millionths; infinite for no limit. */
+  /** Maximum share of income for existing debts and the new payment, by offer, in millionths; infinite if the offer has no limit. */
   readonly debtToIncomeMax: Float64Array;
   readonly stars: Float64Array;
 
-  /** Largest amount of each row, in USD; 0 if the offer does not serve the credit band. */
+  /** Largest amount by row (offer and credit band), in USD; 0 if the offer does not serve the credit band. */
   readonly amountMax: Float64Array;
   readonly approvalLikelihood: Float64Array;
 
-  /** Lower end of the APR range of each slot, and upper end in `aprMax`, in hundredths of a percent, as shown to the borrower. */
+  /** Lower and upper end (`aprMax`) of the displayed APR range, by slot (offer, credit band and term), in hundredths of a percent. */
   readonly aprMin: Uint16Array;
   readonly aprMax: Uint16Array;
-  /** Upper end of the APR range of each slot in percent, unrounded; infinite if the offer does not have the term. */
+  /** Unrounded upper end of the APR range in percent, by slot; infinite if the offer does not have the term. */
   readonly aprMaxPercent: Float64Array;
-  /** Monthly payment of each slot per dollar of principal, at the midpoint of the note rates. */
+  /** Monthly payment per dollar of principal at the midpoint of the note rates, by slot. */
   readonly paymentFactor: Float64Array;
 }
 
-/** Positions of fields in the vector of a borrower; the position is -1 if the vertical has no such field. */
+/** Positions of fields in the field vector of a borrower, or -1 if the vertical has no such field. */
 type LoanRoleIndexes = MatchTables['roles'] &
   Readonly<Record<'amount' | 'creditBand' | 'annualIncome' | 'term' | 'monthlyDebt', number>>;
 
@@ -119,14 +119,14 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
   return tables;
 }
 
-/** Returns the expected revenue of a click (docs/contract.md#click-revenue): payout x P(confirmed | click), or the payout of a click. */
+/** Returns the expected revenue of a click: the payout, times the confirmation rate if it is per lead (docs/contract.md#click-revenue). */
 function expectedRevenueMicros(offer: LoanOffer, bandName: string, vertical: Vertical): number {
   const payoutMicros = usdToMicros(offer.payout_usd);
   if (offerPayoutModel(offer, vertical) === 'cost_per_click') return payoutMicros;
   return Math.round(payoutMicros * offer.bands[bandName]!.confirm_rate!);
 }
 
-/** Returns a memoized `aprPercent`. Many offers share rates, fees and terms, so each combination is solved only once. */
+/** Returns a memoized `computeAprPercent`. Many offers have equal rates, fees and terms, and computing an APR is slow. */
 function memoizeApr(): typeof aprPercent {
   const aprs = new Map<string, number>();
   return (noteRatePercent, feePercent, months) => {
@@ -140,14 +140,14 @@ function memoizeApr(): typeof aprPercent {
   };
 }
 
-/** Returns the payout model of an offer; the default is that of its vertical (docs/contract.md#click-revenue). */
+/** Returns the payout model of an offer. The default is the revenue model of the vertical (docs/contract.md#click-revenue). */
 export function offerPayoutModel(offer: LoanOffer, vertical: Vertical): Vertical['revenueModel'] {
   return offer.payout_model ?? vertical.revenueModel;
 }
 
 /**
- * Returns the share of a credit band's scores that an offer accepts: 1 if the offer has no minimum score, 0 if the whole band is below
- * the minimum. All scores of a band count as equally likely.
+ * Returns which share of a credit band's scores an offer accepts: 1 if the offer has no minimum score, 0 if all scores of the band are
+ * below the minimum. Assumes that all scores of a band are equally likely.
  */
 export function servedScoreShare(
   { min_credit_score: minScore }: LoanOffer,
@@ -160,14 +160,14 @@ export function servedScoreShare(
   return Math.max(0, max - Math.max(min, minScore) + 1) / (max - min + 1);
 }
 
-/** Returns the note rates and the origination fee of a band at one term, in percent. Prices of the term override those of the band. */
+/** Returns the note rates and the origination fee of a credit band at one term, in percent. Prices of the term take precedence. */
 export function termPrice(band: LoanBand, months: number): { min: number; max: number; feePercent: number } {
   const own = band.terms?.[months];
   const { min, max } = own?.note_rate_percent ?? band.note_rate_percent;
   return { min, max, feePercent: own?.origination_fee_percent ?? band.origination_fee_percent };
 }
 
-/** Creates the rules that loans have on choice fields, besides the criteria of each offer. */
+/** Creates the rules that apply to choice fields in addition to the criteria: bands that offers serve, and joint applications. */
 function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): FieldRule<LoanOffer>[] {
   const { creditBand, coBorrower } = vertical.roles;
   const bandRule: FieldRule<LoanOffer> = {
@@ -183,23 +183,23 @@ function servesBand(offer: LoanOffer, band: string, field: PocketField, vertical
   return servedScoreShare(offer, vertical, field.values.indexOf(band)) > 0;
 }
 
-/** Whether an offer accepts a borrower with this co-borrower value; absent means none (docs/contract.md#eligibility). */
+/** Whether an offer accepts the value of the co-borrower field. No value means no co-borrower (docs/contract.md#eligibility). */
 function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): boolean {
   if (joint_applications === 'required') return value === true;
   return joint_applications !== 'not_accepted' || value !== true;
 }
 
 /**
- * Rules by state. Many offers share the same rules, so each offer refers to a numbered set of rules. Set 0 has the rules of the
- * catalog. Each other set combines the rules of the catalog, of a lender and of an offer.
+ * State rules of all offers. Many offers have the same rules, so each offer has the number of a rule set. Rule set 0 contains the rules of
+ * the catalog. Every other rule set combines the rules of the catalog, of a lender and of an offer.
  */
 export interface StateRules {
   readonly stateCount: number;
-  /** APR cap by rule set and state, in percent. */
+  /** APR cap by number of the rule set, then by state, in percent. */
   readonly stateAprCap: Float64Array;
-  /** Minimum amount by rule set and state, in USD. */
+  /** Minimum amount by number of the rule set, then by state, in USD. */
   readonly stateAmountMin: Float64Array;
-  /** Number of the rule set of each offer. */
+  /** Number of the rule set, by offer. */
   readonly stateRuleSet: Uint16Array;
 }
 
@@ -224,7 +224,7 @@ function compileStateRules(
   const perState = sets.flatMap((rules) => states.map((state) => rules.map((byState) => byState[state] ?? {})));
   return {
     stateCount: states.length,
-    // If several rules apply to a state, the strictest one takes effect.
+    // If several rules apply to a state, the strictest rule takes effect.
     stateAprCap: Float64Array.from(perState, (rules) =>
       Math.min(everywhere, ...rules.map(({ max_apr_percent }) => max_apr_percent ?? everywhere)),
     ),

@@ -6,53 +6,54 @@ import type { LoanTables } from './loan-tables.ts';
 import { type Applicant, emptyApplicant, emptyOfferPrice, priceOffer } from './price-offer.ts';
 import { aprKey, revenueKey, type ScoreOffer } from './sort-keys.ts';
 
-/** Index of the offers for one credit band. */
+/** Sets and sort orders of the offers for one credit band. */
 export interface BandIndex {
-  /** Offers that serve the band, in ascending order of their numbers. */
+  /** Offers that serve the credit band, in ascending order of their numbers. */
   readonly offers: Uint16Array;
   readonly amounts: RangeIndex;
-  /** Largest amount of each offer in the band, in USD, by offer number; 0 if the offer does not serve the band. */
+  /** Largest amount by offer number, in USD, for borrowers of the credit band; 0 if the offer does not serve the band. */
   readonly amountMax: Float64Array;
-  /** Terms of each offer, as bits, whose APR is within the highest cap of any state. No borrower can get another term. */
+  /** Bit set of terms by offer number: terms whose APR is within the highest APR cap of any state. Other terms are never available. */
   readonly terms: Int32Array;
-  /** Index of the term in `terms` of each offer that is quoted if the borrower requests no term; -1 if `terms` is empty. */
+  /** Index of the term that is quoted if the borrower requests no term, by offer number; -1 if the offer has no term in `terms`. */
   readonly defaultTerm: Int8Array;
-  /** Lowest payment factor of each offer among its `terms`. */
+  /** Lowest payment factor of each offer, over the terms in `terms`. */
   readonly minPaymentFactor: Float64Array;
-  /** The list `offers` sorted in the order `svc_revenue`. */
+  /** The offers in `offers`, sorted as in `svc_revenue`. */
   readonly byRevenue: Uint16Array;
 }
 
 /**
- * Index of the offers for one credit band and one requested term. The *default slot* of an offer is the slot that is quoted unless
- * the APR cap of a state or the borrower's debts exclude its term.
+ * Sort orders of the offers for one credit band and one requested term. The *default slot* of an offer is its slot (offer, credit band and
+ * term) for the quoted term, unless a state's APR cap or the borrower's debts exclude that term.
  */
 export interface TermIndex {
   /** Default slot of each offer, by offer number. */
   readonly defaultSlot: Int32Array;
   readonly defaultPaymentFactor: Float64Array;
-  /** Offers of the band, sorted in the order `lowest_apr` of their default slots. */
+  /** Offers of the credit band, sorted as in `lowest_apr` by the prices of their default slots. */
   readonly byApr: Uint16Array;
-  /** Offers without a debt-to-income limit, sorted in the order `highest_amount` of their default slots. */
+  /** Offers without a debt-to-income limit, sorted as in `highest_amount` by the prices of their default slots. */
   readonly byAmount: Uint16Array;
-  /** Offers of the band, sorted by the best score that any borrower can get for the default slot; `bestScores` has these scores. */
+  /** Offers of the credit band, sorted by the highest score that any borrower can get for the default slot; see `bestScores`. */
   readonly byScore: Uint16Array;
+  /** Highest possible score of each offer in `byScore`, in the same order. */
   readonly bestScores: Int32Array;
 }
 
-/** Index of the offers for one credit band and state. Ignores the borrower's debts. */
+/** Sets of the offers for one credit band and state. Debt-to-income limits are not applied. */
 export interface StateIndex {
-  /** Offers that the criteria on state and credit band admit and that have at least one available term. */
+  /** Offers whose criteria allow this state and credit band and that have at least one available term. */
   readonly offered: OfferSet;
-  /** For each requested term (its index plus 1, or 0 if none): the offers whose quoted slot is not their default slot. */
+  /** Offers that are not quoted at their default slot, by requested term: index of the term plus 1, or 0 for no requested term. */
   readonly nonDefaultTerm: readonly (OfferSet | undefined)[];
-  /** Offers whose minimum amount is higher in this state than elsewhere, and the lowest and highest of these minimums. */
+  /** Offers with a higher minimum amount in this state than elsewhere, and the lowest and highest of these minimum amounts, in USD. */
   readonly raisedMinimum: OfferSet;
   readonly lowestRaisedMinimum: number;
   readonly highestRaisedMinimum: number;
 }
 
-/** Number of index parts in memory by kind, and their total size in bytes. */
+/** Number of built parts of an index by kind, and the total size of the index in bytes. */
 interface MatchIndexUsage {
   readonly bands: number;
   readonly terms: number;
@@ -61,26 +62,27 @@ interface MatchIndexUsage {
 }
 
 /**
- * Index of the offers of a catalog: sets and sort orders that depend on few properties of a borrower. Each part of the index is built
- * at its first use. All parts together take about as much memory as the tables of the catalog. If a new part would exceed `bytesMax`,
- * all other parts are dropped and built again when needed. A ranking in progress may still use a dropped part.
+ * Index of the offers of a catalog: sets and sort orders that depend on only a few values of a borrower. Each part of the index is built
+ * when it is first used. All parts together need about as much memory as the tables of the catalog. If the index with a new part would
+ * exceed `bytesMax`, all other parts are deleted; they are built again when they are used. A deleted part stays valid for a ranking in
+ * progress.
  */
 export class MatchIndex {
   /** Offers with a debt-to-income limit. */
   readonly debtLimited: OfferSet;
-  /** Range indexes of the integer fields, in the order of `rangeFilters`. */
+  /** Range indexes of criteria on integer fields, in the order of `rangeFilters`. */
   readonly ranges: readonly RangeIndex[];
-  /** Range indexes of the borrower's age in completed years, in the order of `ageFilters`. */
+  /** Range indexes of criteria on the borrower's age in completed years, in the order of `ageFilters`. */
   readonly ageRanges: readonly RangeIndex[];
   readonly #tables: LoanTables;
   readonly #score: ScoreOffer;
   readonly #bands: BandIndex[];
-  /** Term indexes by credit band, then by requested term: index of the term plus 1, or 0 if no term is requested. */
+  /** Term indexes by credit band, then by requested term: index of the term plus 1, or 0 for no requested term. */
   readonly #terms: TermIndex[][];
   /** State indexes by credit band, then by state. */
   readonly #states: StateIndex[][];
   readonly #bytesMax: number;
-  /** Size of the index parts that are never dropped, in bytes. */
+  /** Size in bytes of the parts that are never deleted. */
   readonly #fixedBytes: number;
   #bytes = 0;
 
@@ -120,8 +122,8 @@ export class MatchIndex {
   }
 
   /**
-   * Builds the index parts that take longest and that borrowers of every state need: the bands, and the sort orders of each band
-   * without a requested term. Each of the other parts takes a few milliseconds at its first use.
+   * Builds the parts that take longest and that are needed in every state: for each credit band, the `BandIndex` and the `TermIndex`
+   * without a requested term. Each of the other parts takes a few milliseconds when it is first used.
    */
   buildCommonIndexes(): void {
     for (let band = 0; band < this.#tables.bandCount; band++) this.indexForTerm(band, -1);
@@ -136,7 +138,7 @@ export class MatchIndex {
     return index;
   }
 
-  /** @param term index of the requested term in the terms of the catalog, or -1 if no term is requested */
+  /** @param term index of the requested term in `LoanTables.termMonths`, or -1 if no term is requested */
   indexForTerm(band: number, term: number): TermIndex {
     const ofBand = this.#terms[band]!;
     let index = ofBand[term + 1];
@@ -147,7 +149,7 @@ export class MatchIndex {
     return index;
   }
 
-  /** @param applicant any applicant of that state; only the credit band and the state are used */
+  /** @param applicant any applicant who lives in the state; only the credit band and the state are used */
   indexForState(state: number, applicant: Applicant): StateIndex {
     const ofBand = this.#states[applicant.creditBand]!;
     let index = ofBand[state];
@@ -221,14 +223,14 @@ export class MatchIndex {
     return index;
   }
 
-  /** Computes, for each offer, the score of the default slot for the smallest request: no applicant can get a higher score. */
+  /** Computes the highest score that any applicant can get for the default slot of each offer, by offer number. */
   #bestScores(band: number, term: number, defaultSlot: Int32Array): Float64Array {
     const tables = this.#tables;
     const score = this.#score;
     const applicant = emptyApplicant();
     applicant.creditBand = band;
     applicant.termIndex = term;
-    // A requested term that no offer has never scores higher than no requested term, so one sort order serves both cases.
+    // A requested term that no offer has never gets a higher score than no requested term, so both cases share the sort order.
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
     const price = emptyOfferPrice();
     const best = new Float64Array(tables.offerCount);
@@ -246,7 +248,7 @@ export class MatchIndex {
   #buildState(state: number, requester: Applicant): StateIndex {
     const tables = this.#tables;
     const { offers, terms, defaultTerm, amountMax } = this.indexForBand(requester.creditBand);
-    // This applicant has no debts, so debts exclude no term. The largest amount passes every other rule on amounts.
+    // Without debts and with the largest amount, an offer is priceable exactly if the state and credit band allow the offer.
     const applicant = Object.assign(emptyApplicant(), requester);
     applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
@@ -268,7 +270,7 @@ export class MatchIndex {
         highestRaisedMinimum = Math.max(highestRaisedMinimum, price.amountMin);
       }
       if (price.openTerms === terms[offer]!) continue;
-      // True if the state excludes the default term. An offer without the requested term is quoted its default term.
+      // Whether the state excludes the default term, which is quoted if the offer does not have the requested term.
       const defaultClosed = (price.openTerms & (1 << defaultTerm[offer]!)) === 0;
       for (let place = 0; place < nonDefaultTerm.length; place++) {
         const bit = place === 0 ? 0 : 1 << (place - 1);
@@ -283,7 +285,7 @@ export class MatchIndex {
     return { offered, raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum, nonDefaultTerm };
   }
 
-  /** Counts the size of a new index part. Drops all other parts first if the limit would be exceeded. */
+  /** Adds the size of a new part to the size of the index. If the sum would exceed `bytesMax`, deletes all other parts first. */
   #reserveBytes(bytes: number): void {
     if (this.#bytes + bytes > this.#bytesMax) {
       this.#bands.length = 0;
@@ -304,9 +306,9 @@ function allowedOffers(tables: LoanTables, field: number, value: number): OfferS
   return tables.choiceFilters.find((filter) => filter.field === field)?.allowed.get(value) ?? null;
 }
 
-/** Sorts offers by an integer key between -2^37 and 2^37, ascending. The sort is stable. */
+/** Sorts offers by an integer key between -2^37 and 2^37, ascending. Offers with equal keys keep their order. */
 function sortByKey(offers: ArrayLike<number>, keyOf: (offer: number) => number): Uint16Array {
-  // Sorting numbers is many times faster than sorting objects, and a double stores key and position exactly.
+  // Each number contains key and position, which a double stores exactly. Sorting numbers is many times faster than sorting objects.
   const packed = new Float64Array(offers.length);
   for (let place = 0; place < offers.length; place++) packed[place] = keyOf(offers[place]!) * 2 ** 15 + place;
   packed.sort();

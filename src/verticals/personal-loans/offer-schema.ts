@@ -13,7 +13,7 @@ import { choiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
 import { offerPayoutModel, servedScoreShare } from './loan-tables.ts';
 
-/** Members of catalog files that exist only for loans (docs/catalog.md). */
+/** Schema of the members that only the catalog files of loans have (docs/catalog.md). */
 
 const percent = (maximum: number) => Type.Number({ minimum: 0, maximum });
 const probability = Type.Number({ minimum: 0, maximum: 1 });
@@ -76,7 +76,7 @@ export type LoanLender = Static<typeof lender>;
 export type LoanOffer = Static<typeof offer>;
 export type LoanBand = Static<typeof band>;
 
-/** Reports limits and prices of a loan that contradict each other or are not valid in the vertical. */
+/** Reports limits and prices of a loan offer that contradict each other or that the vertical does not allow. */
 export function validateLoanOffer(
   offer: LoanOffer,
   path: CatalogPath,
@@ -104,7 +104,7 @@ export function validateLoanOffer(
   }
 }
 
-/** Reports too many different terms in a catalog. A set of terms is stored as the bits of one number, which limits their count. */
+/** Reports a catalog with too many different terms. A set of terms is stored in the bits of one number, so their count is limited. */
 export function validateTerms(offers: readonly LoanOffer[], errors: CatalogErrors): void {
   const terms = new Set(offers.flatMap(({ term_months }) => term_months));
   if (terms.size > bounds.catalogTermsMax) {

@@ -6,13 +6,13 @@ import type { FieldVector } from '../field-vector.ts';
 import type { LoanTables as MatchTables } from './loan-tables.ts';
 import { emptyApplicant, emptyOfferPrice, monthlyPaymentCents, priceOffer, readApplicant } from './price-offer.ts';
 
-/** One offer of a marketplace response (docs/contract.md#offers). */
+/** Offer in a marketplace response (docs/contract.md#offers). */
 export interface OfferView {
   readonly svc_offer_id: string;
   readonly lender_name: string;
   readonly logo_url: string;
   readonly apr_range: { readonly min: number; readonly max: number };
-  /** Term, in months, that `monthly_payment_estimate` is computed for. */
+  /** Term, in months, for which `monthly_payment_estimate` is computed. */
   readonly payment_term_months: number;
   readonly monthly_payment_estimate: number;
   readonly loan_amount_range: { readonly min: number; readonly max: number };
@@ -24,20 +24,20 @@ export interface OfferView {
   readonly position: number;
 }
 
-/** Members of an offer that depend only on the offer, the credit band and the quoted term. */
+/** Members of `OfferView` that depend only on the offer, the credit band and the quoted term. */
 type OfferHead = Pick<OfferView, 'svc_offer_id' | 'lender_name' | 'logo_url' | 'apr_range' | 'payment_term_months'>;
 
-/** Part of a compiled catalog that responses, clicks and ledger records need. Contains plain values and no URLs of this service. */
+/** Values of an offer that responses, clicks and ledger records need. The values are plain data and contain no URLs of this service. */
 export interface CompiledOffer {
   readonly id: string;
   readonly lenderName: string;
   /** File name of the lender's logo. */
   readonly logo: string;
-  /** The landing URL, split at the placeholder of the click_id. */
+  /** Parts of the landing URL before and after the placeholder `{click_id}`. */
   readonly landingUrlParts: readonly string[];
   /** Maximum number of counted clicks per UTC day (docs/contract.md#daily-caps); null if the offer has no cap. */
   readonly dailyCap: number | null;
-  /** Members that are the same for every borrower. */
+  /** Members of `OfferView` that are the same for every borrower. */
   readonly details: Pick<OfferView, 'svc_star_rating' | 'features' | 'prequalification'>;
 }
 
@@ -53,18 +53,18 @@ export function compileOffer(lender: CatalogLender, offer: CatalogOffer): Compil
   };
 }
 
-/** An offer that a response shows, with the prices of one borrower. */
+/** Offer of a response, with the prices for one borrower. */
 export interface PricedOffer {
   /** Index of the offer in the catalog. */
   readonly index: number;
-  /** Index of the offer's credit band and quoted term in the tables of the catalog. */
+  /** Position in the catalog's price tables of the offer at the borrower's credit band and quoted term. */
   readonly slot: number;
-  /** Monthly payment in cents. */
+  /** Estimated monthly payment in cents. */
   readonly paymentCents: number;
-  /** Amounts that the borrower can get, in USD. */
+  /** Smallest and largest amount that the borrower can get, in USD. */
   readonly amountMin: number;
   readonly amountMax: number;
-  /** Terms available to the borrower, as bits in the order of the catalog's terms. */
+  /** Bit set of the terms that the borrower can get, in the order of `LoanTables.termMonths`. */
   readonly openTerms: number;
 }
 
@@ -72,10 +72,10 @@ const applicant = emptyApplicant();
 const price = emptyOfferPrice();
 
 /**
- * Prices offers for a borrower.
+ * Prices the offers of a response for a borrower.
  *
- * @param indexes in the catalog of the offers to price, from a ranking of this catalog version for this borrower
- * @throws if the borrower cannot get an offer, which is a bug
+ * @param indexes catalog indexes of the offers, from a ranking of this catalog version for this borrower
+ * @throws if the borrower cannot get one of the offers, which is a bug
  */
 export function priceRankedOffers(
   { tables, offers }: CompiledCatalog,
@@ -96,7 +96,7 @@ export function priceRankedOffers(
   return priced;
 }
 
-/** Priced offers of one response, and the parameters of their click URLs. */
+/** Priced offers of one response, with the session and the click token for their click URLs. */
 export interface OfferList {
   readonly catalog: CompiledCatalog;
   readonly offers: readonly PricedOffer[];
@@ -105,9 +105,9 @@ export interface OfferList {
 }
 
 /**
- * Builds the offers of a response as objects.
+ * Creates the offers of a response as objects.
  *
- * @param clickUrlPrefix click URLs up to the sub_id, e.g. `https://go.example/c?sub=`
+ * @param clickUrlPrefix part of every click URL that ends before the sub_id, such as `https://go.example/c?sub=`
  */
 export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, clickUrlPrefix: string): OfferView[] {
   const { offerRenderer } = catalog;
@@ -126,16 +126,16 @@ export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, 
   });
 }
 
-/** Formats the parameters of a click URL between the sub_id and the click token. */
+/** Formats the part of a click URL between the sub_id and the click token. */
 function clickUrlParameters(offerId: string): string {
   return `&offer=${offerId}&v=`;
 }
 
 /**
- * Renders the offers of a response as a JSON array: the text that `JSON.stringify` returns for {@link toOfferViews}, built from
- * prepared fragments.
+ * Renders the offers of a response as a JSON array, from prebuilt fragments. The text equals the result of `JSON.stringify` for
+ * {@link toOfferViews}.
  *
- * @param clickUrlPrefixJson click URLs up to the sub_id, escaped as in a JSON string
+ * @param clickUrlPrefixJson part of every click URL that ends before the sub_id, escaped as in a JSON string
  */
 export function renderOffersJson(
   { catalog, offers, subId, clickToken }: OfferList,
@@ -165,27 +165,28 @@ export function renderOffersJson(
   return text;
 }
 
-/** JSON text of the cents after the whole dollars: empty, `.1`, `.01` and so on. Faster than formatting a double. */
+/** JSON texts of 0 to 99 cents after the whole dollars: empty, `.01`, `.02` and so on. A table is faster than formatting a double. */
 const centSuffixes = Array.from({ length: 100 }, (_, cents) => (cents === 0 ? '' : String(cents / 100).slice(1)));
 
-/** JSON text that ends an offer, starting at its position. The text differs for the last offer of the list. */
+/** JSON texts that end an offer, starting at the value of `position`. The last offer of a list has a different end. */
 const positionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}},`);
 const lastPositionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}}]`);
 
 interface OfferTail {
-  /** JSON text from the end of the amounts to the opening quote of the click URL. */
+  /** JSON text from the end of `loan_amount_range` to the opening quote of `click_url`. */
   readonly detailsJson: string;
-  /** Parameters of the click URL between the sub_id and the click token. */
+  /** Part of the click URL between the sub_id and the click token. */
   readonly urlParameters: string;
 }
 
 /**
- * Parts of a response that depend on the catalog but not on the borrower: values, and their JSON text. Each text is built at its first
- * use, because a large catalog has a million slots and most are never shown. The fragments are long and few: the cost of a response
- * depends on the number of concatenated strings, not on their length. All fragments are flat strings.
+ * Renders the parts of a response that depend on the catalog but not on the borrower, as values and as JSON fragments. Each fragment is
+ * built when it is first used, because a large catalog has a million combinations of offer, credit band and term, most of which are never
+ * displayed. Rendering time depends on the number of concatenated strings, not on their length, so the fragments are few and long. All
+ * fragments are flat strings, not ropes of V8.
  */
 export class OfferRenderer {
-  /** The catalog's disclosure as a JSON string. */
+  /** Advertiser disclosure of the catalog as a JSON string. */
   readonly disclosureJson: string;
   readonly #offers: readonly CompiledOffer[];
   readonly #tables: MatchTables;
@@ -196,7 +197,7 @@ export class OfferRenderer {
   readonly #termsByOpenTerms = new Map<number, string>();
 
   /**
-   * @param cdnUrl base URL of logos, without a slash at its end
+   * @param cdnUrl base URL of logos, without a trailing slash
    * @param logoHashes hashes of the logos by lender name; a logo without a hash gets a URL without a version
    */
   constructor(
@@ -221,7 +222,7 @@ export class OfferRenderer {
       lender_name: lenderName,
       logo_url: `${this.#cdnUrl}/${logo}${hash === undefined ? '' : `?v=${hash}`}`,
       apr_range: { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 },
-      // The slots of a row are in the order of the terms.
+      // `slot` is the row times the number of terms, plus the index of the term.
       payment_term_months: this.#tables.termMonths[slot % this.#tables.termMonths.length]!,
     };
   }
@@ -230,7 +231,7 @@ export class OfferRenderer {
     return this.#tables.termMonths.filter((_months, term) => (openTerms & (1 << term)) !== 0);
   }
 
-  /** JSON text from the opening brace of an offer to its monthly payment. */
+  /** Returns the JSON text from the opening brace of an offer to the value of `monthly_payment_estimate`. */
   headJson(index: number, slot: number): string {
     let text = this.#headsBySlot[slot];
     if (text === undefined) {
@@ -253,7 +254,7 @@ export class OfferRenderer {
     return tail;
   }
 
-  /** JSON text from the end of the click URL to the position of the offer. */
+  /** Returns the JSON text from the end of the click URL to the value of `position`. */
   termsJson(openTerms: number): string {
     let text = this.#termsByOpenTerms.get(openTerms);
     if (text === undefined) {

@@ -3,29 +3,29 @@ import type { AddMismatch } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 
-/** Scale of `debtToIncomeMax` in the tables: share of income in millionths, that is, four decimals of a percent. */
+/** Scale of `LoanTables.debtToIncomeMax`: a share of 1 is stored as 1,000,000, which allows four decimals of a percent. */
 export const debtToIncomeScale = 1_000_000;
 
-/** Payment units per US dollar. With this value, a share of a monthly income is an integer number of units. */
+/** Payment units per US dollar. In these units, any allowed share of a monthly income is an integer. */
 export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
 
 /**
- * Returns the largest monthly payment that a debt-to-income limit allows, in `paymentUnitsPerUsd`; negative if the debts alone exceed
- * the limit. `share` is in `debtToIncomeScale`, `annualIncome` and `monthlyDebt` are in whole USD.
+ * Returns the largest monthly payment that a debt-to-income limit allows, in payment units (`paymentUnitsPerUsd`). The result is negative
+ * if the existing debts alone exceed the limit. `share` is in `debtToIncomeScale`; `annualIncome` and `monthlyDebt` are in whole USD.
  *
- * All three parameters are integers, so the limit is exact: 57 % of 60,000 USD a year is 2,850 USD a month. The compared payment is
- * unrounded and has rounding errors in the last bits of a double. Therefore the result is raised by a few units in the last place
- * (as in `roundHalfUp`), so that a payment equal to the limit is allowed.
+ * All three parameters are integers, so the limit is computed exactly: 57 % of 60,000 USD a year is 2,850 USD a month. The payment that
+ * is compared with the limit is not rounded and has a floating-point error in its last bits. Therefore the limit is increased by a few
+ * units in the last place (as in `roundHalfUp`), so that a payment equal to the limit is allowed.
  */
 export function maxMonthlyPayment(share: number, annualIncome: number, monthlyDebt: number): number {
   return (share * annualIncome - paymentUnitsPerUsd * monthlyDebt) * (1 + 4 * Number.EPSILON);
 }
 
-/** Properties of a borrower that prices and rankings depend on (docs/contract.md#fairness). */
+/** Values of a borrower that determine prices and rankings (docs/contract.md#fairness). */
 export interface Applicant {
   /** Requested amount in USD. */
   amount: number;
-  /** Index of the credit band. */
+  /** Index of the credit band among the values of its field. */
   creditBand: number;
   /** Index of the requested term among the catalog's terms; -1 if no term was requested or the catalog does not have the term. */
   termIndex: number;
@@ -35,18 +35,18 @@ export interface Applicant {
   annualIncome: number;
   /** Monthly payments on existing debt in whole USD; negative if unknown. */
   monthlyDebt: number;
-  /** Index of the state. */
+  /** Index of the state of residence among the values of its field. */
   state: number;
 }
 
-/** Terms and amounts of one offer for one applicant. */
+/** Available terms and amounts of one offer for one applicant, and the quoted term. */
 export interface OfferPrice {
-  /** Terms available to the applicant for the requested amount, as bits in the order of the catalog's terms. */
+  /** Bit set of the terms that the applicant can get for the requested amount, in the order of `LoanTables.termMonths`. */
   openTerms: number;
-  /** Index of the quoted term, and the slot of that term in the tables. */
+  /** Index of the quoted term in `LoanTables.termMonths`, and the slot of the quoted term in the tables. */
   termIndex: number;
   slot: number;
-  /** Smallest and largest amount that the applicant can get at any available term, in USD. */
+  /** Smallest and largest amount, in USD, that the applicant can get at any available term. */
   amountMin: number;
   amountMax: number;
 }
@@ -67,7 +67,7 @@ export function emptyOfferPrice(): OfferPrice {
   return { openTerms: 0, termIndex: 0, slot: 0, amountMin: 0, amountMax: 0 };
 }
 
-/** Reads a borrower into `applicant`. Returns false if the amount, the credit band or the state is absent: nothing can be priced. */
+/** Copies values of a borrower into `applicant`. Returns false if the amount, the credit band or the state is missing. */
 export function readApplicant(tables: LoanTables, borrower: Readonly<FieldVector>, applicant: Applicant): boolean {
   const { roles } = tables;
   const amount = borrower[roles.amount]!;
@@ -87,9 +87,9 @@ export function readApplicant(tables: LoanTables, borrower: Readonly<FieldVector
 /**
  * Prices an offer and writes the result into `price`. Returns false if the applicant cannot get the offer.
  *
- * A term is available if its highest APR is within the cap of the state. If the offer has a debt-to-income limit, the payment on the
- * requested amount plus the payments on existing debts must also be within that limit. An applicant with unknown income or debt
- * cannot get an offer with such a limit (docs/contract.md#eligibility).
+ * A term is available if its highest APR is at most the APR cap of the state. An offer with a debt-to-income limit also requires that the
+ * payment on the requested amount plus the payments on existing debts is within the limit. An applicant with unknown income or debt
+ * cannot get such an offer (docs/contract.md#eligibility).
  */
 export function priceOffer(tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice): boolean {
   const { amount } = applicant;
@@ -122,7 +122,7 @@ export function priceOffer(tables: LoanTables, offer: number, applicant: Applica
   if (openTerms === 0) return false;
 
   if (paymentMax !== Number.POSITIVE_INFINITY) {
-    // Rounding of the division must not reduce the maximum below the requested amount, which is within the limit.
+    // The requested amount is within the limit, so rounding errors must not reduce `amountMax` below the requested amount.
     amountMax = Math.min(amountMax, Math.max(amount, Math.floor(paymentMax / (paymentUnitsPerUsd * minFactor))));
   }
   price.openTerms = openTerms;
@@ -133,19 +133,19 @@ export function priceOffer(tables: LoanTables, offer: number, applicant: Applica
   return true;
 }
 
-/** Returns the monthly payment in whole cents on `amount` USD at the midpoint note rate over the quoted term. */
+/** Returns the estimated monthly payment, in whole cents, for `amount` USD. Uses the midpoint of the note rates at the quoted term. */
 export function monthlyPaymentCents(tables: LoanTables, price: OfferPrice, amount: number): number {
   return roundHalfUp(amount * tables.paymentFactor[price.slot]! * 100, 0);
 }
 
-/** Returns the requested term if it is available, otherwise the available term nearest to 36 months. */
+/** Returns the index of the requested term if that term is available, otherwise of the available term nearest to 36 months. */
 function quotedTerm(tables: LoanTables, openTerms: number, requested: number): number {
   if (requested >= 0 && (openTerms & (1 << requested)) !== 0) return requested;
   for (const term of tables.termPreference) if ((openTerms & (1 << term)) !== 0) return term;
   return requested;
 }
 
-/** Returns a function that reports every reason why `priceOffer` finds no price of an offer for the borrower. */
+/** Returns a function that reports every reason why `priceOffer` returns false for an offer and this borrower. */
 export function findPriceMismatches(
   tables: LoanTables,
   borrower: Readonly<FieldVector>,
@@ -159,7 +159,7 @@ export function findPriceMismatches(
   };
 }
 
-/** Checks each rule of `priceOffer` separately. An offer that does not serve the credit band has no prices to check. */
+/** Checks each rule of `priceOffer` separately. Skips the rules on prices if the offer does not serve the credit band. */
 function checkPrice(tables: LoanTables, offer: number, applicant: Applicant, add: AddMismatch): void {
   const { roles } = tables;
   const { amount } = applicant;

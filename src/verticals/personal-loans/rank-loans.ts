@@ -33,33 +33,34 @@ export type RankLoans = (
   unavailable?: Int32Array | null,
 ) => RankedOffers;
 
-/** Function that ranks offers. Its method `indexFor` returns the index of a catalog. */
+/** Function that ranks the offers of loan catalogs. Its method `indexFor` returns the `MatchIndex` of a catalog. */
 type Ranker = RankLoans & { readonly indexFor: (tables: LoanTables) => MatchIndex };
 
-/** State of the ranker for one catalog. Each thread has its own. */
+/** State of a ranker for one catalog. Threads do not share this state. */
 interface RankerState {
   readonly index: MatchIndex;
-  /** Offers that the current borrower can get. */
+  /** Offers that the borrower of the current request can get. */
   readonly eligible: OfferSet;
-  /** Eligible offers that are quoted their default term, so that the prebuilt sort orders apply to them. */
+  /** Subset of `eligible`: offers that are quoted at their default term, so that the prebuilt sort orders apply to them. */
   readonly defaultTermOffers: OfferSet;
 }
 
 /**
- * Creates a function that finds the offers a borrower can get, and the best of them in four orders (docs/contract.md#sort-orders).
- * `priceOffer` defines which offers and prices a borrower gets. `MatchIndex` avoids calling `priceOffer` for every offer
- * (docs/contributing/decisions/matching.md):
+ * Creates a function that finds the offers a borrower can get, and the best of these offers in four sort orders
+ * (docs/contract.md#sort-orders). `priceOffer` defines which offers and prices a borrower gets. `MatchIndex` makes it unnecessary to call
+ * `priceOffer` for every offer (docs/contributing/decisions/matching.md):
  *
- * 1. `selectEligible` applies all criteria and the rules of the state, to 32 offers at a time.
- * 2. `applyDebtLimits` applies the only rule that needs arithmetic for each offer, which makes the total exact. It also prices the
- *    offers that are not quoted their default term.
- * 3. The other offers are taken from prebuilt sort orders, until no further offer can be among the best.
+ * 1. `selectEligibleOffers` applies all criteria and state rules, for 32 offers at a time.
+ * 2. `applyDebtLimits` applies the debt-to-income limits, the only rule that must be computed for each offer. After this step, the number
+ *    of eligible offers is exact. This step also prices the offers that are not quoted at their default term.
+ * 3. The other offers are read from prebuilt sort orders, until no further offer can be among the best.
  *
- * Unavailable offers are ranked like all others and only excluded from the total. Therefore a ranking stays valid when an offer becomes
- * available or unavailable. Step 3 is repeated without the unavailable offers if too few available offers are among the best.
+ * Unavailable offers are ranked like all other offers, but are not counted in the total. Therefore a ranking stays valid when an offer
+ * becomes available or unavailable. If too few of the best offers are available, the ranking is repeated without unavailable offers.
  *
- * The score must be a whole number below 2^31, depend on its arguments alone, never decrease with a higher `price.amountMax` or a lower
- * `applicant.amount`, and never be higher for a requested term that no offer has than for no requested term.
+ * The score must be a whole number below 2^31 that depends only on the arguments of `score`. A higher `price.amountMax` or a lower
+ * `applicant.amount` must never decrease the score. Requesting a term that no offer has must never give a higher score than requesting no
+ * term.
  */
 export function createRanker(score: ScoreOffer): Ranker {
   const states = new WeakMap<LoanTables, RankerState>();
@@ -69,7 +70,7 @@ export function createRanker(score: ScoreOffer): Ranker {
   const lowestApr = new TopOffers();
   const highestAmount = new TopOffers();
   const revenue = new TopOffers();
-  // The sort orders must be in the sequence of `sortOrders`.
+  // The lists must be in the same sequence as `sortOrders`.
   const best = [recommended, lowestApr, highestAmount, revenue];
 
   const rank: RankLoans = (tables, borrower, today, unavailable = null) => {
@@ -90,7 +91,7 @@ export function createRanker(score: ScoreOffer): Ranker {
   };
   return Object.assign(rank, { indexFor: (tables: LoanTables) => stateFor(tables).index });
 
-  /** Fills all sort orders with the best of the `count` eligible offers. Removes offers from `eligible` that debts exclude. */
+  /** Fills all lists with the best of the `count` eligible offers. Removes from `eligible` the offers that debts exclude. */
   function rankEligible(tables: LoanTables, state: RankerState, borrower: Readonly<FieldVector>, count: number): void {
     const { index, eligible } = state;
     for (const list of best) list.reset(tables.orderLength);
@@ -128,7 +129,7 @@ export function createRanker(score: ScoreOffer): Ranker {
     return state;
   }
 
-  /** Prices each of the offers and adds it to all sort orders. Removes offers without a price from `eligible`. */
+  /** Prices each offer and adds the offer to all lists. Removes offers from `eligible` that the borrower cannot get. */
   function priceAll(tables: LoanTables, offers: OfferSet, eligible: OfferSet): void {
     const { bandCount } = tables;
     for (let word = 0; word < offers.length; word++) {
@@ -140,7 +141,7 @@ export function createRanker(score: ScoreOffer): Ranker {
     }
   }
 
-  /** Prices one offer and adds it to all sort orders except `svc_revenue`, which does not depend on the price. */
+  /** Prices one offer and adds the offer to all lists except `revenue`, whose order does not depend on prices. */
   function priceAlone(tables: LoanTables, offer: number, eligible: OfferSet): boolean {
     if (!priceOffer(tables, offer, applicant, price)) {
       removeOffer(eligible, offer);
@@ -162,8 +163,8 @@ export function createRanker(score: ScoreOffer): Ranker {
   }
 
   /**
-   * Removes offers that the borrower's debts exclude. Adds offers with a debt-to-income limit to `highest_amount`, because their
-   * largest amount depends on the borrower.
+   * Removes offers that the borrower's debts exclude. Adds the other offers with a debt-to-income limit to `highestAmount`, because their
+   * largest amounts depend on the borrower and no prebuilt sort order contains them.
    */
   function applyDebtLimits(tables: LoanTables, state: RankerState, bandIndex: BandIndex, termIndex: TermIndex): void {
     const { amount } = applicant;
@@ -175,7 +176,7 @@ export function createRanker(score: ScoreOffer): Ranker {
     const debtsKnown = annualIncome >= 0 && monthlyDebt >= 0;
     const { debtToIncomeMax } = tables;
     const amountUnits = amount * paymentUnitsPerUsd;
-    // An offer whose largest amount is smaller cannot be among the best of `highest_amount`.
+    // Offers with a smaller largest amount cannot be among the best of `highestAmount`.
     let amountNeeded = maxAmountFromKey(highestAmount.keyLimit);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~defaultTermOffers[word]!; bits !== 0; bits &= bits - 1) {
@@ -189,7 +190,7 @@ export function createRanker(score: ScoreOffer): Ranker {
           if (amountUnits * minPaymentFactor[offer]! > room) removeOffer(eligible, offer);
           else priceAlone(tables, offer, eligible);
         } else if (amountMax[offer]! >= amountNeeded) {
-          // The factor compensates the rounding of the division in `priceOffer`.
+          // `1 + 1e-9` compensates rounding errors of the division in `priceOffer`, so that no offer is skipped by mistake.
           const payable =
             amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * paymentUnitsPerUsd * minPaymentFactor[offer]!;
           if (!payable || !priceOffer(tables, offer, applicant, price)) continue;
@@ -200,7 +201,7 @@ export function createRanker(score: ScoreOffer): Ranker {
     }
   }
 
-  /** Takes the best offers for `highest_amount` from `byAmount`, which contains only offers without a debt-to-income limit. */
+  /** Adds the best offers from `byAmount` to `highestAmount`. `byAmount` contains only offers without a debt-to-income limit. */
   function takeTopByAmount(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
@@ -229,7 +230,7 @@ export function createRanker(score: ScoreOffer): Ranker {
     }
   }
 
-  /** Takes the best offers by score. Stops where even the best score that any borrower can get is too low. */
+  /** Adds the best offers to `recommended`. Stops at the first offer whose highest possible score is too low for the list. */
   function takeTopByScore(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
@@ -252,17 +253,17 @@ export function createRanker(score: ScoreOffer): Ranker {
   }
 }
 
-/** Ranks loans; `recommended` uses the documented weights. */
+/** Ranks the offers of a loan catalog with the documented `recommended` score. */
 export const rankLoans = createRanker(recommendedScore);
 
-/** Builds the indexes that take longest, so that the first borrowers need not wait for them. */
+/** Builds the indexes that take longest in advance, so that the first requests are not slow. */
 export function prepareRanking(tables: LoanTables): void {
   rankLoans.indexFor(tables).buildCommonIndexes();
 }
 
 const emptyRanking: RankedOffers = { total: 0, availableOnly: false, orders: new Uint16Array(0) };
 
-/** Whether each sort order contains as many of the `count` available offers as the largest response shows. */
+/** Whether each sort order has enough available offers for the largest response, or all `count` available offers if there are fewer. */
 function hasEnoughAvailable(orders: Uint16Array, available: OfferSet, count: number): boolean {
   const wanted = Math.min(count, bounds.offersShownMax);
   const places = orders.length / sortOrders.length;
@@ -274,7 +275,7 @@ function hasEnoughAvailable(orders: Uint16Array, available: OfferSet, count: num
   return true;
 }
 
-/** Whether pricing all `count` eligible offers is faster than searching the sort orders, in which most offers are not eligible. */
+/** Whether pricing all `count` eligible offers is faster than searching the prebuilt sort orders for eligible offers. */
 function shouldPriceAll({ offerCount, orderLength }: LoanTables, count: number): boolean {
   return count <= orderLength || count ** 2 <= offerCount;
 }

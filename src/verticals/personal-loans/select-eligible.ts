@@ -15,8 +15,8 @@ import { type Applicant, emptyOfferPrice, priceOffer } from './price-offer.ts';
 const raisedMinimumPrice = emptyOfferPrice();
 
 /**
- * Sets `eligible` to the offers that pass all rules except those on debts, and returns their number. `applicant` must have been read
- * from `borrower`.
+ * Replaces the content of `eligible` with the offers that pass all rules except the debt-to-income limit, and returns their number.
+ * `applicant` must have the values that `readApplicant` read from `borrower`.
  */
 export function selectEligible(
   tables: LoanTables,
@@ -31,7 +31,7 @@ export function selectEligible(
   eligible.set(stateIndex.offered);
   for (let at = 0; at < choiceFilters.length; at++) {
     const { field, allowed } = choiceFilters[at]!;
-    // `stateIndex.offered` has already applied the filters on state and credit band.
+    // `stateIndex.offered` contains only offers that pass the filters on state and credit band.
     if (field !== roles.state && field !== roles.creditBand) intersectOffers(eligible, allowed.get(borrower[field]!)!);
   }
   for (let at = 0; at < rangeFilters.length; at++) {
@@ -46,7 +46,7 @@ export function selectEligible(
   return countOffers(eligible);
 }
 
-/** Removes the offers whose minimum amount is raised in this state and exceeds the requested amount. */
+/** Removes offers whose minimum amount in this state is higher than elsewhere and exceeds the requested amount. */
 function excludeRaisedMinimums(
   tables: LoanTables,
   { raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum }: StateIndex,

@@ -3,25 +3,25 @@ import { absentValue } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import type { Applicant, OfferPrice } from './price-offer.ts';
 
-/** Returns the score of a priced offer for an applicant; higher is better. */
+/** Function that computes the score of a priced offer for an applicant. A higher score is better. */
 export type ScoreOffer = (tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice) => number;
 
-/** Weights of the score parts of `recommended`, in percent (docs/contract.md#sort-orders). The payout must never be a part. */
+/** Weights of the parts of the `recommended` score, in percent (docs/contract.md#sort-orders). The payout must not influence this score. */
 export const recommendedWeights = {
-  /** Weight of the cost score: 1 if the middle of the APR range is 0 %, 0 if it is `aprPercentMax`. */
+  /** Weight of the cost score. The score is 1 if the middle of the APR range is 0 % and 0 if the middle is `aprPercentMax`. */
   cost: 45,
   approval: 30,
-  /** Weight of the amount score: 1 if the requested amount is at most 80 % of the offer's largest amount, 0 if it equals that amount. */
+  /** Weight of the amount score. The score is 1 if the requested amount is at most 80 % of the largest amount, 0 if both are equal. */
   amountFit: 8,
-  /** Weight of the term score: the shorter of requested and quoted term divided by the longer; 1 if no term was requested. */
+  /** Weight of the term score: the shorter of the requested and the quoted term, divided by the longer. 1 without a requested term. */
   termFit: 7,
-  /** Weight of the star rating: the score is 1 at five stars, 0 at one star. */
+  /** Weight of the star rating. The score is 1 at five stars and 0 at one star. */
   stars: 10,
 } as const;
 
 /**
- * Computes the score of `recommended`, in millionths. Each part is the quotient of two exact numbers, rounded to millionths. The rest
- * is integer arithmetic, so the order never depends on rounding errors of a floating-point sum.
+ * Computes the `recommended` score in millionths. Each part of the score is the quotient of two exact numbers, rounded to millionths. The
+ * weighted sum uses only integers, so rounding errors of floating-point sums cannot change the order.
  */
 export const recommendedScore: ScoreOffer = (tables, offer, applicant, price) => {
   const row = offer * tables.bandCount + applicant.creditBand;
@@ -45,24 +45,24 @@ function ratioMillionths(part: number, whole: number): number {
   return Math.round((1_000_000 * part) / whole);
 }
 
-/** Sort keys of docs/contract.md#sort-orders. Keys are exact numbers; a lower key is better. The offer number breaks ties. */
+/** Sort keys of docs/contract.md#sort-orders. Keys are exact numbers. A lower key is better; equal keys are sorted by offer number. */
 
-/** Sort key of `lowest_apr`: the lower end of the shown APR range, then the upper end. The key is below 2^24. */
+/** Sort key of `lowest_apr`: orders by the lower end of the displayed APR range, then by the upper end. The key is below 2^24. */
 export function aprKey(tables: LoanTables, slot: number): number {
   return tables.aprMin[slot]! * 4_096 + tables.aprMax[slot]!;
 }
 
-/** Sort key of `highest_amount`: the largest amount that the borrower can get, then the key of `lowest_apr`. */
+/** Sort key of `highest_amount`: orders by the largest amount that the borrower can get (descending), then by `aprSortKey`. */
 export function amountKey(tables: LoanTables, slot: number, amountMax: number): number {
   return aprKey(tables, slot) - amountMax * 2 ** 24;
 }
 
-/** Returns the largest amount of an offer whose `amountKey` is at least `key`; negative for an infinite key. */
+/** Returns the `amountMax` that `amountSortKey` encoded in a key; negative for an infinite key. */
 export function maxAmountFromKey(key: number): number {
   return Math.ceil(-key / 2 ** 24);
 }
 
-/** Sort key of `svc_revenue`: the expected revenue of a click. */
+/** Sort key of `svc_revenue`: orders by the expected revenue of a click, descending. */
 export function revenueKey(tables: LoanTables, row: number): number {
   return -tables.expectedRevenueMicros[row]!;
 }
