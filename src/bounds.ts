@@ -62,9 +62,7 @@ export const bounds = {
   /** Maximum size of a certificate file or key file. A certificate chain has about 10 kB. */
   certificateFileBytesMax: 1024 * 1024,
   certificatePollIntervalMs: 1_000,
-  /**
-   * Delay between a change of the certificate file or key file and the reload, because the two files are written one after the other.
-   */
+  /** Delay between a change of the certificate file or key file and the reload, because the two files are written one after the other. */
   certificateReloadDelayMs: 1_000,
   /** Remaining lifetime of the certificate below which the service logs a warning. */
   certificateExpiryWarningMs: 14 * 24 * 60 * 60 * 1000,

@@ -106,16 +106,14 @@ export interface Marketplace extends AsyncDisposable {
     list(account?: string): readonly AllowedOrigin[];
   };
   /**
-   * Records a click on a `click_url`, for a program with its own HTTP server. For the result `redirect`, reply with
-   * status 302 and the location; for an unknown link, reply with 404; for `ask_again`, reply with 503. Prevent caches
-   * from storing these replies.
+   * Records a click on a `click_url`, for a program with its own HTTP server. For the result `redirect`, reply with status 302 and the
+   * location; for an unknown link, reply with 404; for `ask_again`, reply with 503. Prevent caches from storing these replies.
    */
   followClick(url: string | URL, visit?: ClickVisit): Promise<FollowClickOutcome>;
   readonly confirmations: {
     /**
-     * Submits up to 500 confirmations from lenders. Each row is validated separately, and is durable before it is
-     * reported as accepted. Repeated rows have no effect. If the result is an error, no row was processed. After a 503,
-     * retry.
+     * Submits up to 500 confirmations from lenders. Each row is validated separately, and is durable before it is reported as accepted.
+     * Repeated rows have no effect. If the result is an error, no row was processed. After a 503, retry.
      */
     submit(rows: readonly ConfirmationRow[]): Promise<Result<ConfirmationsView>>;
   };

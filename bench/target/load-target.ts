@@ -47,8 +47,7 @@ const idleCpuShare = 0.05;
 const idleTimeoutMs = 20_000;
 
 /**
- * Waits until a server has finished background work of the last load, such as the projection and garbage collection. Returns its
- * CPU time.
+ * Waits until a server has finished background work of the last load, such as the projection and garbage collection. Returns its CPU time.
  */
 export async function readUsageWhenIdle(target: LoadTarget): Promise<ProcessUsage | null> {
   let before = readProcessUsage(target.pid);

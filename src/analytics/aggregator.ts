@@ -25,10 +25,9 @@ interface PendingQuery {
  *        |                     +------------- the ledger has grown --------------+
  *        +------------------------------- all records applied -------------------+
  *
- * While waiting, the aggregator collects many groups of records for one transaction. The waiting state also saves
- * messages: the main thread sends `wake` only while the aggregator sleeps. A pending query ends the waiting state
- * immediately. While the store has rows of deleted sessions, the aggregator does not wait: it prunes some of these rows
- * after each batch.
+ * While waiting, the aggregator collects many groups of records for one transaction. The waiting state also saves messages: the main thread
+ * sends `wake` only while the aggregator sleeps. A pending query ends the waiting state immediately. While the store has rows of deleted
+ * sessions, the aggregator does not wait: it prunes some of these rows after each batch.
  */
 export class Aggregator {
   readonly #port: MessagePort;

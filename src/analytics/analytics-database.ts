@@ -116,8 +116,7 @@ export function openAnalyticsDatabase(file: string): Database.Database {
     // A power cut may lose the last commits but does not corrupt the file. After a power cut, `LedgerFollower` applies
     // the lost records again.
     database.pragma('synchronous = NORMAL');
-    // Checkpoints are rare, so that a page that many batches change is copied from the write-ahead log to the file only
-    // once.
+    // Checkpoints are rare, so that a page that many batches change is copied from the write-ahead log to the file only once.
     database.pragma(`wal_autocheckpoint = ${bounds.analyticsStoreCheckpointPages}`);
     database.pragma(`cache_size = -${bounds.analyticsStoreCacheKibibytes}`);
     const empty = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;

@@ -18,8 +18,7 @@ import { RetainedSessions, type RetentionRequest, SessionPruner, StoreRetention 
  * Analytics store: an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed
  * together. After a crash, `LedgerFollower` therefore continues from `cursor` and counts each record exactly once.
  *
- * If `applyBatch` throws, close the store and open a new one, because the caches of this object are invalid although
- * the file is unchanged.
+ * If `applyBatch` throws, close the store and open a new one, because the caches of this object are invalid although the file is unchanged.
  */
 export class AnalyticsStore {
   readonly #database: Database;
@@ -74,9 +73,7 @@ export class AnalyticsStore {
     return this.#cursor?.position ?? 0;
   }
 
-  /**
-   * Applies a batch of records in one transaction. `read` applies the records and returns the ledger cursor after them.
-   */
+  /** Applies a batch of records in one transaction. `read` applies the records and returns the ledger cursor after them. */
   applyBatch(read: (projection: LedgerProjection) => LogCursor): void {
     const projection = new LedgerProjection(this.#projectionState);
     this.#cursor = this.#database

@@ -10,10 +10,7 @@ import type { Mode } from '../domain/mode.ts';
  */
 export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
-  /**
-   * Returns one entry per day of the window, in ascending order. To list one page of days, pass a query whose window is
-   * that page.
-   */
+  /** Returns one entry per day of the window, in ascending order. To list one page of days, pass a query whose window is that page. */
   listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyResult>;
   /** Returns a page of sessions in ledger order. */
   listRows(query: RowsQuery, signal?: CancelSignal | null): Promise<RowsPage>;
@@ -28,18 +25,14 @@ export class AnalyticsUnavailableError extends Error {
 }
 
 /**
- * Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null. If both filters are set, a
- * session must match both.
+ * Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null. If both filters are set, a session must match both.
  */
 export interface CohortFilter {
   readonly account: number;
   readonly vertical: number;
   readonly mode: Mode;
   readonly referrerTag: string | null;
-  /**
-   * Verified sub_ids of the tenant without repeats; null for no filter. Each array contains one or more sub_ids of 32
-   * bytes.
-   */
+  /** Verified sub_ids of the tenant without repeats; null for no filter. Each array contains one or more sub_ids of 32 bytes. */
   readonly subs: readonly Uint8Array[] | null;
 }
 
@@ -52,9 +45,7 @@ export interface CohortQuery extends CohortFilter {
 export interface SummaryQuery extends CohortQuery {
   /** Day number of the current day (UTC). Sessions older than 45 days are matured. */
   readonly today: number;
-  /**
-   * First cohort day of the `matured` figures, which end at `toDay`. Must not be after `fromDay`; default: `fromDay`.
-   */
+  /** First cohort day of the `matured` figures, which end at `toDay`. Must not be after `fromDay`; default: `fromDay`. */
   readonly maturedFromDay?: number;
 }
 

@@ -116,8 +116,7 @@ export class CounterArchive {
     this.#folder = folder;
     if (!existsSync(folder)) return;
     const firsts = segmentFirstSequences(nodeLogFiles.listNames(folder));
-    // The last file is the empty end segment, unless a crash prevented its creation or an older release wrote the
-    // archive.
+    // The last file is the empty end segment, unless a crash prevented its creation or an older release wrote the archive.
     const last = firsts.at(-2) ?? firsts.at(-1);
     if (last === undefined) return;
     for (const record of this.#readFrom(last)) {
@@ -136,10 +135,7 @@ export class CounterArchive {
     return this.#ledgerFromPosition;
   }
 
-  /**
-   * Yields all records in order. Throws `LogDamagedError` if the archive is damaged, possibly after yielding all valid
-   * records.
-   */
+  /** Yields all records in order. Throws `LogDamagedError` if the archive is damaged, possibly after yielding all valid records. */
   *readAll(): Generator<ArchiveRecord, void> {
     if (this.#position === 0) return;
     let nextDay = 0;
@@ -252,8 +248,7 @@ class ArchiveRecordOrder {
 }
 
 /**
- * A system call failed while the archive was written, for example because the disk is full. A retry replaces the file
- * of the failed write.
+ * A system call failed while the archive was written, for example because the disk is full. A retry replaces the file of the failed write.
  */
 export class ArchiveWriteError extends Error {
   override readonly name = 'ArchiveWriteError';

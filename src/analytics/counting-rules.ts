@@ -4,9 +4,8 @@ import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { WidgetCounts } from './analytics.ts';
 
 /**
- * Returns the last cohort day whose sessions are matured (docs/contract.md#matured-figures). All sessions of a cohort
- * mature together, on the 46th day after the cohort day. On the 46th day, even the last session of the cohort is older
- * than 45 days.
+ * Returns the last cohort day whose sessions are matured (docs/contract.md#matured-figures). All sessions of a cohort mature together, on
+ * the 46th day after the cohort day. On the 46th day, even the last session of the cohort is older than 45 days.
  */
 export function lastMaturedCohortDay(today: number): number {
   return today - bounds.maturedDays - 1;

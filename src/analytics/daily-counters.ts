@@ -14,10 +14,7 @@ import type { LedgerProjection } from './ledger-projection.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 type ExperimentRow = [number: number, ...experiment: ArchivedExperiment[1]];
-/**
- * Row of one day: the counters of an archive record, then the widget counts, which are null for a day without widget
- * events.
- */
+/** Row of one day: the counters of an archive record, then the widget counts, which are null for a day without widget events. */
 type DayRow = [...counter: ArchivedDay[1], ...widgetEvents: (number | null)[]];
 type LenderRow = ArchivedLender[1];
 

@@ -12,9 +12,7 @@ import { ArchiveWriteError, CounterArchive } from './counter-archive.ts';
 import type { ProjectionTotals } from './projection-state.ts';
 import type { RetentionRequest } from './store-retention.ts';
 
-/**
- * Result of `applyRetention`. `archived` is false if the archive could not be written; `reason` is the error message.
- */
+/** Result of `applyRetention`. `archived` is false if the archive could not be written; `reason` is the error message. */
 export type RetentionOutcome =
   | {
       readonly archived: true;
@@ -28,9 +26,8 @@ export type RetentionOutcome =
   | { readonly archived: false; readonly reason: string };
 
 /**
- * Reads the ledger files from the store's cursor on, and applies the records to the analytics store in batches. Each
- * record is applied exactly once. A store that does not match the ledger or cannot be read is rebuilt from the archive
- * and the whole ledger.
+ * Reads the ledger files from the store's cursor on, and applies the records to the analytics store in batches. Each record is applied
+ * exactly once. A store that does not match the ledger or cannot be read is rebuilt from the archive and the whole ledger.
  *
  * Any error except a failed archive write closes the follower. A new follower continues after the last committed batch.
  */
@@ -97,9 +94,8 @@ export class LedgerFollower {
   }
 
   /**
-   * Archives the daily counters of sessions that are older than the retention period, and removes these sessions from
-   * all results. Call this method only after every acknowledged record has been applied, because further records of
-   * removed sessions are ignored.
+   * Archives the daily counters of sessions that are older than the retention period, and removes these sessions from all results. Call
+   * this method only after every acknowledged record has been applied, because further records of removed sessions are ignored.
    */
   applyRetention(request: RetentionRequest): RetentionOutcome {
     return this.#closeOnError(() => {
@@ -141,10 +137,7 @@ export class LedgerFollower {
     this.#store.close();
   }
 
-  /**
-   * Runs `action`. If `action` throws, closes the follower. A damaged store is deleted, so that the next follower
-   * rebuilds it.
-   */
+  /** Runs `action`. If `action` throws, closes the follower. A damaged store is deleted, so that the next follower rebuilds it. */
   #closeOnError<Result>(action: () => Result): Result {
     try {
       return action();
@@ -155,10 +148,7 @@ export class LedgerFollower {
     }
   }
 
-  /**
-   * Deletes the store. First reads the whole archive, because with a damaged archive only the store still has the
-   * counters.
-   */
+  /** Deletes the store. First reads the whole archive, because with a damaged archive only the store still has the counters. */
   #deleteStore(): void {
     for (const _ of this.#archive.readAll());
     deleteAnalyticsDatabase(this.#analyticsStoreFile);

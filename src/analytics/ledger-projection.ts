@@ -146,10 +146,7 @@ export class LedgerProjection {
     this.#dayDelta(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device).views++;
   }
 
-  /**
-   * Counts widget events. The ledger contains no repeated events, because the main thread drops such events before it
-   * appends a record.
-   */
+  /** Counts widget events. The ledger contains no repeated events, because the main thread drops such events before it appends a record. */
   #applyWidgetEvents(session: ProjectedSession, [, wallMs, sub, , , types]: WidgetEventsReported): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);

@@ -1,10 +1,7 @@
 import type { Payout } from '../confirmations/confirmation.ts';
 import { dayMs } from '../domain/calendar.ts';
 
-/**
- * The 32 bytes of a sub_id as a latin1 string. Keys sort by creation time, because a sub_id starts with its creation
- * time.
- */
+/** The 32 bytes of a sub_id as a latin1 string. Keys sort by creation time, because a sub_id starts with its creation time. */
 export type SubIdKey = string;
 
 /** Returns the smallest key of a session that was created on this day or later. */

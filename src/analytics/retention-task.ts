@@ -36,10 +36,7 @@ export class RetentionTask {
     this.#running = this.#run();
   }
 
-  /**
-   * Stops the task. Waits for a running deletion of ledger segments, but not for the aggregator thread. Repeated calls
-   * have no effect.
-   */
+  /** Stops the task. Waits for a running deletion of ledger segments, but not for the aggregator thread. Repeated calls have no effect. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#closing.resolve(null);

@@ -126,10 +126,7 @@ export class SessionReader {
     this.#selectLenderName = database.prepare<[number], string>('SELECT name FROM lender WHERE number = ?').pluck();
   }
 
-  /**
-   * Returns the experiment number of the query's referrer tag; undefined if the query has no tag or the tag has no
-   * sessions.
-   */
+  /** Returns the experiment number of the query's referrer tag; undefined if the query has no tag or the tag has no sessions. */
   findExperiment({ account, vertical, mode, referrerTag }: CohortQuery): number | undefined {
     if (referrerTag === null) return undefined;
     return this.#selectExperimentNumber.get(account, vertical, mode === 'test' ? 1 : 0, referrerTag);

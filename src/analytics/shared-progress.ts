@@ -1,9 +1,8 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * State in memory that the main thread and the aggregator thread share: the durable position of the ledger, the
- * projected position, and whether the aggregator is awake. While awake, the aggregator reads the durable position
- * without a `wake` message.
+ * State in memory that the main thread and the aggregator thread share: the durable position of the ledger, the projected position, and
+ * whether the aggregator is awake. While awake, the aggregator reads the durable position without a `wake` message.
  */
 export class SharedProgress {
   readonly buffer: SharedArrayBuffer;
@@ -31,8 +30,7 @@ export class SharedProgress {
   }
 
   /**
-   * Marks the aggregator awake. If the aggregator was asleep, returns true to exactly one caller, which must then send
-   * a `wake` message.
+   * Marks the aggregator awake. If the aggregator was asleep, returns true to exactly one caller, which must then send a `wake` message.
    */
   claimWakeUp(): boolean {
     return Atomics.exchange(this.#cells, awakeCell, 1n) === 0n;
@@ -57,9 +55,8 @@ const awakeCell = 2;
 const cellCount = 3;
 
 /**
- * Measures the time since the oldest record that is not projected yet became durable, from samples of the durable
- * position. At the maximum number of samples, the sample interval doubles, which also doubles the error of the measured
- * lag.
+ * Measures the time since the oldest record that is not projected yet became durable, from samples of the durable position. At the maximum
+ * number of samples, the sample interval doubles, which also doubles the error of the measured lag.
  */
 export class AnalyticsLag {
   #samples: { readonly position: number; readonly atMs: number }[] = [];

@@ -152,8 +152,7 @@ class NumberTable {
 }
 
 /**
- * Reads from the store the state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not
- * grow with the ledger.
+ * Reads from the store the state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not grow with the ledger.
  */
 export class SqliteProjectionState {
   readonly #retainedSessions: RetainedSessions;
@@ -165,10 +164,7 @@ export class SqliteProjectionState {
   readonly #findSession: Statement<[Buffer], ProjectedSessionRow>;
   readonly #findClicks: Statement<[number], number>;
   readonly #metadataWriter: RowWriter;
-  /**
-   * Greatest session key in the store. A greater key, which most new sessions have, cannot be in the store, so it needs
-   * no lookup.
-   */
+  /** Greatest session key in the store. A greater key, which most new sessions have, cannot be in the store, so it needs no lookup. */
   #newestKey: SubIdKey;
 
   constructor(database: Database, retainedSessions: RetainedSessions) {

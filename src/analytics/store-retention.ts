@@ -49,10 +49,7 @@ export class RetainedSessions {
   }
 }
 
-/**
- * Returns the smallest key of a retained session, or the empty string, which sorts before every key, if all sessions
- * are retained.
- */
+/** Returns the smallest key of a retained session, or the empty string, which sorts before every key, if all sessions are retained. */
 function firstRetainedKey(day: number): SubIdKey {
   return day === 0 ? '' : firstKeyOfDay(day);
 }
@@ -189,9 +186,8 @@ export class StoreRetention {
   }
 
   /**
-   * Returns the first day to retain; 0 if no session is old enough. The retention period ends at `today` or on the day
-   * after the second newest cohort day, whichever is earlier. Without this limit, one start with a clock that is months
-   * ahead would delete all sessions.
+   * Returns the first day to retain; 0 if no session is old enough. The retention period ends at `today` or on the day after the second
+   * newest cohort day, whichever is earlier. Without this limit, one start with a clock that is months ahead would delete all sessions.
    */
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;

@@ -152,8 +152,7 @@ export interface ApiKey {
 /** Looks up API keys by their hash. Lookups are synchronous, so implementations keep all keys in memory. */
 export interface KeyDirectory {
   /**
-   * Finds a key by its hash (`hashApiKey`). Returns undefined for an unknown or revoked key. Does not check whether the key has
-   * expired.
+   * Finds a key by its hash (`hashApiKey`). Returns undefined for an unknown or revoked key. Does not check whether the key has expired.
    */
   findByHash(hash: string): ApiKey | undefined;
   /** Closes the directory. Repeated calls have no effect. */

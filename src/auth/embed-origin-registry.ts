@@ -48,8 +48,7 @@ export class EmbedOriginRegistry extends KeyFileWriter {
   }
 
   /**
-   * Lists the origins of all accounts or of one account, sorted by account and origin. Throws `EmbedOriginError` for an unknown
-   * account.
+   * Lists the origins of all accounts or of one account, sorted by account and origin. Throws `EmbedOriginError` for an unknown account.
    */
   list(accountName?: string): AllowedOrigin[] {
     const select = `

@@ -127,9 +127,7 @@ function parseBenchmarkResult(text: string): BenchmarkResult {
   return value;
 }
 
-/**
- * Returns the median cost over all rounds of all clients, because the cost of a request does not depend on the client.
- */
+/** Returns the median cost over all rounds of all clients, because the cost of a request does not depend on the client. */
 function readRouteCost({ routes }: BenchmarkResult, name: RouteName): RouteCost {
   const rounds = routes
     .filter((route) => route.name === name)
@@ -179,10 +177,7 @@ function readDiskBytesPerSession({ history }: BenchmarkResult): number | null {
   return values.length === 0 ? null : values.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/**
- * Returns the median of the positive values. Ignores zeros, which mean that the load was too short for the resolution
- * of the CPU clock.
- */
+/** Returns the median of the positive values. Ignores zeros, which mean that the load was too short for the resolution of the CPU clock. */
 function medianOrNull(values: readonly (number | null)[]): number | null {
   const sorted = values.filter((value): value is number => value !== null && value > 0).sort((a, b) => a - b);
   return sorted.length === 0 ? null : (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;

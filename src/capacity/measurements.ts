@@ -90,18 +90,14 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
 }
 
 /**
- * Returns the lowest CPU time per request on the curve, summed over all threads, in microseconds. The lowest cost is
- * the cost under full load, at which the route costs were measured too. Refused requests can lower this cost, which
- * makes the plan more conservative.
+ * Returns the lowest CPU time per request on the curve, summed over all threads, in microseconds. The lowest cost is the cost under full
+ * load, at which the route costs were measured too. Refused requests can lower this cost, which makes the plan more conservative.
  */
 export function costAtFullLoad({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));
 }
 
-/**
- * Interpolates a metric of the latency curve at a request rate. For a rate outside the curve, returns the metric at the
- * nearest end.
- */
+/** Interpolates a metric of the latency curve at a request rate. For a rate outside the curve, returns the metric at the nearest end. */
 export function interpolateAt(points: LoadCurve['points'], perSecond: number, metric: 'p99Ms' | 'cpuMicros'): number {
   const next = points.findIndex(({ offeredPerSecond }) => offeredPerSecond >= perSecond);
   if (next < 0) return points.at(-1)![metric];

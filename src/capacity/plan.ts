@@ -180,8 +180,7 @@ function computeBoxLoad(key: KeyLoad, keys: number): BoxLoad {
 
 function predictBox({ curve, memory, diskBytesPerSession }: Measurements, cost: MixCost, load: BoxLoad): Prediction {
   const curveRate = load.requestsPerSecond * cost.curveRequests;
-  // Below full load a server handles smaller batches, so each request costs more CPU time. The cost factor is taken
-  // from the latency curve.
+  // Below full load a server handles smaller batches, so each request costs more CPU time. The cost factor is taken from the latency curve.
   const costFactor = interpolateAt(curve.points, curveRate, 'cpuMicros') / costAtFullLoad(curve);
   const cores = (micros: number) => (load.requestsPerSecond * micros * costFactor) / 1e6;
   return {
@@ -271,8 +270,7 @@ export interface CheckMeasurements {
   readonly socketThreadCores: number | null;
   readonly allThreadsCores: number | null;
   /**
-   * Resident memory at the end of the load. `memoryMiB` is measured after a garbage collection, and is the value that
-   * the plan predicts.
+   * Resident memory at the end of the load. `memoryMiB` is measured after a garbage collection, and is the value that the plan predicts.
    */
   readonly residentMiB: number | null;
   readonly memoryMiB: number | null;
@@ -299,9 +297,7 @@ export interface CheckResult {
   readonly carried: boolean;
 }
 
-/**
- * Compares the predictions of a plan with measurements. Memory is predicted for the measured number of live sessions.
- */
+/** Compares the predictions of a plan with measurements. Memory is predicted for the measured number of live sessions. */
 export function compareWithPlan(
   { request, load, predicted }: CapacityPlan,
   measurements: CheckMeasurements,

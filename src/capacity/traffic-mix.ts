@@ -68,10 +68,7 @@ export interface TrafficMix {
   readonly perSession: Readonly<Record<RouteName, number>>;
   /** Share of the API keys that send requests at their limits; the others are idle. */
   readonly busyShare: number;
-  /**
-   * Ratio of a key's request rate in its busiest minute to its daily average; null if only the limits per minute bound
-   * the rate.
-   */
+  /** Ratio of a key's request rate in its busiest minute to its daily average; null if only the limits per minute bound the rate. */
   readonly minutePeakFactor: number | null;
   /** Ratio of live sessions in the busiest hours to the average of the day. */
   readonly livePeakFactor: number;
@@ -83,10 +80,7 @@ export interface TrafficMix {
   };
 }
 
-/**
- * Default traffic mix: requests per session as in the session benchmarks. The default mix must equal
- * bench/mixes/default.json.
- */
+/** Default traffic mix: requests per session as in the session benchmarks. The default mix must equal bench/mixes/default.json. */
 export const defaultTrafficMixFile: TrafficMixFile = {
   format: 1,
   per_100_sessions: { inputs: 130, 'marketplace-unknown': 100, 'marketplace-known': 15, click: 22, analytics: 2 },
@@ -121,10 +115,7 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   };
 }
 
-/**
- * Throws `CapacityError` for an unknown member, and suggests the nearest valid name, which the schema validator would
- * not do.
- */
+/** Throws `CapacityError` for an unknown member, and suggests the nearest valid name, which the schema validator would not do. */
 function assertKnownMembers(value: unknown): void {
   if (!isJsonObject(value)) return;
   assertMemberNames(value, Object.keys(TrafficMixSchema.properties), 'the mix');
@@ -156,10 +147,7 @@ const secondsOfDay = 24 * secondsOfHour;
 export interface KeyLoad {
   /** Limit that the API key reaches first. */
   readonly boundBy: 'requests a minute' | 'analytics queries a minute' | 'sessions a day';
-  /**
-   * Requests per second in the busiest minute, by route and in total. Clicks carry no API key, so they do not count
-   * towards a limit.
-   */
+  /** Requests per second in the busiest minute, by route and in total. Clicks carry no API key, so they do not count towards a limit. */
   readonly ratesPerSecond: Readonly<Record<RouteName, number>>;
   readonly requestsPerSecond: number;
   readonly sessionsPerDay: number;
@@ -181,8 +169,7 @@ export function calculateLoadPerKey(mix: TrafficMix): KeyLoad {
   ] as const;
   const [boundBy, sessionsPerSecond] = ceilings.reduce((least, one) => (one[1] < least[1] ? one : least));
   const perDay = Math.min(limits.sessionsPerDay, sessionsPerSecond * secondsOfDay);
-  // Live sessions cannot exceed the sessions of one day, or the sessions that can be created during one session
-  // lifetime.
+  // Live sessions cannot exceed the sessions of one day, or the sessions that can be created during one session lifetime.
   const live = Math.min(
     ((perDay * mix.sessionHours) / 24) * mix.livePeakFactor,
     perDay,

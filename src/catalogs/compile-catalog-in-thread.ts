@@ -51,9 +51,8 @@ export type CatalogCompileMessage =
 
 /**
  * Calls `compileCatalogSource` in a new thread, because compiling 10,000 offers takes more than a second. The thread sends the compiled
- * offers in small chunks; the calling thread handles one chunk per turn of its event loop. A catalog that needs more memory than the
- * thread has is reported as invalid. Rejects if the archive cannot be written, if the thread fails for another reason, or if `stop` is
- * aborted.
+ * offers in small chunks; the calling thread handles one chunk per turn of its event loop. A catalog that needs more memory than the thread
+ * has is reported as invalid. Rejects if the archive cannot be written, if the thread fails for another reason, or if `stop` is aborted.
  */
 export function compileCatalogInThread(
   job: CatalogCompileJob,

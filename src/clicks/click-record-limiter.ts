@@ -58,8 +58,7 @@ class SessionClickSketch {
   #sketchOf(sub: Uint8Array): Uint8Array {
     const day = dayOf(decodeSubId(sub).createdMs);
     const index = day & 1;
-    // A day before the sketch's day uses the same sketch, so that the counts do not restart after the clock was set
-    // back.
+    // A day before the sketch's day uses the same sketch, so that the counts do not restart after the clock was set back.
     if (day > this.#days[index]!) {
       this.#days[index] = day;
       this.#sketches[index] = new Uint8Array(rowOffsets.length * (this.#mask + 1));
@@ -73,15 +72,11 @@ class SessionClickSketch {
  * most `clicksRecordedPerSessionMax` per session, and at most `clicksRecordedPerLinkMax` per session and offer. Clicks
  * above a limit still redirect, but are not recorded.
  *
- * The limit per session also applies after a restart. Because of the limit per offer, repeated clicks on one offer
- * cannot use up the session's limit. If there are more than `clickCountersMax` links, the counts of the least recently
- * clicked links are dropped.
+ * The limit per session also applies after a restart. Because of the limit per offer, repeated clicks on one offer cannot use up the
+ * session's limit. If there are more than `clickCountersMax` links, the counts of the least recently clicked links are dropped.
  */
 export class ClickRecordLimiter implements LedgerSubscriber {
-  /**
-   * Infinite, because the limiter requires no records of its own: it counts the clicks that are replayed for other
-   * subscribers.
-   */
+  /** Infinite, because the limiter requires no records of its own: it counts the clicks that are replayed for other subscribers. */
   readonly replaySinceMs = Number.POSITIVE_INFINITY;
   readonly #perLinkMax: number;
   readonly #clicksPerLink: LRUCache<string, number>;
@@ -107,10 +102,7 @@ export class ClickRecordLimiter implements LedgerSubscriber {
     return true;
   }
 
-  /**
-   * Counts a click that was recorded before a restart. While the service runs, clicks are counted before they are
-   * recorded.
-   */
+  /** Counts a click that was recorded before a restart. While the service runs, clicks are counted before they are recorded. */
   apply(record: LedgerRecord): void {
     if (record[0] === ledgerRecordKind.offerClicked) this.#clicksPerSession.tryAdd(record[2]);
   }

@@ -87,8 +87,7 @@ function applyClick(
   offer: OfferCapState,
   pairs: SessionOfferPairs,
 ): boolean {
-  // The cap decision in the click's record is final. The record has no decision if the offer had no cap at the time of
-  // the click.
+  // The cap decision in the click's record is final. The record has no decision if the offer had no cap at the time of the click.
   if (withinDailyCap === null || pairs.state(sub, offer.randomId) === 'clicked') return false;
   if (withinDailyCap === undefined && !isCountedClick(sub, clickedMs, offer, pairs)) return false;
   pairs.markClicked(sub, offer.randomId);
@@ -126,14 +125,12 @@ interface CapDecision {
 export type ReadLedgerSince = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
- * Enforces daily caps (docs/contract.md#daily-caps): counts the clicks that book revenue of each capped offer per UTC
- * day, and lists the offers that reached their cap. All accounts share the cap of an offer. Sandbox clicks are counted
- * separately.
+ * Enforces daily caps (docs/contract.md#daily-caps): counts the clicks that book revenue of each capped offer per UTC day, and lists the
+ * offers that reached their cap. All accounts share the cap of an offer. Sandbox clicks are counted separately.
  *
- * The state is derived from the ledger by the rules of docs/contract.md#counting-clicks, so it is the same after a
- * restart. A click is checked, recorded with the decision and applied in one turn of the event loop, so that two clicks
- * cannot both use the last click of a cap. The analytics projection uses the recorded decision and does not evaluate
- * caps.
+ * The state is derived from the ledger by the rules of docs/contract.md#counting-clicks, so it is the same after a restart. A click is
+ * checked, recorded with the decision and applied in one turn of the event loop, so that two clicks cannot both use the last click of a
+ * cap. The analytics projection uses the recorded decision and does not evaluate caps.
  *
  * If an offer gets a cap while the service runs, `loadHistory` reads the last day from the ledger.
  */

@@ -50,10 +50,7 @@ export class SessionOfferPairs {
     this.#addPair(sub, offerId, true);
   }
 
-  /**
-   * Adds the pairs of another set. Each step of the generator adds the pairs of one minute, which takes a few
-   * milliseconds at most.
-   */
+  /** Adds the pairs of another set. Each step of the generator adds the pairs of one minute, which takes a few milliseconds at most. */
   *merge(others: SessionOfferPairs): Generator<void> {
     this.#completeSinceMs = Math.max(this.#completeSinceMs, others.#completeSinceMs);
     for (const [minute, table] of others.#tablesByMinute) {
@@ -141,8 +138,7 @@ class PairTable {
   merge(other: PairTable): number {
     const words = other.#words;
     let added = 0;
-    // Growing first keeps insertion fast: in the slot order of a larger table, the entries would all go to the start of
-    // a smaller table.
+    // Growing first keeps insertion fast: in the slot order of a larger table, the entries would all go to the start of a smaller table.
     while ((this.size + other.size) * 3 > this.#words.length) this.#grow();
     for (let at = 0; at < words.length; at += 2) {
       const [high, low] = [words[at]!, words[at + 1]!];

@@ -3,10 +3,7 @@ import { isWithinAttributionWindow } from '../clicks/click-rules.ts';
 import { microsPerUsd } from '../domain/money.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 
-/**
- * A lender's confirmation that it owes a payout for a click, or the reversal of a payout
- * (docs/contract.md#confirmation-rows).
- */
+/** A lender's confirmation that it owes a payout for a click, or the reversal of a payout (docs/contract.md#confirmation-rows). */
 export interface Confirmation {
   readonly status: ConfirmationStatus;
   /** The 32 bytes of the sub_id, in an array that shares no memory with other data. */

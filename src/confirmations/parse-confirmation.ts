@@ -14,8 +14,7 @@ import {
 } from './confirmation.ts';
 
 /**
- * Finds confirmation rows in which a JSON member is repeated. `JSON.parse` hides repeated members, because it uses the
- * last value.
+ * Finds confirmation rows in which a JSON member is repeated. `JSON.parse` hides repeated members, because it uses the last value.
  *
  * @param text valid JSON: one row or an array of rows
  * @returns the first repeated member of each row with repeated members, by row index
@@ -64,10 +63,7 @@ interface ParseConfirmationDeps {
 /** A confirmation row before validation. Members with other names are ignored. */
 type UnparsedRow = { readonly [Member in ConfirmationMember]?: unknown };
 
-/**
- * Validates the format of one confirmation row (docs/contract.md#confirmation-rows). Does not check the row against the
- * ledger.
- */
+/** Validates the format of one confirmation row (docs/contract.md#confirmation-rows). Does not check the row against the ledger. */
 export function parseConfirmation(ids: ParseConfirmationDeps, row: unknown): Confirmation | RejectionReason {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return 'not_an_object';
   const { txid, status, amount, occurred_at: occurredAt } = row as UnparsedRow;

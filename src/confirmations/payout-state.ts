@@ -17,9 +17,8 @@ export interface PayoutStateWithLender extends PayoutState {
 /** Reads the state of clicks and payouts, which is derived from the ledger. */
 export interface PayoutStateReader {
   /**
-   * Returns one state per key, in the order of the keys. The states include every record that the ledger accepted
-   * before the call, unless the ledger is unhealthy. Rejects with `AnalyticsUnavailableError` if analytics are
-   * unavailable.
+   * Returns one state per key, in the order of the keys. The states include every record that the ledger accepted before the call, unless
+   * the ledger is unhealthy. Rejects with `AnalyticsUnavailableError` if analytics are unavailable.
    */
   findPayoutStates(keys: readonly PayoutKey[], signal?: CancelSignal | null): Promise<readonly PayoutStateWithLender[]>;
 }
@@ -68,10 +67,7 @@ function sessionKey({ sub }: PayoutKey): string {
   return Buffer.from(sub).toString('latin1');
 }
 
-/**
- * Returns the key of a click in the map `#clicks`. The key is unambiguous, because offer ids and txids contain no
- * spaces.
- */
+/** Returns the key of a click in the map `#clicks`. The key is unambiguous, because offer ids and txids contain no spaces. */
 function clickKey(key: PayoutKey): string {
   return `${sessionKey(key)} ${key.offerId}`;
 }

@@ -37,10 +37,7 @@ export interface MarketplaceOptions {
         /** Host names that the operations listener accepts in addition to `operationsHost`, `localhost` and IP addresses. */
         readonly operationsAllowedHosts?: readonly string[];
         readonly engine?: EngineChoice;
-        /**
-         * HTTPS settings of the public listener, with paths of PEM files. The key file must have no passphrase.
-         * Default: plain HTTP.
-         */
+        /** HTTPS settings of the public listener, with paths of PEM files. The key file must have no passphrase. Default: plain HTTP. */
         readonly tls?: {
           readonly certificateFile: string;
           readonly keyFile: string;
@@ -57,10 +54,7 @@ export interface MarketplaceOptions {
   readonly catalogs?: readonly CatalogSource[];
   /** Number of matching threads for catalogs of more than 100 offers. With the default 0, the calling thread matches offers. */
   readonly matcherThreads?: number;
-  /**
-   * Durability of acknowledged records. `fsync` (default) survives a power failure; `write` survives a crash of the
-   * process only.
-   */
+  /** Durability of acknowledged records. `fsync` (default) survives a power failure; `write` survives a crash of the process only. */
   readonly durability?: Durability;
   /** Number of days, at least 140, after which sessions and ledger records are deleted. Default: never. Daily totals are never deleted. */
   readonly retentionDays?: number;

@@ -150,9 +150,8 @@ export class PartnerApi {
   }
 
   /**
-   * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code). Returns the HTML that shows the
-   * offers of this session on a page. The widget later requests its offers from the public listener at `urls.widget`,
-   * which records the view.
+   * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code). Returns the HTML that shows the offers of this
+   * session on a page. The widget later requests its offers from the public listener at `urls.widget`, which records the view.
    */
   getWidget(query: WidgetQuery): Promise<Result<WidgetEmbedView>> {
     return this.#run('get_marketplace', query, (admission) => {
@@ -213,10 +212,7 @@ function ignoredMembers({ caller }: Admission, operation: Operation, argument: o
   return caller.mode === 'live' ? [] : collectIgnoredNames(Object.keys(argument), knownRequestNames[operation]);
 }
 
-/**
- * Copies the known members of a session request. Unknown members are dropped, because their values may not be
- * representable in JSON.
- */
+/** Copies the known members of a session request. Unknown members are dropped, because their values may not be representable in JSON. */
 function pickKnownSessionMembers(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   return Object.fromEntries(

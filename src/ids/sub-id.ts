@@ -113,8 +113,7 @@ const hexDigitValues = Int8Array.from({ length: 256 }, (_, byte) =>
 );
 
 /**
- * Buffer for the UTF-8 bytes of a sub_id's text, with space for a last character of 4 bytes. Multi-byte characters contain no hex
- * digits.
+ * Buffer for the UTF-8 bytes of a sub_id's text, with space for a last character of 4 bytes. Multi-byte characters contain no hex digits.
  */
 const textBuffer = Buffer.alloc(subIdCharacters + 4);
 

@@ -1,9 +1,7 @@
 export interface BucketBounds {
   /** Inclusive upper bounds of the buckets in ascending order, as integers in the unit of the observations. */
   readonly upperBounds: readonly number[];
-  /**
-   * Number of observed units in one published unit, such as 1,000,000 for microseconds that are published as seconds.
-   */
+  /** Number of observed units in one published unit, such as 1,000,000 for microseconds that are published as seconds. */
   readonly unitsPerPublishedUnit: number;
 }
 
@@ -72,10 +70,7 @@ export const requestDurationBuckets: BucketBounds = {
   unitsPerPublishedUnit: microsPerSecond,
 };
 
-/**
- * Buckets for log writes. A write to the kernel takes about 20 us. A sync takes at least 100 us, or seconds on a
- * failing disk.
- */
+/** Buckets for log writes. A write to the kernel takes about 20 us. A sync takes at least 100 us, or seconds on a failing disk. */
 export const logWriteDurationBuckets: BucketBounds = {
   upperBounds: [
     20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 5_000_000,

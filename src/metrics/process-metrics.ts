@@ -8,9 +8,8 @@ import { BucketHistogram, loopDelayBuckets } from './histogram.ts';
 import type { MetricRegistry } from './metric-registry.ts';
 
 /**
- * Measures the delay of timers in a cumulative histogram. `monitorEventLoopDelay` of Node.js is unsuitable, because its
- * percentiles cover only the time since its last reset. With two Prometheus servers, each scrape would reset the values
- * for the other server.
+ * Measures the delay of timers in a cumulative histogram. `monitorEventLoopDelay` of Node.js is unsuitable, because its percentiles cover
+ * only the time since its last reset. With two Prometheus servers, each scrape would reset the values for the other server.
  */
 export class EventLoopMonitor {
   readonly delays = new BucketHistogram(loopDelayBuckets);

@@ -40,10 +40,7 @@ export interface SummaryView extends MetricsView, IgnoredNames {
   readonly date_from: string;
   readonly date_to: string;
   readonly ids_outside_dates: number;
-  /**
-   * First and last creation day of the sessions that `sessions_matured` counts; null if no day of the window is
-   * matured.
-   */
+  /** First and last creation day of the sessions that `sessions_matured` counts; null if no day of the window is matured. */
   readonly matured_from: string | null;
   readonly matured_to: string | null;
   readonly sessions_matured: number;

@@ -17,16 +17,12 @@ type ApiOperationsDeps = CreateSessionDeps &
 export type ApiOperations = ReturnType<typeof createApiOperations>;
 
 /**
- * Creates the API operations for authenticated callers that are within their rate limits. The HTTP routes and the
- * embedded API share these operations. If a request creates no session, its reservation in the daily session limit is
- * released (docs/contract.md#sessions-per-day).
+ * Creates the API operations for authenticated callers that are within their rate limits. The HTTP routes and the embedded API share these
+ * operations. If a request creates no session, its reservation in the daily session limit is released (docs/contract.md#sessions-per-day).
  */
 export function createApiOperations(deps: ApiOperationsDeps) {
   return {
-    /**
-     * Returns the callback with which `Authenticator.admit` detects a repeated request; undefined without an
-     * Idempotency-Key.
-     */
+    /** Returns the callback with which `Authenticator.admit` detects a repeated request; undefined without an Idempotency-Key. */
     repeatCheckFor: (idempotencyKey: string | null): ((caller: Caller) => boolean) | undefined =>
       idempotencyKey === null ? undefined : (caller) => isIdempotentRepeat(deps, caller, idempotencyKey),
 
@@ -47,10 +43,7 @@ export function createApiOperations(deps: ApiOperationsDeps) {
     queryAnalytics: ({ caller }: Admission, request: AnalyticsRequest, signal: CancelSignal | null) =>
       queryAnalytics(deps, caller, request, signal),
 
-    /**
-     * Returns an error for an admitted request without running an operation, and releases its reservation in the daily
-     * session limit.
-     */
+    /** Returns an error for an admitted request without running an operation, and releases its reservation in the daily session limit. */
     rejectAdmitted: ({ quotaReservation }: Admission, error: ApiError): Failure => {
       quotaReservation?.release();
       return failed(error);

@@ -112,10 +112,7 @@ export async function createSession(
   }
 }
 
-/**
- * Whether an earlier request used this Idempotency-Key. A further request with a used key creates no session, whatever
- * its payload.
- */
+/** Whether an earlier request used this Idempotency-Key. A further request with a used key creates no session, whatever its payload. */
 export function isIdempotentRepeat(
   { idempotencyKeys }: Pick<CreateSessionDeps, 'idempotencyKeys'>,
   tenant: Tenant,

@@ -37,10 +37,7 @@ export interface ClickRequest {
   readonly offer: string;
   readonly v: string;
   readonly userAgent: string;
-  /**
-   * True for all methods except GET, such as HEAD: such a request redirects, but is not recorded as a click and cannot
-   * be confirmed.
-   */
+  /** True for all methods except GET, such as HEAD: such a request redirects, but is not recorded as a click and cannot be confirmed. */
   readonly isHead: boolean;
 }
 
@@ -96,9 +93,8 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
 }
 
 /**
- * Verifies a click URL and returns its contents, or null if the service did not issue the URL. Usually no cryptography
- * is needed, because the session store contains only verified sessions, and the click token of each session's last
- * ranking.
+ * Verifies a click URL and returns its contents, or null if the service did not issue the URL. Usually no cryptography is needed, because
+ * the session store contains only verified sessions, and the click token of each session's last ranking.
  */
 function verifyClickLink(
   deps: FollowClickDeps,
@@ -117,8 +113,7 @@ function verifyClickLink(
 }
 
 /**
- * Returns whether the click became durable in time. Otherwise the click's record stays in the queue of the ledger, if
- * the queue has space.
+ * Returns whether the click became durable in time. Otherwise the click's record stays in the queue of the ledger, if the queue has space.
  */
 async function recordClick({ ledger, clickTimeout }: FollowClickDeps, click: OfferClicked): Promise<boolean> {
   const appended = ledger.append(click);

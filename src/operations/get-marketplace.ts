@@ -44,8 +44,7 @@ function parseExplain({ format, explain }: MarketplaceRequest, mode: Mode): Outc
 }
 
 /**
- * Parses `max_offers`, an integer from 1 to 20 in decimal digits. Returns the default for an absent parameter, and null
- * for an invalid one.
+ * Parses `max_offers`, an integer from 1 to 20 in decimal digits. Returns the default for an absent parameter, and null for an invalid one.
  */
 function parseMaxOffers(text: string | undefined): number | null {
   if (text === undefined) return bounds.offersShownDefault;
@@ -67,10 +66,7 @@ interface ValidMarketplaceRequest<Format extends ResponseFormat> extends OfferSe
   readonly explain: boolean;
 }
 
-/**
- * Validates a GET /marketplace request, whose `format` must be one of `formats`
- * (docs/contract.md#marketplace-parameters).
- */
+/** Validates a GET /marketplace request, whose `format` must be one of `formats` (docs/contract.md#marketplace-parameters). */
 export function validateMarketplaceRequest<Format extends ResponseFormat>(
   deps: FindSessionDeps,
   tenant: Tenant,
@@ -103,8 +99,7 @@ const jsonFormats = ['json'] as const;
 export interface GetMarketplaceDeps extends FindSessionDeps, ShowOffersDeps {}
 
 /**
- * GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Returns synchronously if `showOffers`
- * does.
+ * GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Returns synchronously if `showOffers` does.
  *
  * @param countsAsView false for a HEAD request, which records no view
  * @param signal null if the caller cannot cancel the request
@@ -118,8 +113,7 @@ export function getMarketplace(
 ): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
   const valid = validateMarketplaceRequest(deps, tenant, request, jsonFormats);
   if (!valid.ok) return valid;
-  // The members are listed one by one, because a rest pattern would take 5 % of the main thread's time for requests
-  // with a cached ranking.
+  // The members are listed one by one, because a rest pattern would take 5 % of the main thread's time for requests with a cached ranking.
   const { subId, session, borrower, revision, readiness, sort, maxOffers, explain } = valid.value;
   return showOffers(deps, session, {
     subId,
@@ -150,8 +144,7 @@ export interface MarketplaceView extends IgnoredNames {
 }
 
 /**
- * Builds the JSON response with offers as an object. `renderMarketplaceJson` of the HTTP routes renders the same
- * members as JSON text.
+ * Builds the JSON response with offers as an object. `renderMarketplaceJson` of the HTTP routes renders the same members as JSON text.
  *
  * @param clickUrlPrefix start of each click URL, up to the sub_id
  */

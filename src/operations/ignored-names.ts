@@ -1,14 +1,8 @@
 import { bounds } from '../bounds.ts';
 
-/**
- * Additional member of responses to test keys. The member lists unknown names of the request, so that developers notice
- * misspelt names.
- */
+/** Additional member of responses to test keys. The member lists unknown names of the request, so that developers notice misspelt names. */
 export interface IgnoredNames {
-  /**
-   * Unknown members and query parameters of the request: at most 64, each cut to 64 characters; absent if there are
-   * none.
-   */
+  /** Unknown members and query parameters of the request: at most 64, each cut to 64 characters; absent if there are none. */
   readonly ignored?: readonly string[];
 }
 
@@ -21,8 +15,7 @@ export const knownRequestNames = {
 } as const;
 
 /**
- * Lists the names that are not in `known`, without repeats, in their original order. Limits the number and the length
- * of the listed names.
+ * Lists the names that are not in `known`, without repeats, in their original order. Limits the number and the length of the listed names.
  */
 export function collectIgnoredNames(names: Iterable<string>, known: readonly string[]): readonly string[] {
   const ignored = new Set<string>();

@@ -213,10 +213,7 @@ function parseLimit(text: string | undefined): number | null {
   return limit <= bounds.analyticsPageItemsMax ? limit : null;
 }
 
-/**
- * Returns the valid sub_ids of this tenant as bytes, without repeats. Invalid sub_ids and sub_ids of other tenants are
- * ignored.
- */
+/** Returns the valid sub_ids of this tenant as bytes, without repeats. Invalid sub_ids and sub_ids of other tenants are ignored. */
 function selectOwnSubIds(subIds: SubIds, tenant: Tenant, listed: readonly string[]): Uint8Array[] {
   const own: Uint8Array[] = [];
   for (const text of new Set(listed)) {

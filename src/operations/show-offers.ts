@@ -27,10 +27,7 @@ import { type FieldVector, fieldIndex } from '../verticals/field-vector.ts';
 import type { Readiness } from '../verticals/pocket-fields.ts';
 import { type OfferList, productOf } from '../verticals/products.ts';
 
-/**
- * Selected and priced offers of one response. HTTP routes render this result as JSON; the embedded API converts it to
- * objects.
- */
+/** Selected and priced offers of one response. HTTP routes render this result as JSON; the embedded API converts it to objects. */
 export interface OffersResult extends OfferList {
   readonly sort: SortOrder;
   readonly matchQuality: 'high' | 'partial' | 'none';
@@ -67,10 +64,7 @@ interface ShowOffersRequest {
   readonly explain: boolean;
   /** Whether the response counts as a view, which is recorded in the ledger (docs/contract.md#views). */
   readonly countsAsView: boolean;
-  /**
-   * Widget load of the request, which counts at most one view; null for API requests, where each response counts as a
-   * view.
-   */
+  /** Widget load of the request, which counts at most one view; null for API requests, where each response counts as a view. */
   readonly load: WidgetLoad | null;
   /** Signal that cancels the request; null if the caller cannot cancel. */
   readonly signal: CancelSignal | null;
@@ -124,10 +118,7 @@ function currentContext({ clock, catalogs, caps }: ShowOffersDeps, { tenant }: S
   return { nowMs, catalog, today, unavailableOffers: caps.unavailableOffers(catalog, nowMs) };
 }
 
-/**
- * Returns the best available offers in order, or null if the ranking has fewer available offers than the response must
- * contain.
- */
+/** Returns the best available offers in order, or null if the ranking has fewer available offers than the response must contain. */
 function selectOffers(
   { ranking, unavailableOffers: { bits } }: CachedRanking,
   { sort, maxOffers }: ShowOffersRequest,

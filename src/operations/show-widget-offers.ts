@@ -12,10 +12,7 @@ import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding
 import { type MarketplaceRequest, type MarketplaceView, parseOfferSelection } from './get-marketplace.ts';
 import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
 
-/**
- * Counts every widget request, even a failed one, towards the rate limit of its session
- * (docs/contract.md#widget-limits).
- */
+/** Counts every widget request, even a failed one, towards the rate limit of its session (docs/contract.md#widget-limits). */
 export function checkWidgetRateLimit({ clock }: { readonly clock: Clock }, session: Session): Outcome<null> {
   const retryAfterSeconds = session.widgetUsage.admitRequest(clock.monotonicMs());
   return retryAfterSeconds === 0 ? succeeded(null) : failed({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });

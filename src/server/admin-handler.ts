@@ -14,10 +14,7 @@ interface AdminHandlerDeps extends Pick<Service, 'confirmRevenue' | 'keys' | 'em
   readonly metrics: Metrics;
 }
 
-/**
- * Creates the handler of the operations listener. Log lines about changed keys and origins never contain the text of a
- * key.
- */
+/** Creates the handler of the operations listener. Log lines about changed keys and origins never contain the text of a key. */
 export function createAdminHandler(
   options: ServiceOptions,
   { isOperator, hostNames, metrics, notReadyReasons, confirmRevenue, keys, embedOrigins }: AdminHandlerDeps,

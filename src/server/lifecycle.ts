@@ -1,8 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 
 /**
- * Cleanup callbacks of the opened parts of a service. The callbacks run in reverse order, so the part that was opened
- * last is closed first.
+ * Cleanup callbacks of the opened parts of a service. The callbacks run in reverse order, so the part that was opened last is closed first.
  */
 export class CleanupStack {
   readonly #callbacks: (() => unknown)[] = [];
@@ -36,8 +35,7 @@ export interface DrainSettings {
   /** Time in which the service still accepts connections, so that load balancers can notice the stop. */
   readonly delayMs: number;
   /**
-   * Maximum time after the delay for pending requests to complete. Connections whose requests are still pending after
-   * this time are closed.
+   * Maximum time after the delay for pending requests to complete. Connections whose requests are still pending after this time are closed.
    */
   readonly deadlineMs: number;
 }

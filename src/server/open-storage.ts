@@ -173,10 +173,7 @@ export async function restoreReferrerTags(
   restoreInBackground(analytics, upToPosition, referrerTags, abortController.signal);
 }
 
-/**
- * Waits until the aggregator has applied all records before each query, because even a timed-out query occupies the
- * aggregator's queue.
- */
+/** Waits until the aggregator has applied all records before each query, because even a timed-out query occupies the aggregator's queue. */
 async function restoreInBackground(
   analytics: ExperimentSource,
   upToPosition: number,

@@ -4,8 +4,7 @@ import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import type { HeaderText } from './response-head.ts';
 
 /**
- * An HTTP request and its reply. Both HTTP engines implement this interface, and one conformance suite (`test/http/`) tests both
- * engines.
+ * An HTTP request and its reply. Both HTTP engines implement this interface, and one conformance suite (`test/http/`) tests both engines.
  */
 export interface RequestContext extends CancelSignal {
   /** HTTP method as the client sent it, such as `GET`. The listener omits the body of a reply to HEAD. */
@@ -27,9 +26,7 @@ export interface RequestContext extends CancelSignal {
    * listener replies 503). The buffer is valid only during the call of `onBody`.
    */
   readBody(onBody: (body: Buffer) => void | Promise<void>, onBodyUnavailable?: () => void): void;
-  /**
-   * Headers that the route adds to the listener's own error replies, such as 413 or 503 after the deadline.
-   */
+  /** Headers that the route adds to the listener's own error replies, such as 413 or 503 after the deadline. */
   errorHeaders: HeaderText;
   /** Index of the route in `allRouteNames`, for metrics and logs; 0 (`other`) until the route sets the index. */
   routeIndex: number;

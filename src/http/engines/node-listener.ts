@@ -235,8 +235,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   }
 
   /**
-   * Replies 400 to a request whose body is malformed, unless the body was complete or the request was answered. Returns whether it
-   * replied.
+   * Replies 400 to a request whose body is malformed, unless the body was complete or the request was answered. Returns whether it replied.
    */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;

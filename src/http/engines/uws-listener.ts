@@ -231,9 +231,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * Checks the headers that determine the end of the body. If a request has several `Content-Length` headers, the engine uses the first.
    * The engine treats any transfer coding as chunked. A proxy may interpret such a request differently, which allows request smuggling.
    *
-   * Iterating over the headers takes 0.1 us per header, so GET and HEAD requests without a body are not checked. As a result, a GET
-   * request with an empty Content-Length followed by another Content-Length is accepted, but a conforming proxy does not forward this
-   * request.
+   * Iterating over the headers takes 0.1 us per header, so GET and HEAD requests without a body are not checked. As a result, a GET request
+   * with an empty Content-Length followed by another Content-Length is accepted, but a conforming proxy does not forward this request.
    */
   protected override findMalformedPart(): 'Content-Length' | 'Transfer-Encoding' | undefined {
     const req = this.req as HttpRequest;
@@ -409,9 +408,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   /**
-   * Replies while the client may still be sending a body that the service does not read. Closing the connection immediately would reset
-   * the connection, often before the client reads the reply. The listener closes the connection only when the body ends or the deadline
-   * passes.
+   * Replies while the client may still be sending a body that the service does not read. Closing the connection immediately would reset the
+   * connection, often before the client reads the reply. The listener closes the connection only when the body ends or the deadline passes.
    *
    * This method writes the whole reply as the status text, because the engine keeps the socket open only while the reply is unfinished.
    * The engine adds a line break after the status text, which the client reads as the last two bytes of the reply body.

@@ -23,8 +23,7 @@ const pageHeaders = formatHeaders({
 });
 
 /**
- * Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, `/c/sandbox` for the sandbox landing
- * page.
+ * Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, `/c/sandbox` for the sandbox landing page.
  */
 export function clickRoutes(deps: FollowClickDeps): Handler {
   const click = readOnly((context) => {

@@ -4,8 +4,7 @@ export function reportIntegrationError(message: string): void {
 }
 
 /**
- * Calls `use` with the element that matches the selector, immediately or when the document has loaded. Logs an error if no element
- * matches.
+ * Calls `use` with the element that matches the selector, immediately or when the document has loaded. Logs an error if no element matches.
  */
 export function whenContainerExists(selector: string, use: (container: Element) => void): void {
   const container = findContainer(selector);
