@@ -7,7 +7,7 @@ export interface BenchOptions {
   readonly quick: boolean;
   /** Names of the parts and groups to run; empty for all parts. */
   readonly only: readonly string[];
-  /** Name of the only load client; see `chooseLoadClients` for the default. */
+  /** Name of the load client to use; see `chooseLoadClients` for the default. */
   readonly client: LoadClient['name'] | undefined;
   /** Writes the tables to bench/README.md and, after a full run, the result to src/capacity/reference-result.json. */
   readonly publish: boolean;

@@ -51,7 +51,7 @@ export function lossThreshold(spread: number): number {
   return Math.min(Math.max(1 - Math.exp(-noiseSigmas * spread), lossThresholdMin), lossThresholdMax);
 }
 
-/** Returns the share of lost speed between two values; negative for a gain. */
+/** Returns the share of speed that is lost between two values; negative for a gain. */
 export function lossShareOf(better: 'higher' | 'lower', from: number, to: number): number {
   return better === 'higher' ? 1 - to / from : 1 - from / to;
 }

@@ -76,7 +76,7 @@ export async function runCapacityCheck(
   });
 }
 
-/** Returns a function that returns each session once. */
+/** Returns a function that returns the next `count` unused sessions on each call. */
 function sessionPool(sessions: readonly BorrowerSession[]): (count: number) => BorrowerSession[] {
   let taken = 0;
   return (count) => {

@@ -21,7 +21,7 @@ export const checkedParts: readonly BenchPart[] = benchParts.filter(
   ({ name, group }) => group === 'routes' || name === 'micro',
 );
 
-/** Measures the ratios in several runs. Each run contains the named parts, or all parts. */
+/** Measures the ratios in several runs. Each run measures the named parts, or all checked parts. */
 export async function measureRatios(
   repeat: number,
   clientName: LoadClient['name'] | undefined,

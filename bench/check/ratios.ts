@@ -26,14 +26,17 @@ export function groupRuns(runs: readonly (readonly CheckedRatio[])[]): RepeatedR
   });
 }
 
-/** Returns the ratios of a run that do not depend on the machine. */
+/** Returns the ratios of a run. Ratios depend less on the machine than absolute times. */
 export function ratiosOfResult({ routes, micro }: Pick<BenchResult, 'routes' | 'micro'>): CheckedRatio[] {
   return [...routes.flatMap(routeRatios), ...microRatios(micro)].filter(
     ({ value }) => Number.isFinite(value) && value > 0,
   );
 }
 
-/** Returns the ratios of the routes. Their names contain the client, because ratios of different clients are not comparable. */
+/**
+ * Returns the ratios of the routes. The name of a ratio contains the load client, because ratios of different clients
+ * are not comparable.
+ */
 function routeRatios(route: RouteResult): CheckedRatio[] {
   const { name, client } = route;
   const throughput = throughputRatios(route, 'bare');
@@ -50,7 +53,10 @@ function routeRatios(route: RouteResult): CheckedRatio[] {
   ];
 }
 
-/** Returns the cost of a call divided by the calibration benchmark, except for benchmarks of disk syncs or single calls. */
+/**
+ * Divides the time per call of each benchmark by the time of the calibration benchmark. Benchmarks of disk syncs and of
+ * single calls are omitted.
+ */
 function microRatios(results: readonly MicroResult[]): CheckedRatio[] {
   const unit = results.find(({ name }) => name === calibrationName)?.medianNs;
   if (unit === undefined || !(unit > 0)) return [];

@@ -67,7 +67,7 @@ export const keysCurve = curvePart('keys', 'latency by number of API keys', (con
   });
 });
 
-/** Starts a service with known rankings, and measures its saturation with page loads from all keys. */
+/** Starts a service whose sessions have cached rankings, and measures its saturation with page loads of all keys. */
 function withPageLoad<Result>(
   context: BenchContext,
   { saturationSeconds: seconds }: CurveScale,

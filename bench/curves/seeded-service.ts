@@ -20,7 +20,7 @@ export interface SeededServiceOptions extends Pick<ServiceTargetOptions, 'keys' 
 
 export interface SeededService {
   readonly target: ServiceTarget;
-  /** Sample of the live sessions. Each session has a key that can use it. */
+  /** Sample of the live sessions. Each session has an API key of its account. */
   readonly sessions: readonly BorrowerSession[];
   /** Client with a folder for request files, which is deleted when the service is closed. */
   readonly sender: LoadSender;
@@ -49,13 +49,14 @@ export async function withSeededService<Result>(
   }
 }
 
-/** Kinds of requests in the loads of the curves. */
+/** Kinds of requests whose responses the bare server repeats. */
 const sampledKinds = [marketplaceKnownScenario, sessionScenario, inputsScenario].flatMap((scenario) => scenario.kinds);
 const sampleConnections = 8;
 
 /**
- * Runs the bare server during `use`, with recorded responses of the service. `measure` measures one point of a curve on the
- * service and, up to the share `bareServerShareMax` of saturation, on the bare server. The index of the point determines which of both is measured first.
+ * Runs the bare server during `use`, with recorded responses of the service. `measure` measures one point of a curve on
+ * the service and, up to the share `bareServerShareMax` of saturation, on the bare server. At points with an odd index,
+ * the bare server is measured first.
  */
 export async function withBareServer<Result>(
   service: LoadTarget,

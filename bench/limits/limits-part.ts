@@ -75,7 +75,10 @@ export const limitScenarios: readonly LimitScenario[] = [
 /** Resources for all scenarios. */
 interface LimitRun extends Pick<BenchContext, 'client' | 'folder' | 'progress'> {
   readonly service: LoadTarget;
-  /** Key of the account of all keys without limits, to measure the cost of an admitted request. */
+  /**
+   * API key without limits, of the same account as the tested keys. The requests with this key measure the cost of an
+   * admitted request.
+   */
   readonly unlimitedKey: string;
   readonly connections: number;
   /** Number of concurrent requests above the limit. */
@@ -116,7 +119,7 @@ async function measureLimit(scenario: LimitScenario, key: string, run: LimitRun)
 
     progress.step(`limits: ${name}: rejected requests`);
     const refusedLoad = await runLimitLoad(run, requests, refusedStatus);
-    // The server admitted the first request after `began`, so the window of the limit ends at least `window` later.
+    // The window cannot end earlier than `began` plus its length, because the server admitted the first request after `began`.
     const over =
       window === 'day' ? dayOf(Date.now()) !== began.day : refusedLoad.endedMs - began.ms >= bounds.rateLimitWindowMs;
     if (over) throw new Error(`${name}: this machine is too slow to exceed the limit within one ${window}`);
@@ -144,7 +147,7 @@ async function measureLimit(scenario: LimitScenario, key: string, run: LimitRun)
   }
 }
 
-/** Sends the same requests for some seconds. `endedMs` is the end of the load on the monotonic clock of this process. */
+/** Repeats the requests for some seconds. `endedMs` is the end of the load in milliseconds of `performance.now()`. */
 async function runLimitLoad(
   { service, client, connections, seconds, folder }: LimitRun,
   requests: readonly PreparedRequest[],

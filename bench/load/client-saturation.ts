@@ -8,8 +8,9 @@ const clientCpuShareMax = 0.95;
 const serverCpuShareMin = 0.9;
 
 /**
- * Whether the client limited the fastest server: the client used all CPU time of its thread, or the socket thread of the server
- * was partly idle. Throughput ratios are then too high. This also covers machines with fewer cores than busy threads.
+ * Whether the client limited the fastest server: the client used all CPU time of its thread, or the socket thread of
+ * the server was partly idle. If the client limited the server, the throughput ratios of the service to the baselines
+ * are too high. A machine with fewer cores than busy threads is also reported.
  */
 export function isClientSaturated(servers: RouteResult['servers']): boolean {
   const measured = servers.filter(({ rounds }) => rounds.length > 0);
@@ -31,14 +32,14 @@ export function isClientBottleneck(loads: readonly BottleneckInputs[]): boolean 
   return client > clientCpuShareMax || (server.length > 0 && median(server) < serverCpuShareMin);
 }
 
-/** Maximum busy share of the client event loop. A busier client sends and receives late. */
+/** Maximum busy share of the client event loop. A client with a higher busy share sends requests and reads replies late. */
 const clientBusyMax = 0.9;
 /** Maximum lag that other processes on the machine can cause. */
 const toleratedLagMs = 5;
 
 /**
- * Whether the client limited an open-loop load. A busy client reads replies late. A lagging client sends late, which is part of
- * every latency.
+ * Whether the client limited an open-loop load. A busy client also reads replies late. Requests that are sent late
+ * increase every measured latency.
  */
 export function isOpenLoopClientSaturated({
   busy,

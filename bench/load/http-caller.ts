@@ -57,7 +57,7 @@ export class HttpCaller {
     this.#agent.destroy();
   }
 
-  /** Runs a task several times, sequentially on each connection. */
+  /** Runs a task a number of times, one after the other on each connection. */
   async #runConcurrently(times: number, one: (at: number) => Promise<void>): Promise<void> {
     let next = 0;
     const inTurn = async () => {

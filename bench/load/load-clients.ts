@@ -14,7 +14,7 @@ export interface LoadPlan {
   readonly connections: number;
   /** Duration of the load; maximum duration with `singleUse`. */
   readonly seconds: number;
-  /** Whether the load sends each request once and ends with the last one. Otherwise requests are repeated. */
+  /** Whether the load sends each request once and ends with the last one. If false, the client repeats the requests. */
   readonly singleUse: boolean;
   /** Expected HTTP status. Other replies count as `unexpected`. wrk only distinguishes statuses below and above 400. */
   readonly expectedStatus: number;
@@ -76,7 +76,10 @@ export function parseClientName(name: string | undefined): LoadClient['name'] | 
   throw new Error('--client must be wrk or autocannon');
 }
 
-/** Returns autocannon, and wrk if it is on PATH. With a name, returns only that client, or throws if it is not installed. */
+/**
+ * Returns autocannon, and wrk if it is on PATH. If a name is given, returns only that client, or throws if it is not
+ * installed.
+ */
 export async function chooseLoadClients(
   name: LoadClient['name'] | undefined,
 ): Promise<{ readonly client: LoadClient; readonly crossCheck?: LoadClient }> {

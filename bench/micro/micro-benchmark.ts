@@ -4,7 +4,10 @@ import { hash } from 'node:crypto';
 export type MicroBenchmark = RepeatedBenchmark | SteppedBenchmark;
 
 interface NamedBenchmark {
-  /** Folder under `src`, topic and function. The name must be stable, because runs are compared by name. */
+  /**
+   * Name with the folder under `src`, the topic and the function. The name must not change, because runs are compared
+   * by name.
+   */
   readonly name: string;
   /** Short description of one call. */
   readonly call: string;

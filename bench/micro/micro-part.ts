@@ -15,7 +15,7 @@ import {
 import { createSessionBenchmark, sessionResponseBenchmark, validateFieldsBenchmark } from './operations.ts';
 import { mergeBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 
-/** Sizes of the session store, up to the maximum of the run. */
+/** Numbers of sessions in the store, up to the maximum of the run. */
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
 
 /** All micro benchmarks in the order of a request; those that use much memory come last. */
@@ -51,7 +51,10 @@ export function listMicroBenchmarks(quick: boolean, liveSessions: number): Micro
 const fullTimes = { warmupTime: 50, warmupIterations: 1, time: 200, iterations: 3 };
 const quickTimes = { warmupTime: 30, warmupIterations: 1, time: 50, iterations: 2 };
 
-/** Repeats a benchmark with tinybench. Throws if its result shows that it did not do its work. */
+/**
+ * Repeats a benchmark with tinybench. Throws if a run returns a value that is not positive, which means that the run
+ * failed.
+ */
 export async function measureRepeatedly(
   micro: RepeatedBenchmark,
   place: MicroEnvironment,

@@ -60,7 +60,10 @@ function createStoredSessions(): Session[] {
 
 const storeCalls = 250;
 const growthRounds = 3;
-/** Step between visited sessions. The step is a prime above all store sizes, so that all sessions are visited in scattered order. */
+/**
+ * Distance in the list between two sessions that are visited one after the other. The distance is a prime above all
+ * store sizes, so that all sessions are visited in scattered order.
+ */
 const stride = 7_919;
 
 const storeTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
@@ -112,8 +115,8 @@ function growthBenchmark(size: number, parts: number): MicroBenchmark {
 }
 
 /**
- * Grows a store several times and returns the shortest `add` time of each session. Reallocation happens at the same session every
- * time, unlike other delays.
+ * Grows a store several times and returns the shortest `add` time of each session. The shortest time excludes random
+ * delays, but includes reallocations, which occur at the same session every time.
  */
 function growStore(ids: readonly string[], parts: number, times: Float64Array): void {
   const store = createStore(systemClock, parts);
@@ -172,7 +175,7 @@ function prepareChange(
   };
 }
 
-/** Adds a session for each expired session, like after hours of operation. */
+/** Adds one session per expired session, so that the store is in the same state as after hours of operation. */
 function prepareAdd(size: number): PreparedBenchmark {
   return prepareChange(
     size,
@@ -181,7 +184,7 @@ function prepareAdd(size: number): PreparedBenchmark {
   );
 }
 
-/** Deletes new sessions, like after a failed ledger append. */
+/** Deletes new sessions, as the service does after a failed ledger append. */
 function prepareDelete(size: number): PreparedBenchmark {
   return prepareChange(
     size,
@@ -194,7 +197,7 @@ function prepareDelete(size: number): PreparedBenchmark {
   );
 }
 
-/** Store with sessions in batches that were created one millisecond apart, so that they expire in order. */
+/** Store of sessions in batches. The batches were created one millisecond apart, so that they expire in order. */
 class FilledStore {
   readonly store: MemorySessionStore;
   /** IDs of the initial sessions. */
@@ -212,7 +215,7 @@ class FilledStore {
     this.#wallMs += bounds.sessionTtlMs - 1;
   }
 
-  /** Returns the IDs of a batch that is one millisecond younger than the youngest batch. */
+  /** Returns the IDs of a new batch of sessions, created one millisecond after the latest batch. */
   nextIds(count: number): string[] {
     return subIdsAt(this.#createdMs++, count);
   }

@@ -76,16 +76,16 @@ export class ResponseParser {
 /** Events of a connection. Each accepted request ends with a response or the loss of the connection. */
 export interface ConnectionEvents {
   onResponse(status: number): void;
-  /** Called if the connection is lost or its data is malformed while a request is pending. */
+  /** Called if the pending request gets no valid response, because the connection is lost or the received data is malformed. */
   onLost(): void;
   /** Called when the connection can accept a request, also after a response. */
   onIdle(): void;
 }
 
-/** Delay before a failed connection is reopened. */
+/** Delay before a connection is reopened after a failure. */
 const reopenMs = 50;
 
-/** Keep-alive connection with at most one pending request. A closed connection is opened again automatically. */
+/** Keep-alive connection with at most one pending request. A closed connection is reopened automatically. */
 export class KeepAliveConnection {
   readonly #port: number;
   readonly #events: ConnectionEvents;
@@ -111,7 +111,7 @@ export class KeepAliveConnection {
     this.#socket.write(bytes);
   }
 
-  /** Drops the pending request and opens a new connection. */
+  /** Abandons the pending request and opens a new connection. */
   abandon(): void {
     this.#inFlight = false;
     this.#open = false;

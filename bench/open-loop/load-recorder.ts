@@ -30,7 +30,7 @@ export class LoadRecorder {
     this.#countedFromMs = countedFromMs;
   }
 
-  /** Counts a due request and records the lag of the client. */
+  /** Counts a scheduled request and records the lag of the client. */
   recordDue(dueMs: number, nowMs: number): void {
     if (!this.#isCounted(dueMs)) return;
     this.#due++;
@@ -54,7 +54,7 @@ export class LoadRecorder {
     if (way === 'deadline') this.#latency.record(toMicros(nowMs - dueMs));
   }
 
-  /** Ends the schedule. Later replies do not count towards the throughput. */
+  /** Ends the schedule. Replies after `endMs` do not count towards the throughput. */
   endAt(endMs: number): void {
     this.#endMs = endMs;
   }

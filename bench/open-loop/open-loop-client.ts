@@ -53,7 +53,7 @@ const systemDeps: OpenLoopDeps = {
 /** A connection and its pending request. */
 interface ConnectionSlot {
   readonly connection: Connection;
-  /** Index of the pending request, or `none`. */
+  /** Index of the pending request, or `none` if the connection is idle. */
   request: number;
 }
 const noRequest = -1;
@@ -64,9 +64,9 @@ export class OpenLoopClient {
   readonly #requests: readonly Buffer[];
   readonly #deps: OpenLoopDeps;
   readonly #slots: ConnectionSlot[] = [];
-  /** Free connections in the order of their idle time, longest first, so that no connection is idle for long. */
+  /** Free connections, with the longest idle connection first, so that no connection is idle for long. */
   readonly #idleSlots = new Set<ConnectionSlot>();
-  /** Due requests that wait for a free connection, in their order. */
+  /** Scheduled requests that wait for a free connection, in the order of their times. */
   readonly #queue: number[] = [];
   readonly #done = Promise.withResolvers<void>();
   #dueMs: number[] = [];
@@ -144,7 +144,10 @@ export class OpenLoopClient {
     }
   }
 
-  /** Sends, queues or fails every request that is due. */
+  /**
+   * Sends every scheduled request whose time has come. If no connection is free, the request is queued, or fails if the
+   * queue is full.
+   */
   #sendDueRequests(): number {
     const nowMs = this.#deps.nowMs();
     while (this.#next < this.#dueMs.length && this.#dueMs[this.#next]! <= nowMs) {
@@ -246,7 +249,7 @@ export class OpenLoopClient {
     this.#loopAtStart = performance.eventLoopUtilization();
   }
 
-  /** Ends the schedule; from now on the client only waits for replies. */
+  /** Ends the schedule; afterwards the client only waits for replies. */
   #recordEnd(endMs: number): void {
     if (this.#clientUsage !== null) return;
     this.#endMs = Math.min(this.#endMs, endMs);

@@ -4,7 +4,7 @@ import type { LatencyMs } from '../result/bench-result.ts';
 export interface OpenLoopPlan {
   /** Port of the server on 127.0.0.1. */
   readonly port: number;
-  /** File that `writeRequests` wrote. Its requests are sent in order, and repeated unless `singleUse` is true. */
+  /** File that `writeRequests` wrote. The requests are sent in order, and repeated unless `singleUse` is true. */
   readonly requestsFile: string;
   /** Whether the load sends each request at most once and ends with the last one. */
   readonly singleUse: boolean;
@@ -27,7 +27,7 @@ export interface OpenLoopPlan {
   readonly alsoExpected?: readonly number[];
 }
 
-/** Function that sends the load of a plan. */
+/** Function that runs an open-loop plan. */
 export type OpenLoopRunner = (plan: OpenLoopPlan) => Promise<OpenLoopResult>;
 
 /** Result of the requests after the warm-up. */
@@ -41,8 +41,8 @@ export interface OpenLoopResult {
   /** Expected replies per second during the schedule; never above the offered rate. */
   readonly achievedPerSecond: number;
   /**
-   * Latency from the scheduled time to an expected reply or to the deadline, so that neither fast rejections nor a
-   * server without replies improves the latency.
+   * Latency from the scheduled time to an expected reply. A request without a reply counts with its deadline. Other
+   * replies, such as fast rejections, do not count.
    */
   readonly latencyMs: LatencyMs;
   /** Delay between the scheduled time and the time at which the client sends the request. */

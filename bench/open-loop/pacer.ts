@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** Data that the client and the pacer thread share. Times are from `monotonicMs`, a clock that is the same in both threads. */
+/** Memory that the client and the pacer thread share. Times are values of `monotonicMs`, a clock that both threads share. */
 export interface PacerData {
   readonly dueMs: Float64Array;
-  /** State values at the indexes in `pacerSlots`. */
+  /** Values shared between the threads. `pacerSlots` contains their indexes. */
   readonly state: Int32Array;
 }
 
 export const pacerSlots = {
-  /** Number of due times that the client has handled. */
+  /** Number of scheduled times that the client has handled. */
   handled: 0,
   /** 1 while a wake-up of the client is pending, else 0. */
   wakeupPending: 1,

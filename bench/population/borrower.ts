@@ -45,12 +45,12 @@ export interface Borrower {
   address_zip?: string;
 }
 
-/** Year from which birthdates are computed. It is fixed, so that a seed always gives the same people. */
+/** Year from which birthdates are computed. The year is fixed, so that a seed always generates the same borrowers. */
 const ageReferenceYear = 2025;
 
 /**
- * Draws a borrower of the population that README.md describes. The six required fields are always present, other fields as often
- * as people fill them in.
+ * Draws a borrower of the population that README.md describes. The six required fields are always present. Each other
+ * field is present as often as people fill it in.
  */
 export function drawBorrower(random: Random): Borrower {
   // Credit score and income are drawn from correlated normal scores, so that both have their published distributions.

@@ -1,8 +1,8 @@
 import type { WeightedTable } from './random.ts';
 
 /**
- * Published figures from which borrowers are drawn. README.md in this folder lists the sources and says which values are
- * approximate. Shares are percentages unless noted.
+ * Published statistics from which borrowers are generated. README.md in this folder lists the sources and says which
+ * values are approximate. Shares are percentages unless noted.
  */
 
 /**
@@ -54,7 +54,10 @@ export const loanPurposes: WeightedTable<string> = [
   ['other', 4.2],
 ];
 
-/** Mean requested amount by loan purpose in USD, 2018 (LendingTree). Purposes without a published mean have the overall mean. */
+/**
+ * Mean requested amount by loan purpose in USD, 2018 (LendingTree). A purpose without a published mean has the mean of
+ * all purposes.
+ */
 export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement: 12_384, others: 10_575 };
 
 /** Standard deviation of the logarithm of the requested amount. The value is an assumption. */

@@ -5,8 +5,8 @@ import type { Machine } from '../machine.ts';
 import type { MicroResult } from '../micro/micro-benchmark.ts';
 
 /**
- * Servers under the same load: the service and baselines. `synced` writes to disk before each reply, for routes whose reply means
- * durability.
+ * Servers under the same load: the service and baselines. `synced` writes to disk before each reply. It is measured for
+ * routes that reply only after their data is durable.
  */
 export const serverKinds = ['service', 'bare', 'synced', 'node-http', 'fastify'] as const;
 export type ServerKind = (typeof serverKinds)[number];
@@ -20,7 +20,7 @@ export interface LatencyMs {
 
 /** Result of one server under one load. Values that the system does not report are null. */
 export interface Measurement {
-  /** Number of expected replies. Any other reply fails the load. */
+  /** Number of expected replies. Any other reply makes the load fail. */
   readonly requests: number;
   readonly seconds: number;
   readonly perSecond: number;
@@ -94,7 +94,7 @@ export interface LoadFigures {
 
 /** State of the client, which shows whether it was the bottleneck. */
 export interface OpenLoopClient {
-  /** Delay of the client after the scheduled time; part of every latency. */
+  /** Time by which the client sends a request after its scheduled time; part of every latency. */
   readonly lagMs: LatencyMs;
   /** Busy share of the client's event loop. */
   readonly busy: number;
@@ -127,9 +127,12 @@ export interface LimitResult {
   readonly refused: number;
   /** Number of other replies, which must be 0. */
   readonly other: number;
-  /** Number of requests to admit. The limit is exact if `admitted` is equal. */
+  /** Number of requests to admit. The limit is exact if `admitted` equals this number. */
   readonly expected: number;
-  /** CPU time of all server threads per rejection in microseconds. `admittedCpuMicros` is the time per admitted request. */
+  /**
+   * CPU time of all server threads per rejected request in microseconds. `admittedCpuMicros` is the time per admitted
+   * request.
+   */
   readonly refusalCpuMicros: number | null;
   readonly admittedCpuMicros: number | null;
   /** Rejections per second. */
@@ -143,7 +146,7 @@ export function admitsExactly({ admitted, expected, other }: LimitResult): boole
   return admitted === expected && other === 0;
 }
 
-/** Describes how a limit was not exact; null if it was exact. */
+/** Describes the difference between a limit and the measured replies; null if the limit was exact. */
 export function describeLimitFailure(limit: LimitResult): string | null {
   if (admitsExactly(limit)) return null;
   const { name, attempted, admitted, expected, other } = limit;
@@ -152,7 +155,7 @@ export function describeLimitFailure(limit: LimitResult): string | null {
 
 export const benchResultFormat = 2;
 
-/** Result of one run of the benchmarks. Report, regression gate and capacity planner read it. */
+/** Result of one run of the benchmarks. The report, the regression gate and the capacity planner read the result. */
 export interface BenchResult {
   readonly format: typeof benchResultFormat;
   /** Start time of the run in ISO 8601 format. */

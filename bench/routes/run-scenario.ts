@@ -47,12 +47,12 @@ const singleUseSecondsMax = 60;
 interface RoundOptions {
   readonly scenario: Scenario;
   readonly stage: ScenarioStage;
-  /** Measured servers: the service and the baselines. */
+  /** The service and the baselines that are measured with it. */
   readonly servers: ReadonlyMap<ServerKind, LoadTarget>;
   readonly client: LoadClient;
   readonly connections: number;
   readonly seconds: number;
-  /** Round number, unique within `stage`. */
+  /** Number of the round, unique within `stage`. */
   readonly round: number;
   /** Text of the progress line. */
   readonly progressLabel: string;
@@ -72,14 +72,14 @@ async function runRound(options: RoundOptions): Promise<RoundResult> {
   const requests = await scenario.prepare(stage, round);
   const requestsFile = join(folder, `requests-${round}`);
   await writeRequests(requestsFile, requests);
-  // The load must not include work that the preparation caused.
+  // Background work that the preparation caused must end before the load.
   await readUsageWhenIdle(servers.get('service')!);
 
   const [expectedStatus, ...alsoExpected] = [...new Set(scenario.kinds.map(({ status }) => status))];
   const measured = new Map<ServerKind, Measurement>();
   for (const [kind, target] of serverOrder([...servers], round)) {
     progress.step(`${progressLabel}: load on ${kind}`);
-    // Baselines have no state, so requests can be repeated.
+    // Baselines have no state, so the same requests can be sent again.
     const once = scenario.singleUse && kind === 'service';
     const plan: LoadPlan = {
       port: target.port,
@@ -183,7 +183,7 @@ async function runOnService(
   }
 }
 
-/** Creates the resources for the preparation of a scenario. The keys are used in turn. */
+/** Creates the resources for the preparation of a scenario. The requests use the keys in turn. */
 export function createStage(caller: HttpCaller, keys: readonly string[], roundRequests: number): ScenarioStage {
   let taken = 0;
   return { caller, keys, nextKey: () => keys[taken++ % keys.length]!, roundRequests, state: new Map() };

@@ -53,9 +53,9 @@ export function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
 const offersShown = 20;
 
 /**
- * Load of all routes in the ratio of `lifecycleMix`. Requests are prepared before the round, so other requests do not use the
- * sessions that the round creates. The work is the same as in a session lifecycle, but the order is random: requests are shuffled
- * with a seed.
+ * Load of all routes in the ratio of `lifecycleMix`. The other requests do not use the sessions that the round creates,
+ * because all requests are prepared before the round. The requests are the same as in session lifecycles, but are
+ * shuffled with a seed.
  */
 export const lifecycleScenario: Scenario = {
   name: 'lifecycle',

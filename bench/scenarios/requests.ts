@@ -77,7 +77,7 @@ export async function reusableSessions(stage: ScenarioStage, count: number, seed
   return kept.slice(0, count);
 }
 
-/** Maximum number of income changes per session and round. */
+/** Maximum number of income changes per session and round, which keeps the incomes of all rounds distinct. */
 const changesPerRoundMax = 1_000;
 
 /** Returns requests that change the income of sessions. A session never gets the same income twice, also in later rounds. */
@@ -89,7 +89,7 @@ export function incomeChangeRequests(
   return Array.from({ length: count }, (_, at) => {
     const session = sessions[at % sessions.length]!;
     const change = 1 + changesPerRoundMax * round + Math.floor(at / sessions.length);
-    // Incomes above the maximum of ten million continue from 0 and remain distinct.
+    // Incomes above the maximum of ten million start again from 0, so that they remain distinct.
     return inputsRequest(session, { annual_income: (session.borrower.annual_income + change) % annualIncomeMax });
   });
 }

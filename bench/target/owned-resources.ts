@@ -11,7 +11,7 @@ process.on('exit', () => {
   for (const child of runningChildren) child.kill('SIGKILL');
 });
 
-/** Starts a process that exits with this one. */
+/** Starts a child process that is killed when this process exits. */
 export function spawnChild(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(command, args, options);
   runningChildren.add(child);

@@ -30,7 +30,7 @@ function listenForRequests(channel: NonNullable<typeof process.channel>): void {
       measuring = null;
     }
     const answer: ProbeResponse = { probe: probeName, id: request.id, figures };
-    // Delays are measured from the first timer on, so the load may start after it.
+    // The first timer must run before the load starts, because delays are measured from then on.
     if (request.command === 'start') setTimeout(() => process.send!(answer), 2 * timerMs);
     else process.send!(answer);
   });

@@ -14,7 +14,10 @@ import { validateFields } from '../../src/verticals/pocket-fields.ts';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
-/** Number of distinct borrowers. Further sessions repeat the same borrowers with other incomes. */
+/**
+ * Number of distinct borrowers. If there are more sessions than borrowers, the same borrowers are repeated with other
+ * incomes.
+ */
 const distinctBorrowers = 1_000;
 /** Number of records that are appended before a wait, far below the limit of pending records. */
 const appendBatchSize = 2_000;
@@ -27,7 +30,7 @@ export interface LiveSessionsOptions {
   /** Submitted fields: only the required fields, or all fields of the borrower. */
   readonly fields: 'required' | 'all';
   readonly seed: number;
-  /** Number of returned sessions, spread evenly over all. */
+  /** Number of returned sessions, spread evenly over all written sessions. */
   readonly sampleSize: number;
 }
 
@@ -37,8 +40,8 @@ export interface WrittenSession {
 }
 
 /**
- * Writes live sessions with inputs into the data folder of a service that has not started yet, with the same records as through
- * the API but a hundred times faster. Inputs are distinct, so no ranking is shared.
+ * Writes live sessions with inputs into the data folder of a service that has not started yet, with the same records as
+ * through the API but a hundred times faster. All sessions have different inputs, so no two sessions share a ranking.
  */
 export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOptions): Promise<WrittenSession[]> {
   const secrets = openOrCreateSecretFile(join(dataDir, 'secrets.json'), false);
