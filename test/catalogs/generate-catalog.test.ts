@@ -53,7 +53,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
   });
 }
 
-test('generated catalogs accept retired borrowers wherever employed borrowers are accepted', () => {
+test('generated catalogs accept retired borrowers for every offer that accepts employed borrowers', () => {
   for (const offer of offersOf(generateCatalog({ seed: 8, offers: 2_000, vertical: personalLoans }))) {
     for (const criterion of offer.criteria) {
       if (criterion.field !== 'employment_status') continue;

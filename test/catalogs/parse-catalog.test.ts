@@ -136,7 +136,7 @@ describe('reports one error with the path of the invalid member', () => {
     });
   }
 
-  test('a missing member of an offer', () => {
+  test('reports a missing member with the path of its offer', () => {
     assert.match(errorsOf(changed([...offer, 'stars'], undefined)).join(), /^lenders\[0\].offers\[0\]: /);
   });
 });
@@ -163,7 +163,7 @@ describe('rejects an invalid criterion', () => {
     });
   }
 
-  test('rejects a criterion on a field of digits', () => {
+  test('rejects a criterion on a field of kind digits', () => {
     const catalog = JSON.parse(equipmentLeaseCatalog('live')) as LoanCatalog;
     catalog.lenders[0]!.offers[0]!.criteria = [{ field: 'site_code', min: 1 }];
     assert.deepEqual(errorsOf(catalog, equipmentLeases), [
@@ -230,13 +230,13 @@ test('skips the semantic validation of offers with schema errors', () => {
   assert.match(errors.at(-1)!, /^and at least \d+ more$/);
 });
 
-test('validates the semantics of an offer after any number of offers with schema errors', () => {
+test('validates the semantics of a valid offer after any number of offers with schema errors', () => {
   const misshapen = Array.from({ length: bounds.catalogErrorsReportedMax - 1 }, () => ({ ...plainOffer(), stars: 9 }));
   const errors = errorsOf(catalogOf([...misshapen, plainOffer({ amount: { min: 3, max: 2 } })]));
   assert.equal(errors.at(-1), `lenders[0].offers[${misshapen.length}].amount: min must not exceed max`);
 });
 
-test('restores the settings of the schema library', () => {
+test('does not change the global settings of the schema library', () => {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: 3 });
   try {
@@ -274,7 +274,7 @@ test('limits names and payouts to what the ledger can store', () => {
   }
 });
 
-test('rejects too many different terms', () => {
+test('rejects a catalog with too many different loan terms', () => {
   const offers = [0, 20].map((from) =>
     plainOffer({ id: `o${from}`, term_months: Array.from({ length: 20 }, (_, i) => from + i + 1) }),
   );
@@ -287,7 +287,7 @@ describe('an error quotes the file in one short line without control characters'
   const hostile = '\u001b]0;owned\u0007\r\n\u009b2J\u202eabc\u{e0041}\ud83c';
   const nothingHidden = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
   const shownMost = bounds.catalogNameCharactersShown;
-  test('in a member, a state, a band and an excerpt of the text', () => {
+  test('in errors about a member, a state, a credit band and an excerpt of the text', () => {
     for (const text of [
       JSON.stringify({ [hostile]: 1 }),
       JSON.stringify(changed(['state_rules'], { [hostile]: {} })),
@@ -374,7 +374,7 @@ describe('rejects a file above a size limit with a single error', () => {
     for (const error of errors) assert.match(error, /^state_rules\.S\d+: is not a value of state$/);
   });
 
-  test('size limits do not count brackets, commas and escaped quotes inside strings', () => {
+  test('size limits ignore brackets, commas and escaped quotes inside strings', () => {
     const disclosure = '[{,"\\\\",}]'.repeat(40);
     assert.deepEqual(errorsOf({ ...catalogOf([plainOffer()]), disclosure }), []);
   });

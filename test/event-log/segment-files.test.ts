@@ -86,7 +86,7 @@ describe('dropSegments', () => {
     );
   });
 
-  it('reports the deletion to a reader of the segment', async (t) => {
+  it('a reader of a deleted segment throws LogRewrittenError', async (t) => {
     const folder = await sixRecords(t);
     const walk = new LogScanner(nodeLogFiles, folder, { decode: true });
     await dropSegments(nodeLogFiles, folder, 5);

@@ -18,7 +18,7 @@ test('the registry contains the five verticals of the contract', () => {
   );
 });
 
-test('personal loans have the fields of the contract in the order in which sessions store them', () => {
+test('personal loans have the fields of the contract, in the order of the stored session fields', () => {
   const required = 'loan_amount loan_purpose credit_score_range annual_income employment_status state';
   const optional = 'birthdate housing_status monthly_debt_payments loan_term_months co_borrower citizenship_status';
   const names = personalLoans.fields.map(({ name }) => name).join(' ');

@@ -63,7 +63,7 @@ test('configures the limits that the contract documents', () => {
   );
 });
 
-test('delays a load that would run over UTC midnight until midnight', () => {
+test('waits until midnight UTC before a load that would not end before midnight', () => {
   const midnight = Date.UTC(2026, 0, 2);
   const times = [midnight, midnight - 60_000, midnight - 59_999, midnight - 1];
   assert.deepEqual(

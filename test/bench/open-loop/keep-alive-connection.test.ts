@@ -68,7 +68,7 @@ for (const [name, event, end] of [
   });
 }
 
-test('never delivers the response of an abandoned request', async (t) => {
+test('ignores the response of an abandoned request', async (t) => {
   const { connection, events, sockets, socket } = await connected(t);
   const statuses: number[] = [];
   events.on('answer', (status: number) => statuses.push(status));
@@ -106,7 +106,7 @@ function parse(chunks: Iterable<Buffer>): (readonly [number, boolean])[] {
   return found;
 }
 
-test('parses the same responses however the bytes are split', () => {
+test('parses the same responses for every chunk size', () => {
   const bytes = Buffer.from(answers);
   for (let size = 1; size <= bytes.length; size++) {
     const chunks: Buffer[] = [];

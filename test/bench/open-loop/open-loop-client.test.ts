@@ -188,7 +188,7 @@ test('includes a stall of the server in the latency of every request that was du
   assert.ok(result.latencyMs.p99 >= 0.95 * stallMs, `p99 ${result.latencyMs.p99}`);
 });
 
-test('includes the wait for a free connection in the latency of a request', async (t) => {
+test('includes the time that a request waits for a free connection in its latency', async (t) => {
   // One connection with 10 ms per response handles 100 of 200 requests per second: the last request waits for half a second.
   const { result } = await scriptedLoad(t, { connections: 1 }, { answerTo: () => at(200, 10) });
   assert.equal(result.expected, 100);
@@ -245,13 +245,13 @@ test('rejects if the server accepts no connections', async (t) => {
 
 const poisson = { perSecond: 1_000, warmUpSeconds: 0, seconds: 50, arrivals: 'poisson', seed: 1 } as const;
 
-test('generates even arrivals at equal intervals, as many as the rate requires', () => {
+test('generates even arrivals at equal intervals, in the number that the rate requires', () => {
   const times = scheduleArrivals({ ...poisson, perSecond: 200, seconds: 2, arrivals: 'even' });
   assert.equal(times.length, 400);
   for (const [place, ms] of times.entries()) assert.ok(Math.abs(ms - (2.5 + 5 * place)) < 1e-9, `${place}: ${ms}`);
 });
 
-test('generates ascending Poisson arrivals with the variation of independent visitors', () => {
+test('generates Poisson arrivals in ascending order with the variance of independent visitors', () => {
   const times = scheduleArrivals(poisson);
   assert.deepEqual(scheduleArrivals(poisson), times);
   assert.notDeepEqual(scheduleArrivals({ ...poisson, seed: 2 }), times);

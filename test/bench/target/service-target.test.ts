@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-test('restores prewritten sessions as live sessions with inputs', async () => {
+test('the service restores sessions that were written before its start as live sessions with inputs', async () => {
   const dataDir = await mkdtemp(join(folder, 'data-'));
   const told = await writeLiveSessions(dataDir, {
     count: 2_500,
@@ -81,7 +81,7 @@ test('creates many valid keys of one account at once', async () => {
   assert.deepEqual(first.limits, limits);
 });
 
-test('deletes a folder when it is removed, but not after a call of keep', async () => {
+test('remove deletes an owned folder, unless keep was called before', async () => {
   const [removed, kept] = [await createOwnedFolder(folder, 'a-'), await createOwnedFolder(folder, 'b-')];
   kept.keep();
   for (const each of [removed, kept]) await each.remove();
