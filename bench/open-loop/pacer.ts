@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 /** Memory that the client and the pacer thread share. Times are values of `monotonicMs`, a clock that both threads share. */
 export interface PacerData {
   readonly dueMs: Float64Array;
-  /** Values shared between the threads. `pacerSlots` contains their indexes. */
+  /** Values shared between the threads. The constants below are their indexes. */
   readonly state: Int32Array;
 }
 
