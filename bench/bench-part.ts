@@ -9,9 +9,9 @@ export interface BenchScale {
   /** Duration of one load. */
   readonly seconds: number;
   readonly connections: number;
-  /** Number of requests per round, for scenarios that send each request once. */
+  /** Number of requests per round in scenarios that send each request once. */
   readonly roundRequests: number;
-  /** Number of API keys with default limits that share the requests. */
+  /** Number of API keys with default limits. The requests use these keys in turn. */
   readonly keys: number;
   /** Number of sessions in the ledger that `history/` measures. */
   readonly historySessions: number;

@@ -5,7 +5,7 @@ import { benchParts } from './parts.ts';
 
 export interface BenchOptions {
   readonly quick: boolean;
-  /** Names of the parts and groups to run; empty for all parts. */
+  /** Names of the parts and groups to run; if empty, all parts run. */
   readonly only: readonly string[];
   /** Name of the load client to use; see `chooseLoadClients` for the default. */
   readonly client: LoadClient['name'] | undefined;
@@ -54,7 +54,7 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions {
   return { ...values, client: parseClientName(values.client) };
 }
 
-/** Returns the parts with these names or all parts, in order. */
+/** Returns the parts with these names, or all parts without names, in their fixed order. */
 export function selectParts(only: readonly string[]): readonly BenchPart[] {
   if (only.length === 0) return benchParts;
   return benchParts.filter(({ name, group }) => only.includes(name) || (group !== undefined && only.includes(group)));

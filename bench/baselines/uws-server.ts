@@ -36,7 +36,7 @@ const sendNow: Send = (res, answer, corked) => {
   else res.cork(() => write(res, answer));
 };
 
-/** Approximate size of the ledger record of a session or click. */
+/** Approximate size of a session or click record in the ledger. */
 const recordBytes = 80;
 /** The file is preallocated and overwritten from its start, so that no sync has to update its size. */
 const fileBytes = 16 * 1024 * 1024;

@@ -12,7 +12,7 @@ import {
   sessionRequest,
 } from '../scenarios/requests.ts';
 
-/** Factor for extra requests and keys, because the number of random arrivals varies. */
+/** Factor for additional requests and keys, because the number of random arrivals varies. */
 const headroomFactor = 1.25;
 /** Maximum number of live sessions whose inputs change. */
 const changedSessionsMax = 20_000;

@@ -12,7 +12,7 @@ import { type BorrowerSession, clickRequests } from '../scenarios/requests.ts';
 import { observeLoad, readMemoryAfterGc } from '../target/load-target.ts';
 import { buildMixedLoad, computeCheckScale, warmUpSeconds } from './mixed-load.ts';
 
-/** Number of offers in the catalog, the same as in the route measurement with the larger catalog. */
+/** Number of offers in the catalog; equal to the size of the larger catalog in the route measurement. */
 const catalogOffers = 200;
 const preparingConnections = 64;
 const offersShown = 20;

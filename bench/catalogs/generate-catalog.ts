@@ -15,8 +15,8 @@ interface GenerateCatalogOptions {
 }
 
 /**
- * Generates a valid catalog of fictional lenders. The same arguments give the same catalog. The catalog uses every
- * member of the format about as often as real lenders do. A few lenders serve all states, and each kind of lender has
+ * Generates a valid catalog of fictional lenders. The same arguments give the same catalog. The catalog uses each
+ * member of the format about as often as real catalogs do. A few lenders serve all states, and each kind of lender has
  * its own criteria and prices. The vertical must define the field roles of a loan, such as amount and term.
  */
 export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCatalogOptions): LoanCatalog {

@@ -17,7 +17,7 @@ export interface Baseline {
 
 interface BaselineRatio extends Omit<CheckedRatio, 'value'> {
   readonly median: number;
-  /** Standard deviation of the logarithms of the values in the runs. */
+  /** Spread of the runs: the standard deviation of the logarithms of their values. */
   readonly spread: number;
   /** Largest share of lost speed that counts as noise. */
   readonly threshold: number;

@@ -2,7 +2,7 @@ import { calibrationName, type MicroResult } from '../micro/micro-benchmark.ts';
 import { cpuRatios, throughputRatios } from '../report/ratios.ts';
 import type { BenchResult, RouteResult } from '../result/bench-result.ts';
 
-/** Ratio of two measurements, which depends on the code but not on the machine. */
+/** Ratio of two measurements, which depends on the code but hardly on the machine. */
 export interface CheckedRatio {
   /** Name that identifies the ratio in other runs. */
   readonly name: string;
@@ -13,7 +13,7 @@ export interface CheckedRatio {
   readonly value: number;
 }
 
-/** Ratio with its values in all runs. */
+/** Ratio with its values from all runs. */
 export interface RepeatedRatio extends Omit<CheckedRatio, 'value'> {
   readonly values: readonly number[];
 }

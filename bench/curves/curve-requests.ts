@@ -1,11 +1,11 @@
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import { type BorrowerSession, inputsRequest, marketplaceRequest, sessionRequest } from '../scenarios/requests.ts';
 
-/** Description of the page load, for the titles of its curves. */
+/** Text that describes the page load in the titles of its curves. */
 export const pageLoadTitle = '4 in 5 GET /marketplace with the ranking known, 1 in 5 POST /session';
 
 const shownOffers = 5;
-/** Minimum number of different requests, so that the load uses many sessions. */
+/** Minimum number of different requests in a load, so that the load uses many sessions. */
 const pageLoadRequestsMin = 20_000;
 
 /**
@@ -28,7 +28,7 @@ export function firstLookRequests(sessions: readonly BorrowerSession[]): Prepare
   return sessions.map((session) => marketplaceRequest(session, shownOffers));
 }
 
-/** Description of the steady load, for the titles of its curves. */
+/** Text that describes the steady load in the titles of its curves. */
 export const steadyLoadTitle = '4 in 5 GET /marketplace, 1 in 5 POST /inputs';
 
 const looksPerInput = 4;

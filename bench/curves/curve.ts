@@ -1,10 +1,11 @@
 import type { BenchContext, BenchPart } from '../bench-part.ts';
 import type { CurveResult, MemoryResult } from '../result/bench-result.ts';
 
-/** Durations and points of the curves in a run. */
+/** Durations of the loads, and values of the variables in all curves. */
 export interface CurveScale {
-  /** Duration of the closed loop that measures saturation, and of the load at each point. */
+  /** Duration of the closed loop that measures saturation. */
   readonly saturationSeconds: number;
+  /** Duration of the load at each point. */
   readonly seconds: number;
   /** Planned duration of a load that sends each request once. */
   readonly singleUseSeconds: number;
@@ -12,7 +13,7 @@ export interface CurveScale {
   readonly singleUseRatePerSecondMax: number;
   /** Duration of the warm-up before each open-loop load. The results exclude the warm-up. */
   readonly warmUpSeconds: number;
-  /** Rates of the offered-load curve as shares of saturation. */
+  /** Rates of the offered-load curve, as shares of the saturation rate. */
   readonly saturationShares: readonly number[];
   /** Maximum number of additional points at higher rates. Points are added while the service keeps up with the load. */
   readonly extraLoads: number;

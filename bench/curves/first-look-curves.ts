@@ -5,7 +5,7 @@ import { firstLookRequests } from './curve-requests.ts';
 import { measureLoadPoint, measureSaturation, rateAtShare } from './load-point.ts';
 import { type SeededServiceOptions, withSeededService } from './seeded-service.ts';
 
-/** Description of the load, for the titles of its curves. */
+/** Text that describes the load in the titles of its curves. */
 const firstLookTitle = `GET /marketplace, ranking not yet known, at ${Math.round(targetUtilization * 100)} % of each point's own saturation`;
 
 /** Number of API keys, so that the load of each key stays below its rate limit. */

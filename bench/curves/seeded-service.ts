@@ -14,13 +14,13 @@ import type { CurveScale } from './curve.ts';
 import { type LoadSender, measureLoadPoint } from './load-point.ts';
 
 export interface SeededServiceOptions extends Pick<ServiceTargetOptions, 'keys' | 'catalogOffers' | 'settings'> {
-  /** Live sessions when the service starts. */
+  /** Live sessions that exist when the service starts. */
   readonly sessions: Pick<LiveSessionsOptions, 'count' | 'fields' | 'sampleSize'>;
 }
 
 export interface SeededService {
   readonly target: ServiceTarget;
-  /** Sample of the live sessions. Each session has an API key of its account. */
+  /** Sample of the live sessions, which the loads use. Each session has an API key of its account. */
   readonly sessions: readonly BorrowerSession[];
   /** Client with a folder for request files, which is deleted when the service is closed. */
   readonly sender: LoadSender;

@@ -121,7 +121,7 @@ async function run(client: MarketplaceClient, count: number, seed: number, full:
   );
 }
 
-/** Behaviour of one borrower. */
+/** Planned behaviour of one borrower in the demo. */
 interface BorrowerPlan {
   readonly borrower: Borrower;
   readonly tag: string;

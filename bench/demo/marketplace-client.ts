@@ -39,13 +39,13 @@ export interface ApiResponse {
 const responseTimeoutMs = 10_000;
 const rateLimitRetries = 3;
 
-/** Calls the public API like the server of a partner. */
+/** Client of the public API, like the server of a partner. */
 export class MarketplaceClient {
   readonly #baseUrl: string;
   readonly #key: string;
   readonly #onWait: (seconds: number) => void;
 
-  /** @param onWait called with the seconds of each wait for a rate limit */
+  /** @param onWait called with the number of seconds before each wait for a rate limit */
   constructor(apiUrl: string, key: string, onWait: (seconds: number) => void) {
     this.#baseUrl = apiUrl.replace(/\/+$/, '');
     this.#key = key;

@@ -14,11 +14,14 @@ import { monthOfSessions, writeSampleLedger } from './sample-ledger.ts';
 /** Measured value about ledger, journal, restart or analytics. */
 export interface HistoryFigure {
   readonly name: string;
-  /** Formatted value with unit, and its spread over several rounds. */
+  /** Formatted value with unit, and the range of the value over several rounds. */
   readonly value: string;
   /** Target value, or another value for comparison. */
   readonly beside: string;
-  /** Bytes on disk per session in ledger and analytics store, including its view and its share of clicks. */
+  /**
+   * Bytes on disk per session, in the ledger and the analytics store. A session includes its view and its share of the
+   * clicks.
+   */
   readonly bytesPerSession?: number;
 }
 

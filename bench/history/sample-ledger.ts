@@ -8,7 +8,7 @@ const dayMs = 24 * 60 * 60 * 1_000;
 /** Description of a generated ledger of one account. */
 export interface SampleLedger {
   readonly sessions: number;
-  /** Number of days over which the sessions are distributed evenly. */
+  /** Number of days over which the sessions are evenly distributed. */
   readonly days: number;
   /** Returns the referrer tag of a session. */
   readonly tagOf: (serial: number) => string;

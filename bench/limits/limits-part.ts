@@ -32,13 +32,13 @@ export function msUntilDayFits(neededMs: number, wallMs: number): number {
 export interface LimitScenario {
   readonly name: string;
   readonly title: string;
-  /** Limits of the tested key; null for the default limits. */
+  /** Limits of the tested API key; null for the default limits. */
   readonly keyLimits: KeyLimitOverrides;
-  /** Exact number of requests to admit in one window. */
+  /** Number of requests that one window must admit. */
   readonly limit: number;
   /** Window of the limit: 60 seconds or a UTC day. */
   readonly window: 'minute' | 'day';
-  /** Returns the requests with this key. The expected status of each request is 200 or 429. */
+  /** Returns the requests of the scenario, sent with this API key. The expected status of each request is 200 or 429. */
   buildRequests(key: string, session: BorrowerSession): readonly PreparedRequest[];
 }
 
@@ -72,7 +72,7 @@ export const limitScenarios: readonly LimitScenario[] = [
   },
 ];
 
-/** Resources for all scenarios. */
+/** Resources that all scenarios share. */
 interface LimitRun extends Pick<BenchContext, 'client' | 'folder' | 'progress'> {
   readonly service: LoadTarget;
   /**
@@ -81,21 +81,21 @@ interface LimitRun extends Pick<BenchContext, 'client' | 'folder' | 'progress'> 
    */
   readonly unlimitedKey: string;
   readonly connections: number;
-  /** Number of concurrent requests above the limit. */
+  /** Number of concurrent requests that are sent in addition to the limit. */
   readonly excess: number;
   /** Duration of the loads that measure the cost of a request. */
   readonly seconds: number;
 }
 
-/** Maximum duration of a test of a limit per day, so that it does not span two days. */
+/** Maximum duration of a test of a daily limit. A test must not span two days. */
 const dayRunMaxMs = 60_000;
 
 const admittedStatus = 200;
 const refusedStatus = 429;
 
 /**
- * Exhausts the limit of an unused key from many concurrent connections and counts the replies, then sends only requests that must
- * be rejected. Throws if the requests took longer than the window, because the limit would have admitted more of them.
+ * Exhausts the limit of an unused key from many concurrent connections and counts the replies, then sends only requests
+ * that must be rejected. Throws if the load took longer than the window, because a new window admits more requests.
  */
 async function measureLimit(scenario: LimitScenario, key: string, run: LimitRun): Promise<LimitResult> {
   const { name, title, limit, window } = scenario;

@@ -5,7 +5,7 @@ import type { LoadClient, LoadPlan, LoadResult } from './load-clients.ts';
 
 const script = fileURLToPath(new URL('./autocannon-process.ts', import.meta.url));
 
-/** Maximum time to wait for the client after the end of a load. */
+/** Maximum time to wait for the result of the client after the end of a load. */
 const timeoutMarginMs = 60_000;
 
 /**

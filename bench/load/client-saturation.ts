@@ -2,7 +2,7 @@ import type { OpenLoopResult } from '../open-loop/open-loop-plan.ts';
 import type { Measurement, RouteResult } from '../result/bench-result.ts';
 import { median } from '../statistics.ts';
 
-/** Maximum CPU usage of the thread of a client that is not saturated. */
+/** Maximum CPU usage of the client thread in a load that the client did not limit. */
 const clientCpuShareMax = 0.95;
 /** Minimum CPU usage of the socket thread of a server under full load. */
 const serverCpuShareMin = 0.9;
@@ -19,7 +19,7 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
   return fastest !== undefined && isClientBottleneck(fastest.rounds);
 }
 
-/** Figures of a load that show whether client or server is the bottleneck. */
+/** Figures of a load that show whether the client or the server was the bottleneck. */
 export type BottleneckInputs = Pick<Measurement, 'clientCpuSeconds' | 'seconds' | 'mainThreadCpuMicros' | 'perSecond'>;
 
 /** Whether the client limited loads on one server with a single socket thread. */
@@ -32,9 +32,12 @@ export function isClientBottleneck(loads: readonly BottleneckInputs[]): boolean 
   return client > clientCpuShareMax || (server.length > 0 && median(server) < serverCpuShareMin);
 }
 
-/** Maximum busy share of the client event loop. A client with a higher busy share sends requests and reads replies late. */
+/**
+ * Maximum busy share of the event loop of the client. A client with a higher busy share sends requests and reads
+ * replies late.
+ */
 const clientBusyMax = 0.9;
-/** Maximum lag that other processes on the machine can cause. */
+/** Maximum lag that can be caused by other processes on the machine. */
 const toleratedLagMs = 5;
 
 /**

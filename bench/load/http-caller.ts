@@ -9,7 +9,7 @@ export interface HttpResponse {
   readonly body: string;
 }
 
-/** Client for the unmeasured requests that prepare a load, such as sessions and inputs. */
+/** Client for the requests that prepare a load and are not measured, such as the creation of sessions. */
 export class HttpCaller {
   readonly #port: number;
   readonly #connections: number;

@@ -5,11 +5,11 @@ import type { LatencyMs } from '../result/bench-result.ts';
 import { runChild } from '../target/owned-resources.ts';
 import { autocannonClient } from './autocannon-client.ts';
 
-/** A load on one server with keep-alive connections and one pending request on each. */
+/** Load on one server over keep-alive connections with one pending request each. */
 export interface LoadPlan {
   /** Port of the server on 127.0.0.1. */
   readonly port: number;
-  /** Path of a request file that `writeRequests` wrote. */
+  /** Path of a request file written by `writeRequests`. */
   readonly requestsFile: string;
   readonly connections: number;
   /** Duration of the load; maximum duration with `singleUse`. */

@@ -58,10 +58,10 @@ const authenticatorStepMs = bounds.rateLimitWindowMs / (bounds.requestsPerMinute
 
 const wallMs = 1_760_000_000_000;
 
-/** Low rate limits, because every key must reach its limits before rejections are measured. */
+/** Low rate limits, because each key must reach its limits before the rejections are measured. */
 const lowLimits = { ...defaultKeyLimits, requestsPerMinute: 20 };
 
-/** Authenticator with a manual clock, and the Authorization headers of its keys. */
+/** Authenticator with a manual clock, and one Authorization header per key. */
 function createAuthenticator(defaultLimits: KeyLimits) {
   const texts = Array.from({ length: limitedKeyCount }, () => generateApiKey(personalLoans.keyPrefix, 'live'));
   const keys = new Map<string, ApiKey>(

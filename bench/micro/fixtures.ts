@@ -38,10 +38,10 @@ export function randomRecords(count: number): LedgerRecord[] {
   });
 }
 
-/** Fixed date from which ages are computed. */
+/** Fixed current day, from which ages are computed. */
 export const fixedToday = 20260101;
 
-/** Returns borrowers of the population as field vectors, as in sessions. */
+/** Returns borrowers of the population as field vectors, in the format of a session. */
 export function randomBorrowerVectors(count: number, seed: number): FieldVector[] {
   const random = seededRandom(seed);
   return Array.from({ length: count }, () => {

@@ -9,7 +9,7 @@ interface NamedBenchmark {
    * by name.
    */
   readonly name: string;
-  /** Short description of one call. */
+  /** Short description of the work in one call. */
   readonly call: string;
 }
 
@@ -26,14 +26,14 @@ interface SteppedBenchmark extends NamedBenchmark {
 
 /** Environment of the micro benchmarks. */
 export interface MicroEnvironment {
-  /** Existing folder on the measured disk. Benchmarks delete the files that they create there. */
+  /** Existing folder on the measured disk. Each benchmark deletes the files that it creates in this folder. */
   readonly folder: string;
-  /** Whether the run uses fewer repetitions. */
+  /** Whether the run uses fewer repetitions than a full run. */
   readonly quick: boolean;
 }
 
 export interface PreparedBenchmark {
-  /** Number of calls in one `run`, which is large because one call is shorter than the clock resolution. */
+  /** Number of calls in one `run`. The number is large, because one call is shorter than the clock resolution. */
   readonly calls: number;
   /** Prepares a `run`. The preparation is not timed. */
   beforeEach?(): void;
@@ -90,7 +90,7 @@ export interface MicroResult {
   readonly worstNs?: number;
 }
 
-/** Benchmark of the machine by which the regression gate divides all others. */
+/** Benchmark of the machine speed. The regression gate divides the times of all other benchmarks by the time of this one. */
 export const calibrationName = 'calibration';
 
 const calibrationEntries = 1_000;

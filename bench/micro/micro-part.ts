@@ -18,7 +18,7 @@ import { mergeBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 /** Numbers of sessions in the store, up to the maximum of the run. */
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
 
-/** All micro benchmarks in the order of a request; those that use much memory come last. */
+/** All micro benchmarks in the order in which a request uses the functions; benchmarks that use much memory come last. */
 export function listMicroBenchmarks(quick: boolean, liveSessions: number): MicroBenchmark[] {
   return [
     calibrationBenchmark,
@@ -75,7 +75,7 @@ export async function measureRepeatedly(
       beganMs = performance.now();
       prepared.beforeEach?.();
     };
-    // The preparation of a sample is not timed, but counts towards the duration of the benchmark.
+    // The preparation of a run is not timed, but counts towards the total duration of the benchmark.
     const taken = (result: number): FnReturnedObject => {
       checkResult(result);
       return { overriddenIterationCost: performance.now() - beganMs };

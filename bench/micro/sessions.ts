@@ -93,7 +93,7 @@ export function sessionStoreBenchmarks(sizes: readonly number[]): MicroBenchmark
   return [
     ...repeated,
     ...sizes.map((size) => growthBenchmark(size, bounds.sessionStoreShards)),
-    // The comparison with one shard shows the benefit of sharding.
+    // The results for one shard show the benefit of several shards.
     ...sizes.slice(-1).map((size) => growthBenchmark(size, 1)),
   ];
 }
@@ -152,7 +152,10 @@ function prepareGet(size: number): PreparedBenchmark {
   };
 }
 
-/** Benchmark that changes a store without changing its size. Before each run, the oldest sessions expire. */
+/**
+ * Creates a benchmark that changes a store without changing the number of its sessions. Before each run, the oldest
+ * sessions expire.
+ */
 function prepareChange(
   size: number,
   prepare: (filled: FilledStore) => string[],
@@ -200,7 +203,7 @@ function prepareDelete(size: number): PreparedBenchmark {
 /** Store of sessions in batches. The batches were created one millisecond apart, so that they expire in order. */
 class FilledStore {
   readonly store: MemorySessionStore;
-  /** IDs of the initial sessions. */
+  /** IDs of the sessions that the store contains at the start. */
   readonly ids: string[] = [];
   #wallMs = Date.UTC(2026, 0, 1);
   #createdMs = this.#wallMs;

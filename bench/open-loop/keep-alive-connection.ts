@@ -9,8 +9,8 @@ export class MalformedResponse extends Error {
 }
 
 /**
- * Parses the status and the end of HTTP/1.1 responses from chunks of any size. Responses must have a Content-Length or no body,
- * like all responses of the measured servers.
+ * Parses the status and finds the end of HTTP/1.1 responses from chunks of any size. Responses must have a
+ * Content-Length or no body, like all responses of the measured servers.
  */
 export class ResponseParser {
   /** Received start of an incomplete response head. */
@@ -101,7 +101,7 @@ export class KeepAliveConnection {
     this.#connect();
   }
 
-  /** Whether the connection can accept a request. */
+  /** Whether the connection is open and has no pending request. */
   get isFree(): boolean {
     return this.#open && !this.#inFlight;
   }
@@ -154,7 +154,7 @@ export class KeepAliveConnection {
   }
 
   #handleResponse(status: number, closes: boolean): void {
-    // After an unexpected response, later responses could be assigned to the wrong request.
+    // After an unexpected response, later responses could be assigned to wrong requests.
     if (!this.#inFlight) throw new Error('response without a request');
     this.#inFlight = false;
     if (closes) {

@@ -2,10 +2,10 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { percentilesMs } from '../statistics.ts';
 import type { FailureCounts, OpenLoopResult } from './open-loop-plan.ts';
 
-/** Highest recorded time in microseconds. */
+/** Largest time that the histogram can record, in microseconds. */
 const highestMicros = 120_000_000;
 
-/** Counts the results of the requests of a load after the warm-up. */
+/** Counts the results of requests that are scheduled after the warm-up. */
 export class LoadRecorder {
   readonly #expectedStatuses: ReadonlySet<number>;
   readonly #countedFromMs: number;

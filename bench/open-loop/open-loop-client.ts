@@ -6,8 +6,8 @@ import type { OpenLoopPlan, OpenLoopResult } from './open-loop-plan.ts';
 import { monotonicMs, Pacer } from './pacer.ts';
 
 /**
- * Returns the time of each request in milliseconds from the start, ascending. Warm-up and load each have exactly the number of
- * requests of the rate; `arrivals` determines their distribution.
+ * Returns the time of each request in milliseconds from the start, ascending. The warm-up and the load have exactly the
+ * number of requests that the rate requires; `arrivals` determines the distribution of their times.
  */
 export function scheduleArrivals({
   perSecond,
@@ -19,7 +19,7 @@ export function scheduleArrivals({
   const random = seededRandom(seed);
   const within = (fromMs: number, lengthMs: number): number[] => {
     const count = Math.round((perSecond * lengthMs) / 1_000);
-    // The arrival times of a known number of independent visitors are uniformly distributed.
+    // The arrival times of a fixed number of independent visitors are uniformly distributed.
     const place = arrivals === 'even' ? (at: number) => (at + 0.5) / count : random;
     return Array.from({ length: count }, (_, at) => fromMs + place(at) * lengthMs).sort((a, b) => a - b);
   };
@@ -27,7 +27,7 @@ export function scheduleArrivals({
   return [...within(0, warmUpMs), ...within(warmUpMs, seconds * 1_000)];
 }
 
-/** Interval at which deadlines are checked. */
+/** Interval at which the client checks the deadlines of pending requests. */
 const deadlinePollMs = 10;
 /** Maximum time to open the connections. */
 const connectTimeoutMs = 3_000;
@@ -58,7 +58,7 @@ interface ConnectionSlot {
 }
 const noRequest = -1;
 
-/** Sends requests at their scheduled times over a few connections, independently of late replies. */
+/** Sends requests at their scheduled times over a limited number of connections, even if replies are late. */
 export class OpenLoopClient {
   readonly #plan: OpenLoopPlan;
   readonly #requests: readonly Buffer[];

@@ -18,7 +18,7 @@ export interface OpenLoopPlan {
   readonly warmUpSeconds: number;
   readonly seconds: number;
   readonly connections: number;
-  /** Maximum number of requests that wait for a free connection. Further requests fail. */
+  /** Maximum number of requests that can wait for a free connection. Further requests fail. */
   readonly queueMax: number;
   /** Maximum time from the scheduled time to the reply. Later replies count as failures. */
   readonly deadlineMs: number;
@@ -50,7 +50,7 @@ export interface OpenLoopResult {
   /** Busy share of the client's event loop, from 0 to 1. */
   readonly busy: number;
   readonly clientCpuSeconds: number;
-  /** Number of replies including the warm-up, for the CPU time of the server per request. */
+  /** Number of replies including the warm-up. The CPU time per request of the server is divided by this number. */
   readonly answered: number;
 }
 

@@ -20,8 +20,8 @@ export function monotonicMs(): number {
 }
 
 /**
- * Calls a function at each time of a list. A separate thread measures the time, because event-loop timers have a resolution of one
- * millisecond, which is longer than a reply takes.
+ * Calls a function at each of the given times. A separate thread measures the time, because event-loop timers have a
+ * resolution of one millisecond. Most replies take less.
  */
 export class Pacer {
   readonly #data: PacerData;

@@ -36,8 +36,8 @@ export const incomeQuantiles: readonly (readonly [share: number, usd: number])[]
 ];
 
 /**
- * Approximate correlation of income and credit score as normal scores. The FEDS Note "Are Income and Credit Scores Highly
- * Correlated?" (August 2018) describes the correlation as moderate.
+ * Approximate correlation between the normal scores of income and credit score. The FEDS Note "Are Income and Credit
+ * Scores Highly Correlated?" (August 2018) describes the correlation as moderate.
  */
 export const incomeCreditCorrelation = 0.3;
 
@@ -120,8 +120,8 @@ export const education: WeightedTable<string> = [
 ];
 
 /**
- * Monthly debt including rent or mortgage, as a share of gross monthly income. The assumed distribution is triangular from 5 %
- * to 60 % with a peak at 30 %, the median share of rent (ACS 2022).
+ * Monthly debt, including rent or mortgage, as a share of the gross monthly income. The assumed distribution is
+ * triangular from 5 % to 60 % with a peak at 30 %, the median share of rent (ACS 2022).
  */
 export const debtToIncome = { lowest: 0.05, likeliest: 0.3, highest: 0.6 };
 

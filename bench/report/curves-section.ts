@@ -60,7 +60,7 @@ function sustainedLoadText({ name, points }: CurveResult): string[] {
   return [`${sustained}; the most it answered as expected was ${formatNumber(most)} a second.`];
 }
 
-/** Returns a note about the points at which a saturated client affected the latencies. */
+/** Returns a note that lists the points at which a saturated client affected the latencies; empty without such points. */
 function clientSaturatedText({ name, xLabel, points }: CurveResult): string[] {
   const at = points.filter(({ client }) => client.saturated).map(({ x }) => formatNumber(x));
   if (at.length === 0) return [];

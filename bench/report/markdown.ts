@@ -10,7 +10,7 @@ export interface ReportTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Section of the report. Sections with several tables show the captions. */
+/** Section of the report. Captions are printed only if a section has several tables. */
 export interface ReportSection {
   readonly title: string;
   readonly text: readonly string[];

@@ -3,7 +3,7 @@ import { median, type Summary, summarize } from '../statistics.ts';
 
 type MeasuredServers = Pick<RouteResult, 'servers'>;
 
-/** Returns the measured rounds of one server; empty if the server was not measured. */
+/** Returns the rounds of one server; empty if the server was not measured. */
 export function roundsFor(route: MeasuredServers, kind: ServerKind): readonly Measurement[] {
   return route.servers.find((server) => server.kind === kind)?.rounds ?? [];
 }

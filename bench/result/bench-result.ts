@@ -25,7 +25,10 @@ export interface Measurement {
   readonly seconds: number;
   readonly perSecond: number;
   readonly latencyMs: LatencyMs;
-  /** CPU time of the client in seconds. A value near `seconds` means that its only thread is the bottleneck. */
+  /**
+   * CPU time that the client used, in seconds. If the value is near `seconds`, the only thread of the client is the
+   * bottleneck.
+   */
   readonly clientCpuSeconds: number;
   /** CPU time of all server threads per request in microseconds, until the server is idle again. */
   readonly cpuMicros: number | null;
@@ -45,23 +48,26 @@ export interface ProcessFigures {
   readonly gc: { readonly count: number; readonly totalMs: number; readonly longestMs: number };
 }
 
-/** One route under the same load on every server, in alternating rounds. */
+/** Results of one route under the same load on every server, in alternating rounds. */
 export interface RouteResult {
   /** Name of the scenario for the option `--only`, such as `session`. */
   readonly name: string;
   readonly title: string;
   readonly client: 'autocannon' | 'wrk';
-  /** Body size of the baselines: the median of the service. */
+  /** Body size of the responses of the baselines; equal to the median size of the service. */
   readonly bodyBytes: number;
   /** Minimum throughput ratios to baselines. */
   readonly targets: readonly { readonly over: BaselineKind; readonly ratio: number }[];
-  /** All servers have the same number of rounds. Rounds with the same index ran one after the other. */
+  /**
+   * All servers have the same number of rounds. Rounds of different servers with the same index ran one directly after
+   * the other.
+   */
   readonly servers: readonly { readonly kind: ServerKind; readonly rounds: readonly Measurement[] }[];
   /** Whether the client was the bottleneck, so that the throughput ratio is too high. */
   readonly clientSaturated: boolean;
 }
 
-/** Behaviour of the service as one variable grows. Each point is an open-loop load. */
+/** Behaviour of the service as one variable grows. Each point is the result of one open-loop load. */
 export interface CurveResult {
   readonly name: 'offered-load' | 'live-sessions' | 'catalog-size' | 'matcher-threads' | 'keys';
   readonly title: string;
@@ -114,7 +120,7 @@ export interface MemoryResult {
   readonly sessionsMax: number;
 }
 
-/** A rate limit under concurrent load above the limit. */
+/** Result of a test that sends more requests than a rate limit allows. */
 export interface LimitResult {
   /** Name of the limit, such as `requests-per-minute`. */
   readonly name: string;
@@ -137,7 +143,7 @@ export interface LimitResult {
   readonly admittedCpuMicros: number | null;
   /** Rejections per second. */
   readonly refusalsPerSecond: number;
-  /** Whether the client was the bottleneck. */
+  /** Whether the client, not the server, was the bottleneck. */
   readonly clientSaturated?: boolean;
 }
 

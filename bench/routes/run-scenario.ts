@@ -14,8 +14,8 @@ import { type ServiceTarget, withServiceTarget } from '../target/service-target.
 import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
 
 /**
- * Returns the order of the servers in a round. The first server rotates and every second round is reversed, because the machine may
- * be warmer or busier for later servers.
+ * Returns the order of the servers in a round. The starting server rotates and the order of every second round is
+ * reversed, because the machine can be warmer or busier for later servers.
  */
 export function serverOrder<Server>(servers: readonly Server[], round: number): Server[] {
   const first = round % servers.length;
@@ -108,7 +108,10 @@ const warmUpShare = 0.5;
 
 export type RunScenarioOptions = Pick<BenchContext, 'scale' | 'client' | 'crossCheck' | 'folder' | 'progress'>;
 
-/** Runs one scenario on the service and every baseline in alternating rounds. A second client adds a second result with fewer rounds. */
+/**
+ * Runs one scenario on the service and every baseline in alternating rounds. A second client adds a second result, with
+ * fewer rounds.
+ */
 export async function runScenario(scenario: Scenario, options: RunScenarioOptions): Promise<RouteResult[]> {
   const { progress, scale } = options;
   const { name, catalogOffers } = scenario;
@@ -183,7 +186,7 @@ async function runOnService(
   }
 }
 
-/** Creates the resources for the preparation of a scenario. The requests use the keys in turn. */
+/** Creates the context in which a scenario prepares its requests. The requests use the keys in turn. */
 export function createStage(caller: HttpCaller, keys: readonly string[], roundRequests: number): ScenarioStage {
   let taken = 0;
   return { caller, keys, nextKey: () => keys[taken++ % keys.length]!, roundRequests, state: new Map() };

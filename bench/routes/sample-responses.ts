@@ -5,7 +5,7 @@ import type { RequestKind, Scenario, ScenarioStage } from '../scenarios/scenario
 
 /** Number of sampled responses for each kind of request. */
 const sampledResponses = 40;
-/** Round number of the sample, which differs from all measured rounds. */
+/** Round number of the sample; larger than the number of any measured round. */
 const samplingRound = 9_999;
 
 /** Returns the response of median length for each kind of request of a scenario. */

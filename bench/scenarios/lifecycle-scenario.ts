@@ -15,8 +15,9 @@ import { analyticsSessionCount } from './route-scenarios.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
- * Requests per 100 sessions on a page where every visitor sees offers, the most expensive case. The other shares are assumptions:
- * 30 of 100 fill in the form in two steps, 15 view their offers again, 22 click an offer, and 2 analytics queries are made.
+ * Numbers of requests per 100 sessions on a page where every visitor sees offers. This is the most expensive case. The
+ * other shares are assumptions: 30 of 100 fill in the form in two steps, 15 view their offers again, 22 click an offer,
+ * and 2 analytics queries are made.
  */
 export const lifecycleMix = {
   session: 100,
@@ -49,7 +50,7 @@ export function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
   return mixed;
 }
 
-/** Number of offers per session that are used for click links. */
+/** Maximum number of offers per session for which click links are created. */
 const offersShown = 20;
 
 /**
@@ -71,7 +72,7 @@ export const lifecycleScenario: Scenario = {
   ],
   singleUse: true,
   prepare: async (stage, round) => {
-    // Creates sessions for the analytics queries before the first round.
+    // Creates the sessions for the analytics queries once, before the first round.
     await reusableSessions(stage, analyticsSessionCount, 17);
     const counts = lifecycleRequestCounts(stage.roundRequests);
     const filled = await createSessions(stage, Math.max(counts['marketplace, first look'], counts.inputs), 3 * round);

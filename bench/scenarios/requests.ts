@@ -68,7 +68,7 @@ export async function createSessions(stage: ScenarioStage, count: number, seed: 
   return sessions;
 }
 
-/** Returns the sessions that a scenario reuses in all rounds, and creates missing sessions. */
+/** Returns the sessions that a scenario reuses in all rounds. Creates the missing ones. */
 export async function reusableSessions(stage: ScenarioStage, count: number, seed: number): Promise<BorrowerSession[]> {
   const kept = (stage.state.get('sessions') as BorrowerSession[] | undefined) ?? [];
   const missing = count - kept.length;

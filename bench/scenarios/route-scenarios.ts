@@ -110,7 +110,7 @@ const marketplaceUnknownScenario: Scenario = {
   },
 };
 
-/** Number of offers per session, and of click links. */
+/** Number of offers that are requested per session, and therefore of its click links. */
 const clickOffersShown = 20;
 /**
  * Number of sessions. The number is large enough to include sessions with offers, and small enough to avoid many unused

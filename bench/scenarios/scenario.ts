@@ -16,7 +16,7 @@ export interface Scenario {
   /** Name of the scenario for the option `--only`. */
   readonly name: string;
   readonly title: string;
-  /** Target throughput ratios to baselines, highest first. */
+  /** Targets for the throughput ratios to baselines, highest first. */
   readonly targets: RouteResult['targets'];
   /** Kinds of requests in the load. For each kind, the baselines send the same replies as the service. */
   readonly kinds: readonly RequestKind[];
@@ -30,13 +30,13 @@ export interface Scenario {
   prepare(stage: ScenarioStage, round: number): Promise<PreparedRequest[]>;
 }
 
-/** Resources for the preparation of a scenario. */
+/** Resources with which a scenario prepares its requests. */
 export interface ScenarioStage {
   readonly caller: HttpCaller;
   readonly keys: readonly string[];
-  /** Returns the API keys in turn. */
+  /** Returns the next API key in turn. */
   nextKey(): string;
-  /** Approximate maximum of requests per round for single-use requests. */
+  /** Approximate maximum number of single-use requests in a round. */
   readonly roundRequests: number;
   /** State of the scenario that is kept between the rounds of one service process. */
   readonly state: Map<string, unknown>;

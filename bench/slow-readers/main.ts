@@ -18,7 +18,7 @@ import { type ServiceTarget, withServiceTarget } from '../target/service-target.
 
 const seconds = 10;
 const perSecond = 200;
-/** Number of connections that request 10 MB each and stay open. */
+/** Number of connections that request 10 MB of responses each and stay open. */
 const waitingConnections = 500;
 /** Number of connections that send 512 kB of requests each and are then replaced by new connections. */
 const replacedConnections = 2;

@@ -33,7 +33,7 @@ export function parseCpuSeconds(stat: string): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** A server under load in its own process. */
+/** Server that runs in its own process and receives the loads of the benchmarks. */
 export interface LoadTarget {
   readonly port: number;
   readonly pid: number;
@@ -62,7 +62,7 @@ export async function readUsageWhenIdle(target: LoadTarget): Promise<ProcessUsag
   return before;
 }
 
-/** Work of a server during a load and until the server is idle again. Values that the system does not report are null. */
+/** Result of a load, and the work of the server until it was idle again. Values that the system does not report are null. */
 export interface ObservedLoad<Result> {
   readonly result: Result;
   readonly usage: ProcessUsage | null;

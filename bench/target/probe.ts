@@ -9,7 +9,7 @@ import { isMainThread } from 'node:worker_threads';
 import type { ProcessFigures } from '../result/bench-result.ts';
 import { type ProbeRequest, type ProbeResponse, probeName } from './process-probe.ts';
 
-/** Interval of the timer whose delay is measured. */
+/** Interval of the timer with which the event loop delay is measured. */
 const timerMs = 5;
 
 // Worker threads and child processes preload the same modules; only the main thread is measured.

@@ -15,7 +15,7 @@ import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
 /**
- * Number of distinct borrowers. If there are more sessions than borrowers, the same borrowers are repeated with other
+ * Number of different borrowers. If there are more sessions than borrowers, the same borrowers are repeated with other
  * incomes.
  */
 const distinctBorrowers = 1_000;
@@ -27,7 +27,7 @@ export interface LiveSessionsOptions {
   readonly count: number;
   /** Number of keys that created the sessions in turn, enough to stay below their limits per day. */
   readonly keys: number;
-  /** Submitted fields: only the required fields, or all fields of the borrower. */
+  /** Fields that each session submits: only the required fields, or all fields of its borrower. */
   readonly fields: 'required' | 'all';
   readonly seed: number;
   /** Number of returned sessions, spread evenly over all written sessions. */

@@ -10,7 +10,7 @@ import { generateCatalog } from '../support/random-catalog.ts';
 
 const band = (name: string) => ['300-579', '580-619', '620-659', '660-699', '700-749', '750-799', '800+'].indexOf(name);
 
-test('numbers offers in the order of their ids', () => {
+test('numbers the offers of a catalog in the order of their ids', () => {
   const catalog = compileLoans(catalogOf(['b', 'a-1', 'c', 'a_1'].map((id) => plainOffer({ id }))));
   assert.deepEqual(
     catalog.offers.map(({ id }) => id),

@@ -38,7 +38,7 @@ const valid: readonly (readonly [query: string, values: object])[] = [
 
 describe('parseQueryParameters', () => {
   for (const [query, values] of valid) {
-    it(`parses ${JSON.stringify(query)}`, () => {
+    it(`parses the query string ${JSON.stringify(query)}`, () => {
       assert.deepEqual(read(query), values);
       assert.equal(Object.getPrototypeOf(read(query)), Object.prototype);
     });

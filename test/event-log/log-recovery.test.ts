@@ -43,7 +43,7 @@ async function crashedLog(folder: string, groups: readonly number[]): Promise<{ 
   return { file, ends };
 }
 
-test('cuts a log with an incomplete record after its last complete record, and copies the incomplete bytes to a file', async (t) => {
+test('cuts a log after the last complete record, and copies the bytes of an incomplete record to a file', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 3, 1, 4]);
   const whole = readFileSync(file);

@@ -126,7 +126,7 @@ test('restrictFolderToOwner returns false if the file system ignores the change'
   assert.equal(restrictFolderToOwner(folder), false);
 });
 
-test('creates a private file, and does not change an existing one', (t) => {
+test('createPrivateFile creates a private file, and does not change an existing file', (t) => {
   const before = process.umask(0);
   t.after(() => process.umask(before));
   const path = join(scratchFolder(t), 'file');
@@ -137,7 +137,7 @@ test('creates a private file, and does not change an existing one', (t) => {
   assert.equal(fs.readFileSync(path, 'utf8'), 'content');
 });
 
-test('throws if the file cannot be created', (t) => {
+test('createPrivateFile throws if the file cannot be created', (t) => {
   assert.throws(() => createPrivateFile(join(scratchFolder(t), 'none', 'file')), { code: 'ENOENT' });
 });
 

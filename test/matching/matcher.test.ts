@@ -159,7 +159,7 @@ describe('matcher pool of two threads', () => {
     );
   });
 
-  test('ranks with the old and the new catalog during and after a catalog change', async () => {
+  test('ranks with both the old and the new catalog during and after a catalog change', async () => {
     const old = fixture.live();
     const change = fixture.change(3);
     assert.deepEqual(await fixture.pool.match(requestTo(old)), expectedRanking(old));
