@@ -1,4 +1,4 @@
-/** Measures the figures of bench/README.md: `make bench`. Options: `--help`. */
+/** Measures all figures that bench/README.md shows: `make bench`. Options: `--help`. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { trimBenchmarkResult } from '../src/capacity/benchmark-result.ts';
@@ -11,7 +11,7 @@ import { type BenchResult, benchResultFormat, mergeFindings } from './result/ben
 import { writeResult } from './result/result-file.ts';
 import { createBenchContext, resultsFolder, runMain } from './run-main.ts';
 
-/** The benchmark result that the capacity planner reads by default. */
+/** Result file that the capacity planner reads by default. */
 const referenceResult = new URL('../src/capacity/reference-result.json', import.meta.url);
 
 await runMain('bench', async () => {

@@ -1,7 +1,7 @@
 import type { RecordableHistogram } from 'node:perf_hooks';
 import type { LatencyMs } from './result/bench-result.ts';
 
-/** Returns the percentiles of a histogram of microseconds in milliseconds; 0 without values. */
+/** Returns percentiles in milliseconds from a histogram in microseconds; 0 if the histogram is empty. */
 export function percentilesMs(micros: RecordableHistogram): LatencyMs {
   const ms = (percent: number) => (micros.count === 0 ? 0 : micros.percentile(percent) / 1_000);
   return { p50: ms(50), p99: ms(99), p999: ms(99.9) };

@@ -92,7 +92,7 @@ function runQueries(file: string, ledger: SampleLedger, runs: number): void {
   const other = (): SummaryQuery => ({ ...large, referrerTag: `tag-${random(otherTagCount)}` });
   const limit = bounds.analyticsPageItemsMax;
   const page = (query: SummaryQuery, afterPosition: number): RowsQuery => ({ ...query, afterPosition, limit });
-  // Searches backwards for the last page of rows.
+  // Finds the start of the last page of rows by searching backwards from the end.
   let lastPage = store.projectedPosition;
   while (lastPage > 0 && store.listRows(page(whole, lastPage)).nextAfterPosition === null) lastPage -= limit;
   lastPage += limit;

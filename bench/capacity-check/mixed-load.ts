@@ -24,7 +24,7 @@ const clicksPerSession = 3;
 const rankingDelaySeconds = 1;
 export const warmUpSeconds = 3;
 
-/** Numbers of keys, sessions and requests for a check. */
+/** Numbers of keys, sessions and requests for a capacity check. */
 interface CheckScale {
   readonly perSecond: number;
   /** Number of prepared requests, including extra requests. */

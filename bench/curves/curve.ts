@@ -58,7 +58,7 @@ const quickCurveScale: CurveScale = {
   keys: [1_000, 5_000],
 };
 
-/** Maximum share of saturation in a capacity plan. The remaining capacity is headroom for peaks. */
+/** Maximum utilization in a capacity plan, as a share of saturation. The remaining capacity is headroom for peaks. */
 export const targetUtilization = 0.6;
 
 function curveScale({ quick, scale }: BenchContext): CurveScale {

@@ -12,7 +12,7 @@ type MemoryPoint = MemoryResult['points'][number];
 
 const mebibyte = 2 ** 20;
 
-/** Returns the memory per session as the slope over all points; null with fewer than two points. */
+/** Returns the memory per session: the slope of the memory over the number of sessions, or null with fewer than two points. */
 export function estimateSessionMemory(
   points: readonly MemoryPoint[],
   fields: number,

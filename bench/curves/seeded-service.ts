@@ -28,7 +28,10 @@ export interface SeededService {
 
 const sessionsSeed = 23;
 
-/** Runs the service with live sessions during `use`. If `use` fails, the error contains the end of the service log. */
+/**
+ * Starts a service with live sessions, calls `use` and stops the service. If `use` fails, the error contains the end of
+ * the service log.
+ */
 export async function withSeededService<Result>(
   { folder: parent, sendOpenLoop }: LoadSender,
   { sessions: wanted, ...options }: SeededServiceOptions,
@@ -54,9 +57,9 @@ const sampledKinds = [marketplaceKnownScenario, sessionScenario, inputsScenario]
 const sampleConnections = 8;
 
 /**
- * Runs the bare server during `use`, with recorded responses of the service. `measure` measures one point of a curve on
- * the service and, up to the share `bareServerShareMax` of saturation, on the bare server. At points with an odd index,
- * the bare server is measured first.
+ * Starts the bare server with recorded responses of the service, calls `use` and stops the bare server. `measure`
+ * measures one point of a curve on the service and, up to the share `bareServerShareMax` of saturation, on the bare
+ * server. At points with an odd index, the bare server is measured first.
  */
 export async function withBareServer<Result>(
   service: LoadTarget,

@@ -154,7 +154,7 @@ async function runLimitLoad(
   expectedStatus: number,
 ) {
   const requestsFile = join(folder, 'limit-requests');
-  // Every connection sends all requests in order.
+  // Each connection sends all requests of the scenario in order.
   await writeRequests(requestsFile, Array.from({ length: connections }, () => requests).flat());
   const plan = { port: service.port, requestsFile, connections, seconds, singleUse: false, expectedStatus };
   const { result, usage } = await observeLoad(service, async () => ({

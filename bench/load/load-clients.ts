@@ -16,7 +16,7 @@ export interface LoadPlan {
   readonly seconds: number;
   /** Whether the load sends each request once and ends with the last one. If false, the client repeats the requests. */
   readonly singleUse: boolean;
-  /** Expected HTTP status. Other replies count as `unexpected`. wrk only distinguishes statuses below and above 400. */
+  /** Expected HTTP status. A reply with another status counts as `unexpected`. */
   readonly expectedStatus: number;
   /** Additional expected statuses, for a mix of routes. */
   readonly alsoExpected?: readonly number[];
@@ -40,7 +40,7 @@ export interface LoadClient {
 
 const wrkScript = fileURLToPath(new URL('../wrk/prepared.lua', import.meta.url));
 
-/** Finds wrk on PATH. The client wrk uses a tenth of the CPU time of a JavaScript client. */
+/** Finds wrk on PATH. wrk uses a tenth of the CPU time of a JavaScript client. */
 export async function findWrkClient(): Promise<LoadClient | null> {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const command = join(folder, 'wrk');
@@ -48,7 +48,7 @@ export async function findWrkClient(): Promise<LoadClient | null> {
       await access(command, constants.X_OK);
       return { name: 'wrk', run: (plan) => runWrk(command, plan) };
     } catch {
-      // The folder has no executable wrk.
+      // There is no executable file `wrk` in this folder.
     }
   }
   return null;

@@ -43,7 +43,7 @@ export async function readRequests(file: string): Promise<PreparedRequest[]> {
   return (await readFile(file, 'utf8')).split('\n').slice(0, -1).map(parseRequestLine);
 }
 
-/** Returns the headers of a request, except those that every HTTP client adds. */
+/** Returns the headers of a request, without those that every HTTP client adds. */
 export function requestHeaders(request: PreparedRequest): Record<string, string> {
   return {
     ...(request.key === undefined ? {} : { authorization: `Bearer ${request.key}` }),

@@ -19,7 +19,7 @@ export function createSecretRing(): SecretRing {
   return new SecretRing([{ number: 1, bytes: randomBytes(32) }]);
 }
 
-/** Rate limit statuses while the limit per minute is used up. */
+/** Rate limit statuses of a key that has used up its limit per minute. */
 export function randomLimitStatuses(count: number): LimitStatus[] {
   const { requests } = createKeyPolicies(defaultKeyLimits);
   const { requestsPerMinute } = defaultKeyLimits;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Benchmark of one function. The files of `bench/micro` mirror `src`. */
+/** Benchmark of a single function. The folder `bench/micro` has one file for each measured folder of `src`. */
 export type MicroBenchmark = RepeatedBenchmark | SteppedBenchmark;
 
 interface NamedBenchmark {
@@ -15,7 +15,7 @@ interface NamedBenchmark {
 
 /** Benchmark that tinybench repeats with many calls per sample. */
 export interface RepeatedBenchmark extends NamedBenchmark {
-  /** Prepares the input of the function. The preparation is not timed. */
+  /** Prepares the input of the measured function. The preparation is not timed. */
   prepare(place: MicroEnvironment): PreparedBenchmark | Promise<PreparedBenchmark>;
 }
 
@@ -24,7 +24,7 @@ interface SteppedBenchmark extends NamedBenchmark {
   measure(place: MicroEnvironment): Promise<CallTimes> | CallTimes;
 }
 
-/** Environment of the micro benchmarks. */
+/** Settings that every micro benchmark gets. */
 export interface MicroEnvironment {
   /** Existing folder on the measured disk. Each benchmark deletes the files that it creates in this folder. */
   readonly folder: string;
@@ -83,7 +83,7 @@ interface CallTimes {
 export interface MicroResult {
   readonly name: string;
   readonly call?: string;
-  /** Median of samples of many calls, or of single calls if `worstNs` is present. */
+  /** Median over samples of many calls each, or over single calls if `worstNs` is present. */
   readonly medianNs: number;
   readonly p99Ns: number;
   /** Duration of the longest call; absent if calls were not timed separately. */

@@ -47,13 +47,13 @@ export function listMicroBenchmarks(quick: boolean, liveSessions: number): Micro
   ];
 }
 
-/** Minimum milliseconds and samples of the warm-up and the measurement. */
+/** Minimum duration in milliseconds and minimum number of samples, for the warm-up and for the measurement. */
 const fullTimes = { warmupTime: 50, warmupIterations: 1, time: 200, iterations: 3 };
 const quickTimes = { warmupTime: 30, warmupIterations: 1, time: 50, iterations: 2 };
 
 /**
- * Repeats a benchmark with tinybench. Throws if a run returns a value that is not positive, which means that the run
- * failed.
+ * Runs a benchmark repeatedly with tinybench. Throws if a run returns a value that is not positive, which means that
+ * the run failed.
  */
 export async function measureRepeatedly(
   micro: RepeatedBenchmark,

@@ -30,7 +30,7 @@ const instantLedger: Ledger = {
   close: () => Promise.resolve(),
 };
 
-/** Benchmark that creates sessions like the service, without writing a log. */
+/** Benchmark that creates sessions like the service, but without writing a log. */
 class SessionCreator {
   readonly #deps: CreateSessionDeps;
   readonly #sessions: MemorySessionStore;

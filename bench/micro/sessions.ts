@@ -68,7 +68,7 @@ const stride = 7_919;
 
 const storeTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 
-/** Benchmarks of the session store for several sizes, and of the longest `add` while the store grows. */
+/** Benchmarks of the session store for several sizes, and of the longest `add` call while the store grows. */
 export function sessionStoreBenchmarks(sizes: readonly number[]): MicroBenchmark[] {
   const repeated = sizes.flatMap((size): MicroBenchmark[] => {
     const held = `${size.toLocaleString('en-US')} sessions`;
@@ -115,8 +115,8 @@ function growthBenchmark(size: number, parts: number): MicroBenchmark {
 }
 
 /**
- * Grows a store several times and returns the shortest `add` time of each session. The shortest time excludes random
- * delays, but includes reallocations, which occur at the same session every time.
+ * Adds sessions to several new stores and returns the shortest `add` time of each session. The shortest time excludes
+ * random delays, but includes reallocations, which occur at the same session every time.
  */
 function growStore(ids: readonly string[], parts: number, times: Float64Array): void {
   const store = createStore(systemClock, parts);
@@ -243,7 +243,7 @@ function createStore(clock: Clock, shardCount: number): MemorySessionStore {
   });
 }
 
-/** Copies a string, so that it is a new object like a string from a request. */
+/** Copies a string into a new object, like a string that was read from a request. */
 function copyText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

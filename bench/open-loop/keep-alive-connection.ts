@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 const headEnd = Buffer.from('\r\n\r\n');
 const headBytesMax = 64 * 1024;
 
-/** Error for a response that the client cannot parse. */
+/** Error for response data that the client cannot parse. */
 export class MalformedResponse extends Error {
   override readonly name = 'UnreadableAnswer';
 }
@@ -13,7 +13,7 @@ export class MalformedResponse extends Error {
  * Content-Length or no body, like all responses of the measured servers.
  */
 export class ResponseParser {
-  /** Received start of an incomplete response head. */
+  /** First bytes of a response head that is not yet complete. */
   #head: Buffer | null = null;
   #status = 0;
   #bodyBytesLeft = 0;
@@ -41,7 +41,7 @@ export class ResponseParser {
     }
   }
 
-  /** Returns the start of the body in this chunk, or null if the head is incomplete. */
+  /** Returns the offset of the body in this chunk, or null if the head is incomplete. */
   #readHead(chunk: Buffer, at: number): number | null {
     const earlier = this.#head;
     const bytes = earlier === null ? chunk : Buffer.concat([earlier, chunk.subarray(at)]);
@@ -73,12 +73,12 @@ export class ResponseParser {
   }
 }
 
-/** Events of a connection. Each accepted request ends with a response or the loss of the connection. */
+/** Events of a connection. Every accepted request causes exactly one event: its response, or the loss of the connection. */
 export interface ConnectionEvents {
   onResponse(status: number): void;
   /** Called if the pending request gets no valid response, because the connection is lost or the received data is malformed. */
   onLost(): void;
-  /** Called when the connection can accept a request, also after a response. */
+  /** Called whenever the connection can accept a request, also after each response. */
   onIdle(): void;
 }
 
@@ -142,7 +142,7 @@ export class KeepAliveConnection {
         this.#socket.destroy();
       }
     });
-    // The error is ignored, because the close event counts the request as lost.
+    // The error is ignored, because the following close event counts the pending request as lost.
     socket.on('error', () => {});
     socket.on('close', () => {
       if (!isCurrent()) return;

@@ -29,9 +29,9 @@ export function scheduleArrivals({
 
 /** Interval at which the client checks the deadlines of pending requests. */
 const deadlinePollMs = 10;
-/** Maximum time to open the connections. */
+/** Maximum time to open all connections. */
 const connectTimeoutMs = 3_000;
-/** Delay between preparation and the start of the schedule. */
+/** Delay between the end of the preparation and the start of the schedule. */
 const startDelayMs = 10;
 
 /** System dependencies; tests replace the clock and the connections. */

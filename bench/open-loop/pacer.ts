@@ -11,7 +11,7 @@ export interface PacerData {
 export const pacerSlots = {
   /** Number of scheduled times that the client has handled. */
   handled: 0,
-  /** 1 while a wake-up of the client is pending, else 0. */
+  /** 1 while the client has not handled a wake-up, else 0. */
   wakeupPending: 1,
 } as const;
 

@@ -53,7 +53,8 @@ const ageReferenceYear = 2025;
  * field is present as often as people fill it in.
  */
 export function drawBorrower(random: Random): Borrower {
-  // Credit score and income are drawn from correlated normal scores, so that both have their published distributions.
+  // Credit score and income are correlated: they are drawn from correlated normal scores, and both have their published
+  // distributions.
   const creditScore = standardNormal(random);
   const incomeScore =
     incomeCreditCorrelation * creditScore + Math.sqrt(1 - incomeCreditCorrelation ** 2) * standardNormal(random);
@@ -86,7 +87,7 @@ export function drawBorrower(random: Random): Borrower {
   return borrower;
 }
 
-/** Returns the yearly household income at a quantile, rounded to 100 USD. */
+/** Returns the yearly household income at a quantile of the income distribution, rounded to 100 USD. */
 function incomeAtShare(share: number): number {
   const upper = incomeQuantiles.findIndex(([quantile]) => share <= quantile);
   const [toShare, toUsd] = incomeQuantiles[Math.max(upper, 1)]!;

@@ -2,7 +2,7 @@ import type { WeightedTable } from './random.ts';
 
 /**
  * Published statistics from which borrowers are generated. README.md in this folder lists the sources and says which
- * values are approximate. Shares are percentages unless noted.
+ * values are approximate. All shares are percentages unless a comment says otherwise.
  */
 
 /**
@@ -21,8 +21,9 @@ export const creditBands: WeightedTable<string> = [
 ];
 
 /**
- * Household money income of 2022 in USD (US Census Bureau, P60-279): limits of the fifths, median and lower limit of the top 5 %.
- * The first and last points are assumptions. Each entry contains the share of households below an income, and this income in USD.
+ * Household money income of 2022 in USD (US Census Bureau, P60-279): limits of the fifths, median and lower limit of
+ * the top 5 %. The first and last points of this distribution are assumptions. Each entry contains the share of
+ * households below an income, and this income in USD.
  */
 export const incomeQuantiles: readonly (readonly [share: number, usd: number])[] = [
   [0, 6_000],
@@ -60,10 +61,13 @@ export const loanPurposes: WeightedTable<string> = [
  */
 export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement: 12_384, others: 10_575 };
 
-/** Standard deviation of the logarithm of the requested amount. The value is an assumption. */
+/** Standard deviation of the logarithm of the requested amount. This value is an assumption. */
 export const loanAmountLogSpread = 0.7;
 
-/** Requested terms in months. More than half of borrowers request 36 months (LendingTree, 2018); other shares are approximate. */
+/**
+ * Loan terms in months that borrowers request. More than half of borrowers request 36 months (LendingTree, 2018); other
+ * shares are approximate.
+ */
 export const loanTerms: WeightedTable<number> = [
   [12, 8],
   [24, 12],

@@ -30,11 +30,11 @@ export interface Measurement {
    * bottleneck.
    */
   readonly clientCpuSeconds: number;
-  /** CPU time of all server threads per request in microseconds, until the server is idle again. */
+  /** CPU time of all server threads per request, in microseconds. The time until the server is idle again is included. */
   readonly cpuMicros: number | null;
   /** CPU time of the socket thread per request in microseconds. */
   readonly mainThreadCpuMicros: number | null;
-  /** Figures that the server process reports; null if the process reports none. */
+  /** Figures of the server process; null if the process does not report them. */
   readonly process: ProcessFigures | null;
 }
 
@@ -42,7 +42,7 @@ export interface Measurement {
 export interface ProcessFigures {
   /** Event loop delay in milliseconds. */
   readonly eventLoopDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
-  /** Memory at the end of the load in MiB. */
+  /** Memory at the end of the load, in MiB. */
   readonly rssMiB: number;
   readonly heapUsedMiB: number;
   readonly gc: { readonly count: number; readonly totalMs: number; readonly longestMs: number };
@@ -67,7 +67,7 @@ export interface RouteResult {
   readonly clientSaturated: boolean;
 }
 
-/** Behaviour of the service as one variable grows. Each point is the result of one open-loop load. */
+/** Measurements of the service with increasing values of one variable. Each point is the result of one open-loop load. */
 export interface CurveResult {
   readonly name: 'offered-load' | 'live-sessions' | 'catalog-size' | 'matcher-threads' | 'keys';
   readonly title: string;
@@ -85,12 +85,13 @@ export interface CurvePoint extends LoadFigures {
 
 /** Result of an open-loop load. */
 export interface LoadFigures {
-  /** Scheduled requests per second, and expected replies per second. */
+  /** Scheduled requests per second. */
   readonly offeredPerSecond: number;
+  /** Expected replies per second. */
   readonly achievedPerSecond: number;
   /** Latency from the scheduled time. */
   readonly latencyMs: LatencyMs;
-  /** Number of replies with 429 and 503, which the throughput excludes. */
+  /** Number of replies with status 429 or 503, which do not count towards the throughput. */
   readonly refused: number;
   readonly failed: number;
   readonly cpuMicros: number | null;
@@ -98,7 +99,7 @@ export interface LoadFigures {
   readonly client: OpenLoopClient;
 }
 
-/** State of the client, which shows whether it was the bottleneck. */
+/** Figures of the client, which show whether the client was the bottleneck. */
 export interface OpenLoopClient {
   /** Time by which the client sends a request after its scheduled time; part of every latency. */
   readonly lagMs: LatencyMs;
@@ -161,7 +162,7 @@ export function describeLimitFailure(limit: LimitResult): string | null {
 
 export const benchResultFormat = 2;
 
-/** Result of one run of the benchmarks. The report, the regression gate and the capacity planner read the result. */
+/** Result of one run of `make bench`. The report, the regression gate and the capacity planner read the result. */
 export interface BenchResult {
   readonly format: typeof benchResultFormat;
   /** Start time of the run in ISO 8601 format. */
@@ -172,7 +173,7 @@ export interface BenchResult {
   readonly commit: string | null;
   readonly machine: Machine;
   readonly scale: BenchScale;
-  /** Results by route. This list and the following members are empty or null for parts that did not run. */
+  /** Results by route. This list and the following members are empty or null if their parts did not run. */
   readonly routes: readonly RouteResult[];
   readonly limits: readonly LimitResult[];
   readonly curves: readonly CurveResult[];
@@ -182,7 +183,7 @@ export interface BenchResult {
   readonly history: readonly HistoryFigure[];
 }
 
-/** Adds the result of a part to a run. Lists are appended, and other members are replaced. */
+/** Adds the result of one part to the result of the run. Entries of lists are appended, and other members are replaced. */
 export function mergeFindings(result: BenchResult, found: Partial<BenchResult>): BenchResult {
   const whole: Record<string, unknown> = { ...result };
   for (const [name, value] of Object.entries(found)) {

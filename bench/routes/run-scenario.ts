@@ -24,7 +24,7 @@ export function serverOrder<Server>(servers: readonly Server[], round: number): 
   return [one, ...(round % 2 === 0 ? others : others.reverse())];
 }
 
-/** Measures a load on a server. Throws for an unexpected reply. */
+/** Sends a load to one server and returns the measurement. Throws for an unexpected reply. */
 async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPlan): Promise<Measurement> {
   const { result: loaded, usage, process } = await observeLoad(target, () => client.run(plan));
   const { unexpected, ...result } = loaded;
@@ -41,7 +41,7 @@ async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPla
   };
 }
 
-/** Maximum duration of a load that ends with its last request. */
+/** Maximum duration of a load of single-use requests. */
 const singleUseSecondsMax = 60;
 
 interface RoundOptions {
@@ -54,7 +54,7 @@ interface RoundOptions {
   readonly seconds: number;
   /** Number of the round, unique within `stage`. */
   readonly round: number;
-  /** Text of the progress line. */
+  /** Start of the text that is printed as progress. */
   readonly progressLabel: string;
   readonly progress: Progress;
   readonly folder: string;
@@ -65,7 +65,7 @@ interface RoundResult {
   readonly measured: ReadonlyMap<ServerKind, Measurement>;
 }
 
-/** Sends the same requests to every server in turn. */
+/** Sends the same requests to the servers, one server after the other. */
 async function runRound(options: RoundOptions): Promise<RoundResult> {
   const { scenario, stage, servers, client, connections, seconds, round, progressLabel, progress, folder } = options;
   progress.step(`${progressLabel}: preparing`);
@@ -103,7 +103,7 @@ async function runRound(options: RoundOptions): Promise<RoundResult> {
 /** Maximum number of rounds with the second client. */
 const crossCheckRounds = 3;
 
-/** Duration of the warm-up round, as a share of a measured round. */
+/** Duration of the warm-up round, as a share of the duration of a measured round. */
 const warmUpShare = 0.5;
 
 export type RunScenarioOptions = Pick<BenchContext, 'scale' | 'client' | 'crossCheck' | 'folder' | 'progress'>;

@@ -41,7 +41,7 @@ export function meanBodyBytes(requests: readonly PreparedRequest[], answers: rea
   return Math.round(sum / requests.length);
 }
 
-/** Whether a request belongs to a kind of request. */
+/** Returns whether a request is of this kind. */
 export function matchesKind({ method, path }: PreparedRequest, kind: Omit<RequestKind, 'status'>): boolean {
   const [own, query = ''] = path.split('?', 2) as [string, string?];
   return method === kind.method && own === kind.path && (kind.query === undefined || query.includes(kind.query));

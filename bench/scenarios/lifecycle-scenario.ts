@@ -33,7 +33,10 @@ type LifecycleStep = keyof typeof lifecycleMix;
 const lifecycleSteps = Object.keys(lifecycleMix) as LifecycleStep[];
 const totalWeight = lifecycleSteps.reduce((sum, step) => sum + lifecycleMix[step], 0);
 
-/** Returns the number of requests of each step for a total of about `about`; at least two analytics queries. */
+/**
+ * Returns the number of requests per step for a total of approximately `about` requests, with at least two analytics
+ * queries.
+ */
 export function lifecycleRequestCounts(about: number): Record<LifecycleStep, number> {
   const count = (step: LifecycleStep) =>
     Math.max(step === 'analytics' ? 2 : 1, Math.round((about * lifecycleMix[step]) / totalWeight));
@@ -54,7 +57,7 @@ export function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
 const offersShown = 20;
 
 /**
- * Load of all routes in the ratio of `lifecycleMix`. The other requests do not use the sessions that the round creates,
+ * Load on all routes in the ratio of `lifecycleMix`. The other requests do not use the sessions that the round creates,
  * because all requests are prepared before the round. The requests are the same as in session lifecycles, but are
  * shuffled with a seed.
  */

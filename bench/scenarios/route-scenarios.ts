@@ -14,7 +14,7 @@ import {
 } from './requests.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Load of session creations, as by landing pages. The reply is sent once the session is durable. */
+/** Load of session creations, as landing pages send them. The reply is sent once the session is durable. */
 export const sessionScenario: Scenario = {
   name: 'session',
   title: 'POST /session, durable',
@@ -31,8 +31,8 @@ export const sessionScenario: Scenario = {
 };
 
 /**
- * Load of field changes by borrowers. The reply is sent once the change is durable. Every request sets a new income,
- * which the service merges into the fields of the session; each session is used four times per round.
+ * Load of changes of one field by borrowers. The reply is sent once the change is durable. Every request sets a new
+ * income, which the service merges into the fields of the session; each session is used four times per round.
  */
 export const inputsScenario: Scenario = {
   name: 'inputs',
@@ -54,7 +54,7 @@ export const inputsScenario: Scenario = {
 const sessionsMax = 10_000;
 const offersRequested = 5;
 
-/** Load of repeated requests for offers of sessions with a cached ranking. */
+/** Load of repeated requests for offers, from sessions with a cached ranking. */
 export const marketplaceKnownScenario: Scenario = {
   name: 'marketplace-known',
   title: 'GET /marketplace, 5 offers, ranking known',
@@ -119,8 +119,8 @@ const clickOffersShown = 20;
 const sessionsAtOnce = 200;
 
 /**
- * Load of clicks on a click_url. The reply is sent once the click is durable. Every pair of session and offer is clicked once,
- * because repeated clicks have no effect. The redirect is not followed.
+ * Load of clicks on click_url links. The reply is sent once the click is durable. Every pair of session and offer is
+ * clicked once, because repeated clicks have no effect. The redirect is not followed.
  */
 export const clickScenario: Scenario = {
   name: 'click',

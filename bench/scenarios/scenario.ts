@@ -11,7 +11,7 @@ export interface RequestKind {
   readonly status: number;
 }
 
-/** Measured load of one or several routes. The same load is sent to baselines that send the same replies. */
+/** Load on one or several routes that is measured. The same load is sent to baselines that send the same replies. */
 export interface Scenario {
   /** Name of the scenario for the option `--only`. */
   readonly name: string;

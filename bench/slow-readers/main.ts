@@ -82,7 +82,7 @@ function startAttack(port: number): () => void {
     }
   };
   void (async () => {
-    // Sends two requests at a time in two steps, so that the server has no reason to close the connection.
+    // Sends two requests at a time, in two steps, so that the server has no reason to close the connection.
     for (let at = 0; at < waitingConnections && !stopped; at += 1) {
       send('/w/widget.js', 110);
       if (at % 2 === 1) await sleep(2);

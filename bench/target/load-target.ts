@@ -26,7 +26,10 @@ export function readProcessUsage(pid: number): ProcessUsage | null {
   }
 }
 
-/** Returns user and system time of a `stat` line in seconds. The name in the second field may contain spaces and brackets. */
+/**
+ * Returns the sum of user and system time in a `stat` line, in seconds. The name in the second field may contain spaces
+ * and brackets.
+ */
 export function parseCpuSeconds(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   // `fields` starts with the third field of the line. User and system time are fields 14 and 15.
@@ -42,7 +45,7 @@ export interface LoadTarget {
 }
 
 const idlePollMs = 100;
-/** Maximum CPU usage of an idle process, as a share of one core. */
+/** Maximum CPU usage of a process that counts as idle, as a share of one core. */
 const idleCpuShare = 0.05;
 const idleTimeoutMs = 20_000;
 
@@ -89,7 +92,7 @@ export async function observeLoad<Result>(
   return { result, usage, process };
 }
 
-/** Returns the CPU time per request; null without CPU times. */
+/** Returns the CPU time per request; null if the CPU time is unknown. */
 export function cpuPerRequest(
   usage: ProcessUsage | null,
   requests: number,

@@ -1,6 +1,6 @@
 /**
- * Module that is preloaded (`--import`) into a measured server. Reports event loop delay, garbage collection and memory over the
- * IPC channel, and is inactive between measurements.
+ * Module that Node.js preloads (`--import`) into a measured server. Reports event loop delay, garbage collection and
+ * memory over the IPC channel, and is inactive between measurements.
  */
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';

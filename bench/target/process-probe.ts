@@ -50,7 +50,7 @@ export class ProcessProbe {
     await this.#request('start');
   }
 
-  /** Ends the measurement and returns its figures; null if the process has no probe. */
+  /** Ends the measurement and returns its figures; null if the process did not load the probe. */
   stop(): Promise<ProcessFigures | null> {
     return this.#request('stop');
   }

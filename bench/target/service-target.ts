@@ -59,11 +59,11 @@ const readyTimeoutMs = 60_000;
 const readyPollMs = 50;
 const logTailCharactersMax = 4_096;
 
-/** A running service: `bin/marketplace serve` with default settings, a separate data folder and fsync. */
+/** Running service: `bin/marketplace serve` with default settings, its own data folder and durability fsync. */
 export interface ServiceTarget extends LoadTarget {
   /** Live keys of one account. Every key can use every session. */
   readonly keys: readonly string[];
-  /** Returns the end of the output and log of the service, from level warn on. */
+  /** Returns the end of the output and log of the service, with messages of level warn and above. */
   logTail(): string;
 }
 
@@ -102,7 +102,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
       SVC_LOG_LEVEL: 'warn',
       ...(options.catalogOffers === undefined ? {} : { SVC_CATALOG: catalogFile }),
       ...options.settings,
-      // The launcher would set the heap size by restarting Node.js, which would close the channel of the probe.
+      // Without this option, the launcher would restart Node.js with a heap size, which would close the channel of the probe.
       NODE_OPTIONS: `--max-old-space-size=${defaultHeapMegabytes()} ${options.settings?.NODE_OPTIONS ?? ''}`.trim(),
     }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -134,7 +134,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   return { port, pid: child.pid!, probe: new ProcessProbe(child), keys, logTail: () => log, close };
 }
 
-/** Runs the service during `use`. If `use` fails, the error contains the end of the service log. */
+/** Starts the service, calls `use` and stops the service. If `use` fails, the error contains the end of the service log. */
 export async function withServiceTarget<Result>(
   options: ServiceTargetOptions,
   use: (service: ServiceTarget) => Promise<Result>,

@@ -25,7 +25,7 @@ const account = 1;
 
 export interface LiveSessionsOptions {
   readonly count: number;
-  /** Number of keys that created the sessions in turn, enough to stay below their limits per day. */
+  /** Number of keys that created the sessions in turn. The number is large enough to stay below their daily limits. */
   readonly keys: number;
   /** Fields that each session submits: only the required fields, or all fields of its borrower. */
   readonly fields: 'required' | 'all';
@@ -40,8 +40,9 @@ export interface WrittenSession {
 }
 
 /**
- * Writes live sessions with inputs into the data folder of a service that has not started yet, with the same records as
- * through the API but a hundred times faster. All sessions have different inputs, so no two sessions share a ranking.
+ * Writes live sessions with inputs into the data folder of a service that has not started yet. The records are the same
+ * as those of API requests, but are written a hundred times faster. All sessions have different inputs, so no two
+ * sessions share a ranking.
  */
 export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOptions): Promise<WrittenSession[]> {
   const secrets = openOrCreateSecretFile(join(dataDir, 'secrets.json'), false);

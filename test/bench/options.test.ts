@@ -49,7 +49,7 @@ test('appends to lists of a result and replaces other values, without changing t
   assert.deepEqual([before.micro.length, before.memory], [1, null]);
 });
 
-test('creates the folder of a result file, and replaces the file', async (t) => {
+test('writeResult creates the missing folder of a result file, and replaces an existing file', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-result-'));
   t.after(() => rm(folder, { recursive: true }));
   const file = join(folder, 'results', 'latest.json');

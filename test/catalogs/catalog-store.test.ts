@@ -334,7 +334,7 @@ test('retains a replaced catalog after a failed attempt to activate it again', a
   assert.notEqual(store.findByVersion(version), null);
 });
 
-test('close aborts a pending reload and rejects later reloads', async () => {
+test('close aborts a pending reload, and later reloads fail', async () => {
   const store = open([live(textWith('a'))], { compile: compileCatalogInThread });
   const underWay = change(store, textWith('b'));
   await store.close();

@@ -108,7 +108,7 @@ test('copies the tables of a catalog into shared memory', () => {
   assert.equal(sent.choiceFilters[0]!.allowed.get(0)![0], 77);
 });
 
-test('rejects catalog tables with values that a structured clone would change', () => {
+test('rejects catalog tables with values that a structured clone does not preserve', () => {
   class Index {}
   assert.throws(() => shareTypedArrays({ index: new Index() }), /Index cannot go to another thread/);
 });

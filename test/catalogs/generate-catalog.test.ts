@@ -9,7 +9,7 @@ import { equipmentLeases } from '../support/equipment-leases.ts';
 const offersOf = (catalog: LoanCatalog) => catalog.lenders.flatMap(({ offers }) => offers);
 
 for (const vertical of [personalLoans, equipmentLeases]) {
-  describe(`catalogs generated for ${vertical.segment}`, () => {
+  describe(`generateCatalog for ${vertical.segment}`, () => {
     test('generated catalogs are valid and have the requested numbers of offers and lenders', () => {
       for (const [seed, offers, lenders] of [
         [1, 1, 1],

@@ -199,7 +199,7 @@ test('rejects repeated offer ids and lender names', () => {
   ]);
 });
 
-test('reports schema errors and semantic errors together', () => {
+test('reports schema errors and semantic errors of a catalog together', () => {
   const catalog = catalogOf([
     plainOffer({ id: 'BAD', stars: 9 }),
     plainOffer({ id: 'b', amount: { min: 3, max: 2 }, criteria: [{ field: 'nope', min: 1 }] }),
@@ -223,7 +223,7 @@ test('reports a limited number of errors and counts the others', () => {
   assert.equal(errors.at(-1), 'and 5 more');
 });
 
-test('skips the semantic validation of offers with schema errors', () => {
+test('skips the semantic validation of an offer with schema errors', () => {
   const errors = errorsOf(catalogOf(Array.from({ length: 2_500 }, () => ({}) as LoanOffer)));
   assert.equal(errors.length, bounds.catalogErrorsReportedMax + 1);
   assert.ok(errors[0]!.startsWith(`${at}: must have required properties`));
@@ -364,7 +364,7 @@ describe('rejects a file above a size limit with a single error', () => {
     test(name, () => assert.deepEqual(errorsOf(text), [error]));
   }
 
-  test('validates a file that reaches the size limits exactly', () => {
+  test('applies the full validation to a file that is exactly at the size limits', () => {
     assert.deepEqual(errorsOf(`${'['.repeat(catalogDepthMax)}${']'.repeat(catalogDepthMax)}`), [
       'catalog: must be object',
     ]);
@@ -380,7 +380,7 @@ describe('rejects a file above a size limit with a single error', () => {
   });
 });
 
-test('reports errors of the file, of lenders and of offers with their paths', () => {
+test('reports errors of the file, of lenders and of offers with the paths of the members', () => {
   const file = catalogOf([plainOffer(), { ...plainOffer({ id: 'b' }), stars: 'x', 'odd/~name': 1 } as never]);
   const [sound] = file.lenders;
   const errors = errorsOf({ ...file, odd: 1, lenders: [sound, { ...sound, name: '', odd: 1 }] });
@@ -409,7 +409,7 @@ function readBytes(t: TestContext, bytes: Uint8Array): ReturnType<typeof readCat
 
 const text = '{\n  "name": "Crédit \u{1f3e6}",\n  "more": "é"\n}';
 
-test('reads a UTF-8 file without removing a byte order mark', (t) => {
+test('does not remove the byte order mark of a UTF-8 file', (t) => {
   for (const written of ['', text, `\ufeff${text}`]) {
     assert.deepEqual(readBytes(t, Buffer.from(written)), { ok: true, text: written });
   }

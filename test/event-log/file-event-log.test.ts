@@ -41,7 +41,7 @@ test('reads every record with the values that were appended', async (t) => {
   );
 });
 
-test('copies the record before append returns', async (t) => {
+test('append copies the record before it returns', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const sub = new Uint8Array(32).fill(7);
@@ -53,7 +53,7 @@ test('copies the record before append returns', async (t) => {
   assert.deepEqual(Buffer.from((record as Uint8Array[])[2]!), Buffer.alloc(32, 7));
 });
 
-test('records appended in one turn of the event loop share one promise and one synchronized write', async (t) => {
+test('records that are appended in one turn of the event loop share one promise and one synced write', async (t) => {
   const files = new FailingLogFiles();
   const log = await openLog(scratchFolder(t), { files });
   await appendOneByOne(log, 1);
@@ -65,7 +65,7 @@ test('records appended in one turn of the event loop share one promise and one s
   await log.close();
 });
 
-test('syncs the header before the rename, and the rename before the first record', async (t) => {
+test('syncs the segment header before renaming the file, and the rename before writing the first record', async (t) => {
   const files = new FailingLogFiles();
   const log = await openLog(scratchFolder(t), { files });
   await appendOneByOne(log, 1);
@@ -154,7 +154,7 @@ test('append promises resolve in order, and the durable position never decreases
   await log.close();
 });
 
-test('appendWithoutWaiting makes the record durable', async (t) => {
+test('a record of appendWithoutWaiting becomes durable', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const durable = new Promise<number>((resolve) => log.onDurable(resolve));
@@ -224,7 +224,7 @@ test('starts a new segment when the current segment is full', async (t) => {
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(40)));
 });
 
-test('writes a group of records that is larger than a segment to a separate segment', async (t) => {
+test('writes a group that is larger than a segment to a segment of its own', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 500 });
   await Promise.all(appendTogether(log, 30));
@@ -237,7 +237,7 @@ test('writes a group of records that is larger than a segment to a separate segm
   assert.equal((await recoveredRecords(folder)).length, 31);
 });
 
-test('continues the positions in a new segment after reopening', async (t) => {
+test('after reopening, continues the positions in a new segment', async (t) => {
   const folder = scratchFolder(t);
   for (let round = 0; round < 4; round++) {
     const log = await openLog(folder);

@@ -94,7 +94,7 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
   });
 }
 
-test('rejects records after a failed group, and reports the records in order when they are durable', async (t) => {
+test('rejects records after a failed write, and reports the queued records in order when they become durable', async (t) => {
   const files = new FailingLogFiles();
   const incidents = watchIncidents();
   const log = await openLog(scratchFolder(t), { files, onIncident: incidents.onIncident, retryMs: 1 });

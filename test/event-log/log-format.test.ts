@@ -27,7 +27,7 @@ test('decodes a segment header that encodeSegmentHeader encoded', () => {
   );
 });
 
-test('rejects the segment header of another shard', () => {
+test('rejects a segment header of another shard', () => {
   const header = encodeSegmentHeader({ firstSequence: 77, previousCrc: 5 });
   header.writeUInt32BE(4, 12);
   header.writeUInt32BE(crc32(header.subarray(0, 28)), 28);

@@ -91,7 +91,7 @@ test('a reader of an empty log waits for its first record', async (t) => {
   await log.close();
 });
 
-test('a cursor stored as JSON continues with the next record', async (t) => {
+test('a cursor that was stored as JSON continues with the next record', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 600 });
   await appendOneByOne(log, 25);

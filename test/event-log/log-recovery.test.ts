@@ -176,7 +176,7 @@ test('rejects damage before a later synced group, and reports the file and the o
   }
 });
 
-test('writes and syncs the last group again before its records count as durable', async (t) => {
+test('recovery writes and syncs the last group again before its records count as durable', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [2, 3]);
   const files = new FailingLogFiles();
@@ -243,7 +243,7 @@ test('recovers a log that is larger than one read chunk', async (t) => {
   );
 });
 
-test('distinguishes damage from an incomplete tail across chunk boundaries', async (t) => {
+test('distinguishes damage from an incomplete tail across the boundaries of read chunks', async (t) => {
   const bytes = new Uint8Array(32);
   const filler = (characters: number) => [1, 0, bytes, 'x'.repeat(characters), 1, 0, null] as const;
   const frameBytes = 8 + new Encoder().encode(filler(9_000)).length;
@@ -352,7 +352,7 @@ test('does not start reading at a segment whose first record has no time or cann
   });
 });
 
-test('opens a log with damage in a skipped segment, but not with damage in a segment that must be read', async (t) => {
+test('opens a log with damage in a segment that is not read, but not with damage in a segment that is read', async (t) => {
   const folder = scratchFolder(t);
   const [first, , third] = await fourSegments(folder);
   damageByte(first!, segmentHeaderBytes + 30);

@@ -109,7 +109,7 @@ describe('verifyLog', () => {
     await log.close();
   });
 
-  test('accepts a record that the writer completes during the scan', async (t) => {
+  test('accepts a record that the writer completes during the verification', async (t) => {
     const folder = scratchFolder(t);
     const [file] = await writeLog(folder, [1, 1, 1]);
     removeEndMark(folder);

@@ -9,7 +9,7 @@ import { scratchFolder } from '../event-log/log-fixture.ts';
 
 const child = fileURLToPath(new URL('hold-lock.ts', import.meta.url));
 
-test('rejects a second lock in the same process with the path of the folder', (t) => {
+test('a second lock of a folder in one process fails with an error that contains the path', (t) => {
   const folder = scratchFolder(t);
   const lock = lockFolder(folder);
   assert.throws(
@@ -37,7 +37,7 @@ test('rejects a folder that another process has locked, until that process is ki
   lockFolder(folder).release();
 });
 
-test('a rejected lock attempt does not release the existing lock for other processes', async (t) => {
+test('a rejected lock attempt does not release the lock of the first process', async (t) => {
   const folder = scratchFolder(t);
   const lock = lockFolder(folder);
   t.after(() => lock.release());

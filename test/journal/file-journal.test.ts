@@ -308,7 +308,7 @@ test('deletes the copied tails of a journal epoch together with the epoch', asyn
   assert.deepEqual(cutTails(), []);
 });
 
-test('deletes expired and empty epochs at a restart', async (t) => {
+test('deletes expired and empty journal epochs at a restart', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   for (let i = 0; i < 3; i++) await temporary.merges();
@@ -431,7 +431,7 @@ test('creates no change translator if the field encodings are equal', () => {
   assert.equal(createChangeTranslator(fieldEncodings(personalLoans), personalLoans), null);
 });
 
-test('translates values between encodings with a different order of fields', () => {
+test('translates values between field encodings with different orders of fields', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray([...fields], { minLength: fields.length }), (shuffled) => {
       const today = withFields(shuffled);
@@ -450,7 +450,7 @@ test('translates values between encodings with a different order of fields', () 
   );
 });
 
-test('translates choices with a new position and skips removed choices', () => {
+test('translates choices to their new positions and skips removed choices', () => {
   const moved = withFields(
     fields.map((field) =>
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,
@@ -463,7 +463,7 @@ test('translates choices with a new position and skips removed choices', () => {
   assert.deepEqual(translate([state, -1]), [state, -1]);
 });
 
-test('skips removed fields and fields whose kind has changed', () => {
+test('a change translator skips removed fields and fields whose kind has changed', () => {
   const gone = withFields(fields.filter(({ name }) => name !== 'state'));
   assert.deepEqual(createChangeTranslator(fieldEncodings(personalLoans), gone)!([state, 3]), []);
   const other = withFields(

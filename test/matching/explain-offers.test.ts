@@ -79,7 +79,7 @@ describe('explainOffers reports', () => {
   }
 });
 
-test('counts an offer under each of its reasons, the most common reason first', async () => {
+test('counts an offer under each of its mismatch reasons, with the most common reason first', async () => {
   const inNewYork = { field: 'state', in: ['NY'] };
   const adults = { field: 'birthdate', min_age: 21 };
   const offers = [[], [inNewYork], [inNewYork, adults], [adults], [adults], []].map((criteria, at) =>

@@ -221,7 +221,7 @@ for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'ed
   }
 }
 
-test('uses the prebuilt orders for most borrowers of a large market', () => {
+test('ranks most borrowers of a large market with the prebuilt orders', () => {
   for (const size of sizes) {
     const rank = createRanker(recommendedScore);
     let borrowers = 0;

@@ -127,7 +127,7 @@ describe('eligibility', () => {
     });
   }
 
-  test('applies the rules of a lender only to its offers', () => {
+  test('applies the rules of a lender only to the offers of that lender', () => {
     const catalog = catalogOf([
       plainOffer({ id: 'a', state_rules: { CA: { min_amount: 20_000 } } }),
       plainOffer({ id: 'b' }),
@@ -254,7 +254,7 @@ describe('orders', () => {
     assert.equal(max, 30_567);
   });
 
-  test('each order contains the best 20 offers, and the total counts all matching offers', () => {
+  test('each sort order contains the best 20 offers, and the total counts all matching offers', () => {
     const rates = Array.from({ length: 45 }, (_, at) => 8 + ((at * 7) % 45) / 10);
     const file = catalogOf(rates.map((rate, at) => priced(`o${at}`, rate, 14)));
     const { total, orders } = rankLoans(compileLoans(file).tables, borrowerOf(goodBorrower), today);

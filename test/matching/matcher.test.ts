@@ -185,7 +185,7 @@ describe('queue of a matcher pool', () => {
     assert.deepEqual(batches, [bounds.matchBatchRequestsMax, 3]);
   });
 
-  test('returns null for a request to a full queue, and ranks all queued requests', async () => {
+  test('returns null for a request if the queue is full, and ranks all queued requests', async () => {
     const { pool, request } = fixture;
     const pending = Array.from({ length: bounds.matchQueueRequestsMax + 10 }, () => pool.match(request));
     assert.equal(pool.pendingCount, bounds.matchQueueRequestsMax);

@@ -113,7 +113,7 @@ describe('findSession', () => {
     assert.equal(bench.missing, 0);
   });
 
-  it('rejects a session from the millisecond of its expiry', (t) => {
+  it('rejects a session from the millisecond of its expiry on', (t) => {
     const bench = new Bench(t);
     const { id, session } = bench.create();
     bench.clock.advance(sessionTtlMs - 1);

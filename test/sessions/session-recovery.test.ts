@@ -79,7 +79,7 @@ describe('SessionRecovery', () => {
     assert.equal(sessions.size, 1);
   });
 
-  it('does not restore a session that has just expired', (t) => {
+  it('does not restore a session from the millisecond of its expiry on', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
     const dead = subOf({ createdMs: nowMs - sessionTtlMs, serial: 1 });
     const dying = subOf({ createdMs: nowMs - sessionTtlMs + 1, serial: 2 });

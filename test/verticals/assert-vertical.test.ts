@@ -67,7 +67,7 @@ for (const [field, accepted] of [
 }
 
 for (const { vertical, fields } of allFixtures) {
-  it(`encodes the values of ${vertical.segment} within the range of their fields`, () => {
+  it(`encoded values of ${vertical.segment} are within the range of their fields`, () => {
     for (const { name, valid } of fields) {
       const position = vertical.fields.findIndex((field) => field.name === name);
       const [least, largest] = encodedRange(vertical.fields[position]!);

@@ -165,7 +165,7 @@ describe('validateFields', () => {
     );
   });
 
-  it('treats names of built-in properties as unknown fields', () => {
+  it('names of built-in properties such as constructor are unknown fields', () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'length', ''];
     const sent = JSON.parse(`{${names.map((name) => `${JSON.stringify(name)}: {"state": "CA"}`).join(',')}}`);
     assert.deepEqual(submit(sent), { accepted: [], unknown: names, invalid: [], changes: [] });
@@ -173,7 +173,7 @@ describe('validateFields', () => {
 
   const anyName = fc.constantFrom(...personalLoans.fields.map(({ name }) => name));
 
-  it('does not repeat a rejected value in its error', () => {
+  it('the error for a rejected value does not contain the value', () => {
     const text = fc.string({ minLength: 12, unit: 'grapheme' }).map((noise) => `§${noise}§`);
     fc.assert(
       fc.property(anyName, text, (field, value) => {

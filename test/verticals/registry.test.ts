@@ -33,7 +33,7 @@ test('personal loans accept the fifty states, the District of Columbia and five 
   for (const code of ['AA', 'AE', 'AP', 'UM', 'FM', 'MH', 'PW', 'XX']) assert.ok(!codes.includes(code));
 });
 
-test('distinguishes tenants by account, vertical and mode', () => {
+test('isSameTenant compares account, vertical and mode', () => {
   const tenant: Tenant = { account: 7, vertical: personalLoans, mode: 'live' };
   assert.ok(isSameTenant(tenant, { ...tenant }));
   for (const change of [{ account: 8 }, { mode: 'test' as const }, { vertical: { ...personalLoans, number: 2 } }]) {

@@ -130,7 +130,7 @@ test('creates the requested number of sessions, or more if the load needs more',
   assert(scaleOf(1_000_000).keys >= 1_000_000 / bounds.sessionsPerDayDefault);
 });
 
-test('sends a small load of every route to a real server, and deletes all files and processes afterwards', async (t) => {
+test('sends a small load to every route of a real server, and deletes all files and processes afterwards', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'capacity-check-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const progress = new Progress(new PassThrough() as unknown as NodeJS.WriteStream);

@@ -46,7 +46,7 @@ for (const [title, place, at, expected] of [
   });
 }
 
-test('returns the same result for any order of the runs', () => {
+test('the comparison does not depend on the order of the runs', () => {
   const runs = fc.array(fc.record({ a: value, b: value }), { minLength: 1, maxLength: 7 });
   const shuffled = runs.chain((some) =>
     fc.tuple(fc.constant(some), fc.shuffledSubarray(some, { minLength: some.length })),
@@ -76,7 +76,7 @@ test('computes the median without changing the order of the values', () => {
   assert.deepEqual([median([100, 20, 3]), median([4, 1, 2, 10])], [20, 3]);
 });
 
-test('estimates the spread of the distribution from any number of runs', () => {
+test('estimates the standard deviation of a distribution from any number of runs', () => {
   const random = seededRandom(1);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   for (const runs of [2, 3, 4, 5, 6, 9, 15]) {
@@ -115,7 +115,7 @@ test('divides figures of a route by those of the bare server per client, and tim
   ]);
 });
 
-test('omits absolute times, ratios that are not positive, and figures that depend on the disk or on chance', () => {
+test('omits absolute times, ratios that are not positive, and figures that depend on the disk or on random delays', () => {
   const servers = [
     { kind: 'service' as const, rounds: [measurement(0, null)] },
     { kind: 'bare' as const, rounds: [measurement(100, null)] },

@@ -58,7 +58,7 @@ test('computes the memory per session as the least-squares slope, and null for a
   assert.equal(estimateSessionMemory(points.slice(0, 1), 6, 5_000), null);
 });
 
-test('reads the default maximum of live sessions from the service, not from the environment', async (t) => {
+test('reads the default maximum of live sessions from check-config, without settings of the environment', async (t) => {
   process.env.SVC_MAX_SESSIONS = '7';
   t.after(() => delete process.env.SVC_MAX_SESSIONS);
   assert.ok((await readSessionsMax()) > 10_000);

@@ -114,7 +114,7 @@ test('prints the offers, the readiness and the redirect of a borrower on one lin
   );
 });
 
-test('prints variants side by side under their tags', () => {
+test('prints the analytics of two variants side by side under their referrer tags', () => {
   const summary = {
     referrer_tag: 'demo-a',
     sessions_total: 18,

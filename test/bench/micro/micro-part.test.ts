@@ -88,7 +88,7 @@ for (const [kind, given] of [
   });
 }
 
-test('closes a benchmark and fails if a run throws or returns 0 or NaN', async () => {
+test('fails if a run throws or returns 0 or NaN, and closes the benchmark', async () => {
   let closed = 0;
   const close = () => {
     closed++;

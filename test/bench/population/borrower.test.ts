@@ -159,7 +159,7 @@ test('generates the numbers of mulberry32, so that a seed always generates the s
   assert.deepEqual([random(), random(), random()], [0.6270739405881613, 0.002735721180215478, 0.5274470399599522]);
 });
 
-test('selects the values of a weighted table in order, in proportion to their weights', () => {
+test('returns the values of a weighted table in order and in proportion to their weights', () => {
   const table = [['a', 1] as const, ['b', 2] as const, ['c', 1] as const];
   assert.deepEqual(
     [0, 0.24, 0.25, 0.74, 0.75, 0.999].map((at) => pickAtShare(table, at)),

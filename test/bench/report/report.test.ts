@@ -23,7 +23,7 @@ const empty: BenchResult = {
   history: [],
 };
 
-describe('ratios of routes', () => {
+describe('ratios of servers in a route result', () => {
   test('compares the throughput within each round, and reports the median of the rounds', () => {
     assert.deepEqual(throughputRatios(sessionRoute, 'bare'), { median: 0.4, lowest: 0.3, highest: 0.5 });
     assert.deepEqual(throughputRatios(sessionRoute, 'bare', 'synced'), { median: 0.8, lowest: 0.45, highest: 0.8 });
@@ -98,7 +98,7 @@ test('the sustained rate is the last rate before the service falls behind or rej
   assert.equal(lastSustainedPoint([fine]), fine);
 });
 
-test('replaces only the text between the markers of bench/README.md, and rejects a text without markers', async () => {
+test('replaces only the text between the markers of bench/README.md, and throws if the markers are missing', async () => {
   const readme = await readFile(new URL('../../../bench/README.md', import.meta.url), 'utf8');
   const once = replaceResults(readme, 'first\n');
   const twice = replaceResults(once, 'second\n');
@@ -107,7 +107,7 @@ test('replaces only the text between the markers of bench/README.md, and rejects
   assert.throws(() => replaceResults('# A README\n', 'first\n'), /no markers/);
 });
 
-test('prints the tables of a result file, and rejects an invalid file with one line', async (t) => {
+test('prints the tables of a result file, and reports an invalid file with a one-line error', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'report-'));
   t.after(() => rm(folder, { recursive: true }));
   const run = async (text: string) => {

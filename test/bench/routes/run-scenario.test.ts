@@ -52,7 +52,7 @@ test('creates a second result with fewer rounds for a second client, and omits t
   );
 });
 
-test('fails the run at an unexpected response, and deletes all files and processes afterwards', async () => {
+test('aborts the run after an unexpected response, and deletes all files and processes', async () => {
   let prepared = 0;
   const scenario: Scenario = {
     ...sessionScenario,

@@ -78,7 +78,7 @@ for (const kind of kinds) {
       assert.equal(await answer.text(), '');
     });
 
-    test('reads a POST body completely before it responds, and accepts further requests', async () => {
+    test('reads a POST body completely before responding, and accepts further requests', async () => {
       const body = JSON.stringify('y'.repeat(300_000));
       const headers = { 'content-type': 'application/json' };
       for (let call = 0; call < 3; call++) {
@@ -96,7 +96,7 @@ for (const kind of kinds) {
     });
 
     // Invalid JSON ends a server that catches no exceptions, so this test comes last.
-    test('parses a POST body, and does not send the normal response to invalid JSON', async () => {
+    test('parses a POST body, and does not send the recorded response to invalid JSON', async () => {
       const headers = { 'content-type': 'application/json' };
       const sent = fetch(url('/v1/x'), { method: 'POST', headers, body: '{"a":' });
       const status = await sent.then(

@@ -43,7 +43,7 @@ describe('the example catalog', () => {
     assert.ok(totalFor({ ...goodBorrower, credit_score_range: '300-579', annual_income: 20_000 }) <= 3);
   });
 
-  test('the example catalog contains the ages of contract above 18', () => {
+  test('the example catalog has a minimum age for every state with an age of contract above 18', () => {
     const ages = Object.entries(catalog.state_rules).flatMap(([state, { min_age }]) =>
       min_age ? [[state, min_age]] : [],
     );
@@ -148,7 +148,7 @@ const folder = logoFolder(files[0]!);
 const names = new Map(files.flatMap(lendersOf).map(({ name, logo }) => [logo, name]));
 
 describe('the logos of the example catalogs', () => {
-  test('every lender has its own valid logo, and every file belongs to a lender', async () => {
+  test('every lender has its own valid logo, and every logo file belongs to a lender', async () => {
     for (const file of files) {
       const { logos, problems } = await readLogos(logoFolder(file), lendersOf(file));
       assert.deepEqual(problems, []);

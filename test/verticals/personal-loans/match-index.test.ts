@@ -64,7 +64,7 @@ test('the memory usage includes every stored index, including those of bands and
   }
 });
 
-test('an index with a small memory limit stays below the limit and returns the same rankings', () => {
+test('an index with a small memory limit stays below the limit, and its rankings are unchanged', () => {
   const bytesMax = 40_000;
   const small = new MatchIndex(tables, recommendedScore, bytesMax);
   const large = new MatchIndex(tables, recommendedScore);

@@ -49,7 +49,7 @@ describe('a quoted payment', () => {
     [[12, 60], 84, 12],
     [[60, 84], 12, 60],
   ] as const) {
-    test(`of terms of ${term_months.join(', ')} months, quotes ${months} if ${requested ?? 'no term'} is requested`, () => {
+    test(`quotes a term of ${months} months from ${term_months.join(', ')} if ${requested ?? 'no term'} is requested`, () => {
       const quoted = quoteOf({ term_months: [...term_months] }, { loan_term_months: requested });
       assert.equal(quoted?.payment_term_months, months);
       assert.equal(quoted?.monthly_payment_estimate, quoteOf({ term_months: [months] })?.monthly_payment_estimate);
@@ -83,7 +83,7 @@ test('the debt-to-income limit determines the largest amount of a quote', () => 
   assert.equal(quoteOf({ max_debt_to_income_percent: 30 })?.loan_amount_range.max, 19_090);
 });
 
-test('omits terms whose fee raises the APR above the cap', () => {
+test('a quote omits terms whose fee raises the APR above the cap', () => {
   const fee = inBand({ note_rate_percent: { min: 25, max: 30 }, origination_fee_percent: 6 });
   const quoted = quoteOf({ term_months: [12, 24, 36, 60], ...fee }, { loan_term_months: 12 });
   assert.deepEqual(quoted?.term_months, [36, 60]);
