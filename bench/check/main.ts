@@ -125,7 +125,7 @@ async function collectRuns(
   if (from.length > 0) {
     return Promise.all(from.map(async (file) => ratiosOfResult(parseResult(await readFile(file, 'utf8')))));
   }
-  // This module is imported only for a measurement, because it imports the service.
+  // The module `measure-ratios.ts` is imported only for a measurement, because it imports the service.
   const { measureRatios } = await import('./measure-ratios.ts');
   return measureRatios(repeat, client, only);
 }

@@ -37,8 +37,8 @@ export const firstLookCurves = [
 ] as const;
 
 /**
- * Starts a service per value, with live sessions whose offers were never requested. Then requests the offers of each
- * session once: first in a closed loop, which also builds the shared indexes of the catalog, then in an open loop.
+ * Starts a service per value, with live sessions whose offers were never requested. Requests the offers of each session
+ * once: first in a closed loop, which also builds the shared indexes of the catalog, then in an open loop.
  */
 async function measureFirstLooks(
   context: BenchContext,

@@ -18,7 +18,7 @@ export interface OpenLoopPlan {
   readonly warmUpSeconds: number;
   readonly seconds: number;
   readonly connections: number;
-  /** Maximum number of requests that can wait for a free connection. Further requests fail. */
+  /** Maximum number of requests that can wait for a free connection. A request fails if the queue is full. */
   readonly queueMax: number;
   /** Maximum time from the scheduled time to the reply. A later reply counts as a failure. */
   readonly deadlineMs: number;

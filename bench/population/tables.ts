@@ -61,7 +61,7 @@ export const loanPurposes: WeightedTable<string> = [
  */
 export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement: 12_384, others: 10_575 };
 
-/** Standard deviation of the logarithm of the requested amount. This value is an assumption. */
+/** Standard deviation of the logarithm of the requested amount. This standard deviation is an assumption. */
 export const loanAmountLogSpread = 0.7;
 
 /**

@@ -5,8 +5,8 @@ import type { Machine } from '../machine.ts';
 import type { MicroResult } from '../micro/micro-benchmark.ts';
 
 /**
- * Servers under the same load: the service and baselines. `synced` writes to disk before each reply. It is measured for
- * routes that reply only after their data is durable.
+ * Servers under the same load: the service and baselines. `synced` writes to disk before each reply. The server
+ * `synced` is measured for routes that reply only after their data is durable.
  */
 export const serverKinds = ['service', 'bare', 'synced', 'node-http', 'fastify'] as const;
 export type ServerKind = (typeof serverKinds)[number];

@@ -15,9 +15,9 @@ import { analyticsSessionCount } from './route-scenarios.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
- * Numbers of requests per 100 sessions on a page where every visitor sees offers. This is the most expensive case. The
- * other shares are assumptions: 30 of 100 fill in the form in two steps, 15 view their offers again, 22 click an offer,
- * and 2 analytics queries are made.
+ * Numbers of requests per 100 sessions on a page where every visitor sees offers. A page of this kind is the most
+ * expensive case. The shares of the other requests are assumptions: 30 of 100 visitors fill in the form in two steps,
+ * 15 view their offers again, 22 click an offer, and 2 analytics queries are made.
  */
 export const lifecycleMix = {
   session: 100,
@@ -57,9 +57,9 @@ export function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
 const offersShown = 20;
 
 /**
- * Load on all routes in the ratio of `lifecycleMix`. The other requests do not use the sessions that the round creates,
- * because all requests are prepared before the round. The requests are the same as in session lifecycles, but are
- * shuffled with a seed.
+ * Load on all routes in the ratio of `lifecycleMix`. No request uses a session that the same round creates, because all
+ * requests are prepared before the round. The requests are the same as in session lifecycles, but are shuffled with a
+ * seed.
  */
 export const lifecycleScenario: Scenario = {
   name: 'lifecycle',
