@@ -4,14 +4,14 @@ import type { BenchResult } from './result/bench-result.ts';
 
 /** Size of a benchmark run. */
 export interface BenchScale {
-  /** Number of measured rounds. One additional round warms the servers up. */
+  /** Number of measured rounds. An additional first round warms up the servers. */
   readonly rounds: number;
   /** Duration of one load. */
   readonly seconds: number;
   readonly connections: number;
-  /** Number of requests per round, for scenarios that send each request once. */
+  /** Number of requests per round in scenarios that send each request once. */
   readonly roundRequests: number;
-  /** Number of API keys with default limits that share the requests. */
+  /** Number of API keys with default limits. The requests use these keys in turn. */
   readonly keys: number;
   /** Number of sessions in the ledger that `history/` measures. */
   readonly historySessions: number;
@@ -58,21 +58,21 @@ export class Progress {
   }
 }
 
-/** Resources for a part of the benchmarks. */
+/** Resources and settings that a part of the benchmarks gets. */
 export interface BenchContext {
   readonly scale: BenchScale;
   readonly quick: boolean;
   readonly client: LoadClient;
-  /** Second client that repeats the route measurements in fewer rounds; undefined without one. */
+  /** Second load client, which repeats the route measurements in fewer rounds; undefined if there is only one client. */
   readonly crossCheck?: LoadClient | undefined;
-  /** Sends the open-loop load of a curve. */
+  /** Sends an open-loop load. */
   readonly sendOpenLoop: OpenLoopRunner;
-  /** Folder on the measured disk. Data folders are created in it and deleted. */
+  /** Folder on the measured disk. The benchmarks create their data folders in this folder and delete them afterwards. */
   readonly folder: string;
   readonly progress: Progress;
 }
 
-/** Part of the benchmarks. Each part writes different members of the result, or appends to lists of earlier parts. */
+/** Part of the benchmarks. Each part measures its own members of the result, or appends entries to a list of the result. */
 export interface BenchPart {
   /** Name of the part for the option `--only`. */
   readonly name: string;
@@ -81,6 +81,9 @@ export interface BenchPart {
   /** Short description for `--help`. */
   readonly description: string;
   measure(context: BenchContext): Promise<Partial<BenchResult>>;
-  /** Returns messages about wrong results. If there are any, the run writes its result and fails. */
+  /**
+   * Returns error messages about wrong results of this part. If there are any messages, the run writes its result and
+   * exits with an error.
+   */
   findProblems?(found: Partial<BenchResult>): readonly string[];
 }

@@ -1,4 +1,4 @@
-/** Measures the figures of bench/README.md: `make bench`. Options: `--help`. */
+/** Measures all figures that bench/README.md shows: `make bench`. Options: `--help`. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { trimBenchmarkResult } from '../src/capacity/benchmark-result.ts';
@@ -11,7 +11,7 @@ import { type BenchResult, benchResultFormat, mergeFindings } from './result/ben
 import { writeResult } from './result/result-file.ts';
 import { createBenchContext, resultsFolder, runMain } from './run-main.ts';
 
-/** The benchmark result that the capacity planner reads by default. */
+/** Result file that the capacity planner reads by default. */
 const referenceResult = new URL('../src/capacity/reference-result.json', import.meta.url);
 
 await runMain('bench', async () => {
@@ -48,14 +48,14 @@ async function run({ quick, only, client, publish }: BenchOptions): Promise<void
     const beganMs = performance.now();
     const found = await part.measure(context);
     result = mergeFindings(result, found);
-    // A run that fails later keeps the results of this part.
+    // The result is written after each part, so that a later failure does not lose the results of this part.
     await writeResult(file, result);
     problems.push(...(part.findProblems?.(found) ?? []));
     const seconds = Math.round((performance.now() - beganMs) / 1_000);
     context.progress.done(`${part.name}: done in ${seconds} s (${at + 1} of ${parts.length})`);
   }
   const isComplete = only.length === 0;
-  // The planner needs all parts.
+  // The capacity planner needs the results of all parts.
   if (isComplete) await writeResult(join(resultsFolder, 'latest.json'), result);
   const markdown = toMarkdown(result);
   process.stdout.write(`\n${markdown}\nAll rounds: ${file}${isComplete ? ', and latest.json' : ''}\n`);

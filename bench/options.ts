@@ -5,11 +5,14 @@ import { benchParts } from './parts.ts';
 
 export interface BenchOptions {
   readonly quick: boolean;
-  /** Names of the parts and groups to run; empty for all parts. */
+  /** Names of the parts and groups to run; if empty, all parts run. */
   readonly only: readonly string[];
-  /** Name of the only load client; see `chooseLoadClients` for the default. */
+  /** Name of the load client to use; see `chooseLoadClients` for the default. */
   readonly client: LoadClient['name'] | undefined;
-  /** Writes the tables to bench/README.md and, after a full run, the result to src/capacity/reference-result.json. */
+  /**
+   * Whether the tables are written to bench/README.md and, after a full run, the result to
+   * src/capacity/reference-result.json.
+   */
   readonly publish: boolean;
   readonly help: boolean;
 }
@@ -54,7 +57,7 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions {
   return { ...values, client: parseClientName(values.client) };
 }
 
-/** Returns the parts with these names or all parts, in order. */
+/** Returns the parts with these names, or all parts without names, in their fixed order. */
 export function selectParts(only: readonly string[]): readonly BenchPart[] {
   if (only.length === 0) return benchParts;
   return benchParts.filter(({ name, group }) => only.includes(name) || (group !== undefined && only.includes(group)));

@@ -10,7 +10,7 @@ import { routePart } from './routes/run-scenario.ts';
 import { lifecycleScenario } from './scenarios/lifecycle-scenario.ts';
 import { routeScenarios } from './scenarios/route-scenarios.ts';
 
-/** All parts of `make bench`, in order. */
+/** All parts of `make bench`, in the order in which they run. */
 export const benchParts: readonly BenchPart[] = [
   ...[...routeScenarios, lifecycleScenario].map(routePart),
   limitsPart,

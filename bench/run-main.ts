@@ -6,7 +6,7 @@ import { runOpenLoop } from './open-loop/run-open-loop.ts';
 /** Folder of the result files, on the measured disk. */
 export const resultsFolder = fileURLToPath(new URL('./results', import.meta.url));
 
-/** Runs a benchmark program. Prints an error on one line and exits with `errorCode`. */
+/** Runs the main function of a benchmark program. Prints an error on one line and exits with `errorCode`. */
 export async function runMain(name: string, main: () => Promise<void>, errorCode = 1): Promise<void> {
   // `process.exit` runs the exit handlers that stop servers and clients.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
@@ -18,7 +18,7 @@ export async function runMain(name: string, main: () => Promise<void>, errorCode
   }
 }
 
-/** Returns the context of a measurement with the load clients of `chooseLoadClients`. */
+/** Returns the context of a benchmark run, with the load clients of `chooseLoadClients`. */
 export function createBenchContext(
   scale: BenchScale,
   quick: boolean,

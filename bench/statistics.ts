@@ -1,13 +1,13 @@
 import type { RecordableHistogram } from 'node:perf_hooks';
 import type { LatencyMs } from './result/bench-result.ts';
 
-/** Returns the percentiles of a histogram of microseconds in milliseconds; 0 without values. */
+/** Returns percentiles in milliseconds from a histogram in microseconds; 0 if the histogram is empty. */
 export function percentilesMs(micros: RecordableHistogram): LatencyMs {
   const ms = (percent: number) => (micros.count === 0 ? 0 : micros.percentile(percent) / 1_000);
   return { p50: ms(50), p99: ms(99), p999: ms(99.9) };
 }
 
-/** Summary of the rounds of a measurement. */
+/** Median and range of a measurement over all rounds. */
 export interface Summary {
   readonly median: number;
   readonly lowest: number;
@@ -31,7 +31,10 @@ const sigmaOfMad = 1.4826;
 const smallSampleCorrections = [1.196, 1.495, 1.363, 1.206, 1.2, 1.14, 1.129, 1.107];
 /** Number of standard deviations above which a change is not noise. */
 const noiseSigmas = 3;
-/** Minimum loss of speed that is reported. Measurements on different days differ by more than the runs of one day. */
+/**
+ * Minimum loss of speed that is reported, even if the runs differ less. Measurements on different days differ by more
+ * than the runs of one day.
+ */
 const lossThresholdMin = 0.08;
 /** Maximum threshold: a loss of half the speed is always reported. */
 const lossThresholdMax = 0.5;
@@ -46,12 +49,12 @@ export function logSpread(values: readonly number[]): number {
   return sigmaOfMad * correction * distance;
 }
 
-/** Returns the share of lost speed above which a loss is reported. */
+/** Returns the share of speed that must be lost before a loss is reported. */
 export function lossThreshold(spread: number): number {
   return Math.min(Math.max(1 - Math.exp(-noiseSigmas * spread), lossThresholdMin), lossThresholdMax);
 }
 
-/** Returns the share of lost speed between two values; negative for a gain. */
+/** Returns the share of speed that is lost between two values; negative for a gain. */
 export function lossShareOf(better: 'higher' | 'lower', from: number, to: number): number {
   return better === 'higher' ? 1 - to / from : 1 - from / to;
 }

@@ -40,11 +40,11 @@ else {
   const ledger: SampleLedger = {
     sessions: Number(options.sessions),
     days: 200,
-    // 7,919 is a prime, so that the sessions of a tag are scattered.
+    // Multiplication by the prime 7,919 spreads the sessions of each tag over the whole ledger.
     tagOf: (serial) => (serial % 10 < 3 ? largeTag : `tag-${(serial * 7_919) % otherTagCount}`),
     sessionsPerView: 4,
     sessionsPerClick: 8,
-    // The aggregator reads a session and its view in different batches.
+    // The delay puts a session and its view into different batches of the ledger follower.
     delaySessions: 3_000,
     metadata: '{"campaign":"spring","page":"landing-1","bid":1.25}',
   };
@@ -55,7 +55,7 @@ else {
   }
 }
 
-/** Applies full batches like an aggregator that is behind. Returns the path of the store. */
+/** Applies the records of the ledger to an analytics store in full batches. Returns the path of the store. */
 async function buildStore(folder: string, ledger: SampleLedger): Promise<string> {
   const progress = new Progress();
   const files = dataFiles(folder);
@@ -92,7 +92,7 @@ function runQueries(file: string, ledger: SampleLedger, runs: number): void {
   const other = (): SummaryQuery => ({ ...large, referrerTag: `tag-${random(otherTagCount)}` });
   const limit = bounds.analyticsPageItemsMax;
   const page = (query: SummaryQuery, afterPosition: number): RowsQuery => ({ ...query, afterPosition, limit });
-  // Searches backwards for the last page of rows.
+  // Finds the start of the last page of rows by searching backwards from the end.
   let lastPage = store.projectedPosition;
   while (lastPage > 0 && store.listRows(page(whole, lastPage)).nextAfterPosition === null) lastPage -= limit;
   lastPage += limit;

@@ -1,20 +1,23 @@
 import { readFileSync } from 'node:fs';
 
-/** A recorded response of the service that a baseline repeats. */
+/** Recorded response of the service. A baseline server sends the same response. */
 export interface BaselineResponse {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Text in the query string that distinguishes requests to the same path. Without a text, the response is for any query. */
+  /**
+   * Text in the query string that distinguishes requests to the same path. If the text is absent, the response applies
+   * to every query string.
+   */
   readonly query?: string;
   readonly status: number;
-  /** Response headers. Each baseline omits headers that its engine writes. */
+  /** Response headers. A baseline server omits the headers that its HTTP library writes. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
 /**
  * Reads the responses from the JSON file that is the only argument of the process.
- * @param engineHeaders lower-case names of headers that the engine writes itself
+ * @param engineHeaders lower-case names of the headers that the HTTP library writes
  */
 export function readResponses(engineHeaders: readonly string[]): readonly BaselineResponse[] {
   const answers = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as BaselineResponse[];
@@ -24,7 +27,7 @@ export function readResponses(engineHeaders: readonly string[]): readonly Baseli
   }));
 }
 
-/** A route of a baseline, with its responses by query string. */
+/** Route of a baseline server. `responseFor` selects the recorded response by query string. */
 interface BaselineRoute {
   readonly method: BaselineResponse['method'];
   readonly path: string;
@@ -46,7 +49,7 @@ export function groupByRoute(answers: readonly BaselineResponse[]): BaselineRout
   });
 }
 
-/** Sends the port to the parent process, and exits on its request. */
+/** Prints the port for the parent process, and exits on SIGTERM. */
 export function announcePort(port: number): void {
   process.once('SIGTERM', () => process.exit(0));
   process.stdout.write(`${port}\n`);

@@ -14,7 +14,7 @@ function writeResponse(res: ServerResponse, answer: BaselineResponse): void {
     headers = [...answer.headers.flat(), 'Content-Length', String(Buffer.byteLength(answer.body))];
     rawHeaders.set(answer, headers);
   }
-  // Removes default headers that the service does not send.
+  // Removes a default header that the service does not send.
   res.removeHeader('Connection');
   res.writeHead(answer.status, headers).end(answer.body);
 }

@@ -1,9 +1,10 @@
 /**
- * Baseline server that uses only uWebSockets.js. It reads the request, parses a JSON body and sends a recorded response of the
- * service, without keys, sessions, offers or a log. Argument: the response file.
+ * Baseline server that uses only uWebSockets.js. The server reads each request, parses a JSON body and sends a recorded
+ * response of the service. The server has no API keys, sessions, offers or log. The first argument is the path of the
+ * response file.
  *
- * With the second argument `synced`, each reply waits until 80 bytes for it are synced to disk. Requests that arrive during a write
- * share the next write. The difference is the cost of durability alone.
+ * If the second argument is `synced`, the server writes and syncs 80 bytes to disk before each reply. Requests that
+ * arrive during a write share the next write. The difference in speed between the two modes is the cost of durability.
  */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { constants, openSync, write as writeFile, writeSync } from 'node:fs';
@@ -11,11 +12,14 @@ import { statusLine } from '../../src/http/engines/response-head.ts';
 import { loadNativeEngine } from '../../src/http/engines/uws-engine.ts';
 import { announcePort, type BaselineResponse, groupByRoute, readResponses } from './baseline-response.ts';
 
-/** Replies now or later. `corked` means that the handler of the engine is running, so the reply needs no `cork`. */
+/**
+ * Sends a reply, immediately or after a disk write. `corked` means that a handler of uWebSockets.js is running, so the
+ * reply needs no call of `cork`.
+ */
 type Send = (res: HttpResponse, answer: BaselineResponse, corked: boolean) => void;
 
 const answers = readResponses(['date', 'content-length']);
-// All headers are one string like in the service, because each call into the engine is expensive.
+// Status and headers are one string, as in the service, because each call into uWebSockets.js is expensive.
 const heads = new Map(
   answers.map((answer) => [
     answer,
@@ -32,7 +36,7 @@ const sendNow: Send = (res, answer, corked) => {
   else res.cork(() => write(res, answer));
 };
 
-/** Approximate size of the ledger record of a session or click. */
+/** Approximate size of a session or click record in the ledger. */
 const recordBytes = 80;
 /** The file is preallocated and overwritten from its start, so that no sync has to update its size. */
 const fileBytes = 16 * 1024 * 1024;
@@ -42,7 +46,7 @@ function createSyncedSend(path: string): Send {
   const records = Buffer.alloc(groupSizeMax * recordBytes, 'r');
   const file = openSync(path, constants.O_CREAT | constants.O_RDWR | constants.O_DSYNC, 0o600);
   writeSync(file, Buffer.alloc(fileBytes), 0, fileBytes, 0);
-  /** The response object is null after the client has disconnected, because the object is invalid then. */
+  /** `res` is null after the client has disconnected, because the response object is invalid then. */
   const pending: { res: HttpResponse | null; readonly answer: BaselineResponse }[] = [];
   let writing = false;
   let offset = 0;
@@ -57,7 +61,7 @@ function createSyncedSend(path: string): Send {
     writeFile(file, records, 0, bytes, offset, (error) => {
       if (error !== null) throw error;
       offset += bytes;
-      // The next write starts before these requests are answered.
+      // Starts the next write before the replies of this group are sent.
       writeNextGroup();
       for (const { res, answer } of group) res?.cork(() => write(res, answer));
     });
@@ -74,7 +78,7 @@ function createSyncedSend(path: string): Send {
   };
 }
 
-// The records are in the folder of the response file, which is deleted after the run.
+// The record file is in the folder of the response file. The benchmark deletes this folder after the run.
 const send = process.argv[3] === 'synced' ? createSyncedSend(`${process.argv[2]}.records`) : sendNow;
 // The build and settings of uWebSockets.js are the same as in the service.
 const uws = loadNativeEngine().native as unknown as typeof import('uWebSockets.js');
@@ -89,7 +93,8 @@ for (const { method, path, responseFor } of groupByRoute(answers)) {
     const chunks: Buffer[] = [];
     res.onAborted(() => {});
     res.onData((chunk, isLast) => {
-      // The engine reuses the memory of a chunk. A chunk that is the whole body needs no copy.
+      // uWebSockets.js reuses the memory of a chunk after the callback returns. A body in a single chunk is parsed
+      // without a copy.
       if (!isLast) {
         chunks.push(Buffer.from(chunk.slice(0)));
         return;

@@ -1,4 +1,7 @@
-/** Runs one `CheckRequest` (JSON, the only argument) and prints its `CheckMeasurements`. Started by `marketplace capacity --check`. */
+/**
+ * Runs one `CheckRequest` (JSON, the only argument) and prints its `CheckMeasurements`. `marketplace capacity --check`
+ * starts this program.
+ */
 import { mkdir } from 'node:fs/promises';
 import process from 'node:process';
 import type { CheckRequest } from '../../src/capacity/plan.ts';

@@ -12,24 +12,26 @@ import {
   sessionRequest,
 } from '../scenarios/requests.ts';
 
-/** Factor for extra requests and keys, because the number of random arrivals varies. */
+/** Factor for additional requests and keys, because the number of random arrivals varies. */
 const headroomFactor = 1.25;
-/** Maximum number of live sessions whose inputs change, and of those whose offers are repeated. */
+/** Maximum number of live sessions whose inputs change. */
 const changedSessionsMax = 20_000;
+/** Maximum number of live sessions whose offers are requested repeatedly without new inputs. */
 const knownSessionsMax = 2_000;
 /** Average number of clicks per session. Sessions with many offers compensate for sessions with few offers. */
 const clicksPerSession = 3;
-/** Delay in seconds between inputs and the request for the new ranking. */
+/** Delay in seconds between new inputs and the request that computes the new ranking. */
 const rankingDelaySeconds = 1;
 export const warmUpSeconds = 3;
 
-/** Numbers of keys, sessions and requests for a check. */
+/** Numbers of keys, sessions and requests for a capacity check. */
 interface CheckScale {
   readonly perSecond: number;
   /** Number of prepared requests, including extra requests. */
   readonly requests: number;
-  /** Number of keys for the load, so that each key stays below its limits. `preparingKeys` is the number for the preparation. */
+  /** Number of keys for the load, so that each key stays below its limits. */
   readonly keys: number;
+  /** Number of keys for the requests that prepare the load. */
   readonly preparingKeys: number;
   /** Number of live sessions by purpose. */
   readonly sessions: {
@@ -40,7 +42,7 @@ interface CheckScale {
   };
   /** Number of live sessions when the server starts; at least `initialSessions`. */
   readonly totalSessions: number;
-  /** Number of inputs requests between the inputs of a session and the request for its offers. */
+  /** Minimum number of `inputs` requests of other sessions between the inputs of a session and the request for its offers. */
   readonly inputsBetween: number;
   readonly clicks: number;
 }
@@ -55,7 +57,8 @@ export function computeCheckScale({ ratesPerSecond, seconds, initialSessions }: 
   const sessions = {
     changed: 1 + 2 * inputsBetween + Math.min(changedSessionsMax, countOf('inputs')),
     known: Math.max(1, Math.min(knownSessionsMax, countOf('marketplace-known'))),
-    // Fresh sessions are used if offers are requested more often than inputs change, or no inputs are old enough.
+    // Fresh sessions are used if no session has inputs that are old enough, for example because offers are requested
+    // more often than inputs change.
     fresh: Math.max(0, countOf('marketplace-unknown') - countOf('inputs')) + inputsBetween + 2,
     clicked: Math.ceil(clicks / clicksPerSession) + (clicks === 0 ? 0 : 20),
   };
@@ -66,7 +69,7 @@ export function computeCheckScale({ ratesPerSecond, seconds, initialSessions }: 
     1,
     (headroomFactor * limitedPerMinute) / bounds.requestsPerMinuteDefault,
     (headroomFactor * ratesPerSecond.analytics * 60) / bounds.analyticsPerMinuteDefault,
-    // The limit per day of a key counts existing sessions.
+    // Existing sessions count towards the daily session limit of their key.
     (headroomFactor * (totalSessions + countOf('session'))) / bounds.sessionsPerDayDefault,
   );
   return {
@@ -95,8 +98,9 @@ interface MixedLoadInputs {
 }
 
 /**
- * Builds the requests of a traffic mix in sending order, each route spread evenly over the load. A request for offers with
- * unknown ranking uses a session whose inputs have changed before, or one that was never shown offers.
+ * Builds the requests of a traffic mix in sending order, each route spread evenly over the load. A request for offers
+ * without a cached ranking uses a session whose inputs have changed since its last ranking, or a session whose offers
+ * were never requested.
  */
 export function buildMixedLoad(
   ratesPerSecond: CheckRequest['ratesPerSecond'],
@@ -118,7 +122,7 @@ export function buildMixedLoad(
     return inputsRequest(withKey(session), { annual_income: (session.borrower.annual_income + lap) % annualIncomeMax });
   };
   const unknown = (): PreparedRequest => {
-    // New inputs delete the ranking of the earlier inputs of the session.
+    // New inputs invalidate the ranking of the earlier inputs of a session.
     asked = Math.max(asked, sent.inputs - changed.length);
     if (asked + scale.inputsBetween < sent.inputs) {
       return marketplaceRequest(withKey(changed[asked++ % changed.length]!), shownOffers);
@@ -150,7 +154,7 @@ export function buildMixedLoad(
 
 const zeroCounts = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
 
-/** Selects the route that is furthest behind its share. */
+/** Selects the route whose number of requests is furthest below its share. */
 class RouteScheduler {
   readonly #rates: Readonly<Record<RouteName, number>>;
   readonly #total: number;

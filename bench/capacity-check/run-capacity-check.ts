@@ -12,7 +12,7 @@ import { type BorrowerSession, clickRequests } from '../scenarios/requests.ts';
 import { observeLoad, readMemoryAfterGc } from '../target/load-target.ts';
 import { buildMixedLoad, computeCheckScale, warmUpSeconds } from './mixed-load.ts';
 
-/** Number of offers in the catalog, the same as in the route measurement with the larger catalog. */
+/** Number of offers in the catalog; equal to the size of the larger catalog in the route measurement. */
 const catalogOffers = 200;
 const preparingConnections = 64;
 const offersShown = 20;
@@ -76,7 +76,7 @@ export async function runCapacityCheck(
   });
 }
 
-/** Returns a function that returns each session once. */
+/** Returns a function that returns the next `count` unused sessions on each call. */
 function sessionPool(sessions: readonly BorrowerSession[]): (count: number) => BorrowerSession[] {
   let taken = 0;
   return (count) => {

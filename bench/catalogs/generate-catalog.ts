@@ -15,9 +15,9 @@ interface GenerateCatalogOptions {
 }
 
 /**
- * Generates a valid catalog of fictional lenders. The same arguments give the same catalog. The catalog uses every member of the
- * format about as often as real lenders do. A few lenders serve all states, and each kind of lender has its own criteria and prices.
- * The vertical must have the field roles of loans.
+ * Generates a valid catalog of fictional lenders. The same arguments give the same catalog. The catalog uses each
+ * member of the format about as often as real catalogs do. A few lenders serve all states, and each kind of lender has
+ * its own criteria and prices. The vertical must define the field roles of a loan, such as amount and term.
  */
 export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCatalogOptions): LoanCatalog {
   const random = seededRandom(seed);
@@ -33,7 +33,8 @@ export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCat
     max_apr_percent: 36,
     state_rules: randomStateRules(random, vertical, 0.2, true),
     lenders: Array.from({ length: count }, (_, at) => {
-      // Number of offers of this lender. The numbers of all lenders add up to `offers` and differ by at most 1.
+      // Number of offers of this lender. Number of offers of this lender. The offers are divided among the lenders as
+      // evenly as possible.
       const share = Math.floor(((at + 1) * offers) / count) - Math.floor((at * offers) / count);
       return addDailyCaps(capRandom, randomLender(random, vertical, share, names));
     }),
@@ -186,7 +187,7 @@ function randomAmountRange(
   return { min, max };
 }
 
-/** Returns the terms of an offer in months. Borrowers can request all of them except, sometimes, one. */
+/** Returns the terms of an offer in months. Sometimes one of the terms cannot be requested by borrowers. */
 function randomTerms(random: Random, vertical: Vertical): number[] {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.term);
   const asked = field?.kind === 'integer_choice' ? field.values : [12, 24, 36, 48, 60];

@@ -6,11 +6,11 @@ export interface LenderKind {
   readonly share: number;
   readonly nameEndings: readonly string[];
   readonly reach: 'nationwide' | 'regional' | 'local';
-  /** Range of the position of the worst accepted credit band, from 0 (worst) to 1 (best). */
+  /** Range in which the worst accepted credit band is chosen, from 0 (worst band) to 1 (best band). */
   readonly worstBandPosition: readonly [number, number];
   /** Lowest note rate of the best credit band, in percent per year. */
   readonly bestRatePercent: number;
-  /** Origination fee of the middle credit band in percent; 0 for no fees. */
+  /** Origination fee in percent for the middle credit band; 0 if the lender charges no fees. */
   readonly feePercent: number;
   /** Range of the smallest loan amount of an offer, in USD. */
   readonly minAmountUsdRange: readonly [number, number];

@@ -1,4 +1,4 @@
-/** Prints a generated catalog: `make catalog OFFERS=1000`. The same options give the same catalog. */
+/** Prints a generated catalog. Example: `make catalog OFFERS=1000`. The same options give the same catalog. */
 import { parseArgs } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
 import { servedVerticals } from '../../src/verticals/registry.ts';

@@ -17,7 +17,7 @@ export interface Baseline {
 
 interface BaselineRatio extends Omit<CheckedRatio, 'value'> {
   readonly median: number;
-  /** Standard deviation of the logarithms of the values in the runs. */
+  /** Spread of the runs: the standard deviation of the logarithms of their values. */
   readonly spread: number;
   /** Largest share of lost speed that counts as noise. */
   readonly threshold: number;
@@ -39,7 +39,7 @@ export function createBaseline(
   return { format: baselineFormat, ...conditions, figures };
 }
 
-/** Maximum useful threshold. A ratio with a larger threshold misses significant losses. */
+/** Maximum threshold that still detects significant losses. */
 const usefulThresholdMax = 0.25;
 
 /** Returns the ratios whose threshold is above 25 %. */
@@ -53,7 +53,7 @@ export function parseBaseline(text: string): Baseline {
   try {
     baseline = JSON.parse(text);
   } catch {
-    // The error below covers invalid JSON.
+    // Invalid JSON is reported by the check below.
   }
   if (baseline?.format !== baselineFormat || !Array.isArray(baseline.figures)) {
     throw new Error('invalid baseline; store a new one');
@@ -61,12 +61,12 @@ export function parseBaseline(text: string): Baseline {
   return baseline;
 }
 
-/** Rounds a number to four digits, so that the diff of a new baseline is readable. */
+/** Rounds a number to four significant digits, so that a new baseline has a readable diff. */
 function roundToFourDigits(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-/** Ratio that changed by more than noise. */
+/** Change of a ratio between the baseline and the current runs. */
 interface RatioChange {
   readonly name: string;
   readonly part: string;
@@ -82,12 +82,13 @@ interface Comparison {
   readonly gains: readonly RatioChange[];
   /** Number of ratios whose change is within noise. */
   readonly unchanged: number;
-  /** Names of baseline ratios that were not measured. `added` contains measured ratios without a baseline. */
+  /** Names of baseline ratios that were not measured. */
   readonly missing: readonly string[];
+  /** Names of measured ratios that the baseline does not contain. */
   readonly added: readonly string[];
 }
 
-/** Compares the medians of baseline and runs. A change is a gain if its reverse would be a loss. */
+/** Compares the medians of baseline and runs. A change is a gain if the opposite change would be a loss. */
 export function compareWithBaseline(
   baseline: readonly BaselineRatio[],
   measured: readonly RepeatedRatio[],
@@ -109,7 +110,7 @@ export function compareWithBaseline(
   };
 }
 
-/** Converts a negative loss to the loss of the reverse change. */
+/** Converts the negative loss share of a gain to the loss share of the opposite change. */
 function gainShare(lost: number): number {
   return -lost / (1 - lost);
 }

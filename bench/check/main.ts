@@ -1,4 +1,4 @@
-/** Compares the speed with the stored baseline: `make bench-check`. Options: `--help`. */
+/** Compares the speed of the current code with the stored baseline: `make bench-check`. Options: `--help`. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -44,7 +44,7 @@ Exit status: 0 without a loss, 1 with a loss, 2 if no comparison is possible.
 interface CheckOptions {
   readonly repeat: number;
   readonly baseline: string;
-  /** Paths of result files that are compared instead of a new measurement. */
+  /** Paths of result files. If there are any, these results are compared instead of a new measurement. */
   readonly from: readonly string[];
   readonly client: LoadClient['name'] | undefined;
 }
@@ -125,7 +125,7 @@ async function collectRuns(
   if (from.length > 0) {
     return Promise.all(from.map(async (file) => ratiosOfResult(parseResult(await readFile(file, 'utf8')))));
   }
-  // This module is imported only for a measurement, because it imports the service.
+  // The module `measure-ratios.ts` is imported only for a measurement, because it imports the service.
   const { measureRatios } = await import('./measure-ratios.ts');
   return measureRatios(repeat, client, only);
 }

@@ -5,7 +5,7 @@ import { type BenchResult, mergeFindings } from '../result/bench-result.ts';
 import { createBenchContext } from '../run-main.ts';
 import { type CheckedRatio, ratiosOfResult } from './ratios.ts';
 
-/** Scale of one run, which takes about a minute. Runs are repeated with new servers for a reliable result. */
+/** Scale of a single run, which takes about a minute. A check measures several runs with new servers for a reliable result. */
 const checkRunScale: BenchScale = {
   rounds: 1,
   seconds: 0.6,
@@ -16,12 +16,12 @@ const checkRunScale: BenchScale = {
   liveSessions: 1_000,
 };
 
-/** Parts whose ratios are compared. */
+/** Benchmark parts whose ratios are compared with the baseline. */
 export const checkedParts: readonly BenchPart[] = benchParts.filter(
   ({ name, group }) => group === 'routes' || name === 'micro',
 );
 
-/** Measures the ratios in several runs. Each run contains the named parts, or all parts. */
+/** Measures the ratios in several runs. Each run measures the named parts, or all checked parts. */
 export async function measureRatios(
   repeat: number,
   clientName: LoadClient['name'] | undefined,

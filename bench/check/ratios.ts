@@ -2,7 +2,7 @@ import { calibrationName, type MicroResult } from '../micro/micro-benchmark.ts';
 import { cpuRatios, throughputRatios } from '../report/ratios.ts';
 import type { BenchResult, RouteResult } from '../result/bench-result.ts';
 
-/** Ratio of two measurements, which depends on the code but not on the machine. */
+/** Ratio of two measurements, which depends on the code but hardly on the machine. */
 export interface CheckedRatio {
   /** Name that identifies the ratio in other runs. */
   readonly name: string;
@@ -13,7 +13,7 @@ export interface CheckedRatio {
   readonly value: number;
 }
 
-/** Ratio with its values in all runs. */
+/** Ratio with its values from all runs. */
 export interface RepeatedRatio extends Omit<CheckedRatio, 'value'> {
   readonly values: readonly number[];
 }
@@ -26,14 +26,17 @@ export function groupRuns(runs: readonly (readonly CheckedRatio[])[]): RepeatedR
   });
 }
 
-/** Returns the ratios of a run that do not depend on the machine. */
+/** Returns the ratios of a run. Ratios depend less on the machine than absolute times. */
 export function ratiosOfResult({ routes, micro }: Pick<BenchResult, 'routes' | 'micro'>): CheckedRatio[] {
   return [...routes.flatMap(routeRatios), ...microRatios(micro)].filter(
     ({ value }) => Number.isFinite(value) && value > 0,
   );
 }
 
-/** Returns the ratios of the routes. Their names contain the client, because ratios of different clients are not comparable. */
+/**
+ * Returns the ratios of the routes. The name of a ratio contains the load client, because ratios of different clients
+ * are not comparable.
+ */
 function routeRatios(route: RouteResult): CheckedRatio[] {
   const { name, client } = route;
   const throughput = throughputRatios(route, 'bare');
@@ -50,7 +53,10 @@ function routeRatios(route: RouteResult): CheckedRatio[] {
   ];
 }
 
-/** Returns the cost of a call divided by the calibration benchmark, except for benchmarks of disk syncs or single calls. */
+/**
+ * Divides the time per call of each benchmark by the time of the calibration benchmark. Benchmarks of disk syncs and of
+ * single calls are omitted.
+ */
 function microRatios(results: readonly MicroResult[]): CheckedRatio[] {
   const unit = results.find(({ name }) => name === calibrationName)?.medianNs;
   if (unit === undefined || !(unit > 0)) return [];

@@ -14,7 +14,7 @@ import { median } from '../statistics.ts';
 /** Time to rank in the main thread and in one matching thread, for one catalog size and batch size. */
 export interface CrossoverResult {
   readonly offers: number;
-  /** Number of concurrent requests, which are sent to the matching thread in one message. */
+  /** Numbers of concurrent requests that are sent to the matching thread in one message. */
   readonly batch: number;
   readonly inThread: MatchingRates;
   readonly pool: MatchingRates;
@@ -31,7 +31,10 @@ const crossoverSizes = [40, 200, 1_000, 10_000];
 const quickCrossoverSizes = crossoverSizes.filter((offers) => offers <= 1_000);
 const crossoverBatches = [1, 8, 64];
 
-/** Measures the main thread and the matching thread in turn, and returns the median of the rounds. Indexes are built before. */
+/**
+ * Measures the main thread and the matching thread in turn, and returns the median of the rounds. The indexes of the
+ * catalog are built before the measurement.
+ */
 async function measureCrossover({ quick, scale, folder: parent }: BenchContext): Promise<CrossoverResult[]> {
   const seconds = scale.seconds / 10;
   const borrowers = randomBorrowerVectors(1_000, 5);
@@ -103,7 +106,10 @@ async function matchOne(matcher: Matcher, catalogs: CatalogStore, borrower: Fiel
   if (ranking === null) throw new Error('the matcher rejected the request');
 }
 
-/** CPU time of the calling thread in microseconds; null outside Linux. More precise than `/proc/<pid>/stat`. */
+/**
+ * CPU time of the calling thread in microseconds; null outside Linux. The resolution is higher than that of
+ * `/proc/<pid>/stat`.
+ */
 function callingThreadCpuMicros(): number | null {
   try {
     return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1_000;

@@ -1,22 +1,26 @@
 import type { BenchContext, BenchPart } from '../bench-part.ts';
 import type { CurveResult, MemoryResult } from '../result/bench-result.ts';
 
-/** Durations and points of the curves in a run. */
+/** Durations of the loads, and values of the variables in all curves. */
 export interface CurveScale {
-  /** Duration of the closed loop that measures saturation, and of the load at each point. */
+  /** Duration of the closed loop that measures saturation. */
   readonly saturationSeconds: number;
+  /** Duration of the load at each point. */
   readonly seconds: number;
-  /** Duration of a load that sends each request once. */
+  /** Planned duration of a load that sends each request once. */
   readonly singleUseSeconds: number;
-  /** Expected replies per second of a load that sends each request once. A faster service ends the load early. */
+  /** Expected replies per second of a load that sends each request once. If the service is faster, the load ends early. */
   readonly singleUseRatePerSecondMax: number;
   /** Duration of the warm-up before each open-loop load. The results exclude the warm-up. */
   readonly warmUpSeconds: number;
-  /** Rates of the offered-load curve as shares of saturation. */
+  /** Rates of the offered-load curve, as shares of the saturation rate. */
   readonly saturationShares: readonly number[];
-  /** Maximum number of additional points at higher rates. They are measured while the service keeps up with the load. */
+  /** Maximum number of additional points at higher rates. Points are added while the service keeps up with the load. */
   readonly extraLoads: number;
-  /** Maximum share of saturation at which the bare server is measured. At higher loads, queueing dominates the latency. */
+  /**
+   * Maximum share of saturation at which the baseline `bare` is also measured. At higher loads, queueing dominates the
+   * latency.
+   */
   readonly bareServerShareMax: number;
   readonly liveSessions: readonly number[];
   readonly catalogOffers: readonly number[];
@@ -54,7 +58,7 @@ const quickCurveScale: CurveScale = {
   keys: [1_000, 5_000],
 };
 
-/** Maximum share of saturation in a capacity plan. The rest is headroom for peaks. */
+/** Maximum utilization in a capacity plan, as a share of saturation. The remaining capacity is headroom for peaks. */
 export const targetUtilization = 0.6;
 
 function curveScale({ quick, scale }: BenchContext): CurveScale {
@@ -63,13 +67,13 @@ function curveScale({ quick, scale }: BenchContext): CurveScale {
 }
 
 interface CurveFindings extends Omit<CurveResult, 'name'> {
-  /** Memory per session. Only the curve of live sessions measures it. */
+  /** Memory per session. Only the curve of live sessions measures the memory. */
   readonly memory?: MemoryResult | null;
 }
 
 /**
- * Defines a part that measures the service for several values of one variable, such as the catalog size. Each curve is a part, so
- * that a failed run keeps the results of earlier curves.
+ * Defines a benchmark part that measures the service for several values of one variable, such as the catalog size. Each
+ * curve is a separate part, so that a failed run keeps the results of earlier curves.
  */
 export function curvePart(
   name: CurveResult['name'],

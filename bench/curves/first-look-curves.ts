@@ -5,16 +5,19 @@ import { firstLookRequests } from './curve-requests.ts';
 import { measureLoadPoint, measureSaturation, rateAtShare } from './load-point.ts';
 import { type SeededServiceOptions, withSeededService } from './seeded-service.ts';
 
-/** Description of the load, for the titles of its curves. */
+/** Text that describes the load in the titles of its curves. */
 const firstLookTitle = `GET /marketplace, ranking not yet known, at ${Math.round(targetUtilization * 100)} % of each point's own saturation`;
 
 /** Number of API keys, so that the load of each key stays below its rate limit. */
 const firstLookKeys = 1_000;
 
-/** Catalog size of the curve of matching threads, the same as in the route scenario without cached rankings. */
+/** Catalog size for the curve of matching threads; equal to the size in the route scenario without cached rankings. */
 const matcherThreadsCatalogOffers = 200;
 
-/** Curves of the time to rank offers by catalog size and by number of matching threads; 0 threads means the main thread. */
+/**
+ * Curves of the time to rank offers, by catalog size and by number of matching threads. With 0 threads, the main thread
+ * ranks the offers.
+ */
 export const firstLookCurves = [
   curvePart('catalog-size', 'time to rank by catalog size', async (context, scale) => ({
     title: firstLookTitle,
@@ -34,8 +37,8 @@ export const firstLookCurves = [
 ] as const;
 
 /**
- * Starts services with live sessions that were never shown offers. Requests offers for each session once: first in a closed
- * loop, which also builds the shared indexes of the catalog, then in an open loop.
+ * Starts a service per value, with live sessions whose offers were never requested. Requests the offers of each session
+ * once: first in a closed loop, which also builds the shared indexes of the catalog, then in an open loop.
  */
 async function measureFirstLooks(
   context: BenchContext,

@@ -12,7 +12,7 @@ type MemoryPoint = MemoryResult['points'][number];
 
 const mebibyte = 2 ** 20;
 
-/** Returns the memory per session as the slope over all points; null with fewer than two points. */
+/** Returns the memory per session: the slope of the memory over the number of sessions, or null with fewer than two points. */
 export function estimateSessionMemory(
   points: readonly MemoryPoint[],
   fields: number,
@@ -30,7 +30,7 @@ export function estimateSessionMemory(
   };
 }
 
-/** Returns the slope of the least-squares line. */
+/** Returns the slope of the least-squares line through the points. */
 function leastSquaresSlope(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (of: 0 | 1) => points.reduce((sum, point) => sum + point[of], 0) / points.length;
   const [meanX, meanY] = [mean(0), mean(1)];
@@ -59,9 +59,9 @@ export function parseSessionsMax(output: string): number {
   return Number(value);
 }
 
-/** Number of API keys, so that the load of each key stays below its rate limit. */
+/** Number of API keys, large enough that each key stays below its rate limit. */
 const liveSessionsKeys = 1_000;
-/** Number of sessions that the load uses. Their data is larger than the CPU caches. */
+/** Number of sessions that the load uses. The data of these sessions is larger than the CPU caches. */
 const loadedSessions = 20_000;
 
 /**
@@ -85,7 +85,7 @@ export const liveSessionsCurve = curvePart(
         const figures = await readMemoryAfterGc(target);
         if (figures !== null) memory.push({ sessions: count, ...figures });
         const requests = steadyLoadRequests(sessions);
-        // All points have the same warm-up, and the first one sets the rate.
+        // Every point has the same warm-up. The saturation at the first point determines the request rate of all points.
         const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
         const saturation = await measureSaturation(sender, target, closedLoop);
         perSecond ||= rateAtShare(targetUtilization, saturation, scale.seconds);

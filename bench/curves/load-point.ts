@@ -16,9 +16,9 @@ export function rateAtShare(share: number, saturation: number, seconds: number):
 
 /** Number of connections of the closed loop that measures saturation. */
 const closedLoopConnections = 64;
-/** Number of connections of an open-loop load. All of them are busy only if the server is far behind. */
+/** Number of connections of an open-loop load. All connections are busy only if the server is far behind the schedule. */
 const openLoopConnections = 256;
-/** Length of the queue for connections, in seconds of the schedule; equal to the request deadline. */
+/** Maximum number of requests that wait for a connection, in seconds of the schedule. */
 const queueSeconds = 2;
 const expectedStatus = 200;
 const sendEachOnceSecondsMax = 60;
@@ -28,7 +28,7 @@ type PlannedLoad = Pick<
   'port' | 'requestsFile' | 'singleUse' | 'perSecond' | 'warmUpSeconds' | 'seconds'
 >;
 
-/** Returns the plan of a load of independent visitors, or of a closed loop if `perSecond` is null. */
+/** Returns the plan of an open-loop load with Poisson arrivals, or of a closed loop if `perSecond` is null. */
 export function createLoadPlan(load: PlannedLoad): OpenLoopPlan {
   return {
     ...load,
@@ -41,7 +41,7 @@ export function createLoadPlan(load: PlannedLoad): OpenLoopPlan {
   };
 }
 
-/** Client of the loads, with a folder for its request files. */
+/** Function that sends open-loop loads, and the folder for their request files. */
 export type LoadSender = Pick<BenchContext, 'sendOpenLoop' | 'folder'>;
 
 interface PointLoad extends Pick<OpenLoopPlan, 'singleUse' | 'warmUpSeconds' | 'seconds'> {
@@ -59,7 +59,7 @@ export async function measureSaturation(
   return achievedPerSecond;
 }
 
-/** Sends each request once in a closed loop. Throws for an unexpected reply. */
+/** Sends each request once, in a closed loop. Throws for an unexpected reply. */
 export async function sendEachOnce(
   sender: LoadSender,
   target: LoadTarget,

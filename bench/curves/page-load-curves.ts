@@ -8,10 +8,10 @@ import { type SeededService, withBareServer, withSeededService } from './seeded-
 const sessionCount = 2_000;
 /** Minimum share of the offered load that the service answers if it is not saturated. */
 const keepingUpShare = 0.95;
-/** Factor between the rates of additional points. */
+/** Factor between the request rates of two additional points. */
 const extraLoadFactor = 1.25;
 
-/** Measures the latency for different offered loads, from below to above saturation. */
+/** Measures latency and throughput at different offered loads, from below to above saturation. */
 export const offeredLoadCurve = curvePart(
   'offered-load',
   'throughput and latency by offered load, up to above saturation',
@@ -45,7 +45,7 @@ export const offeredLoadCurve = curvePart(
     }),
 );
 
-/** Measures the same load with an increasing number of API keys. */
+/** Measures the latency of the same load with an increasing number of API keys. */
 export const keysCurve = curvePart('keys', 'latency by number of API keys', (context, scale) => {
   const keysMax = Math.max(...scale.keys);
   return withPageLoad(context, scale, keysMax, async ({ target, sessions, sender }, saturation) => {
@@ -67,7 +67,7 @@ export const keysCurve = curvePart('keys', 'latency by number of API keys', (con
   });
 });
 
-/** Starts a service with known rankings, and measures its saturation with page loads from all keys. */
+/** Starts a service whose sessions have cached rankings, and measures its saturation with page loads of all keys. */
 function withPageLoad<Result>(
   context: BenchContext,
   { saturationSeconds: seconds }: CurveScale,

@@ -14,13 +14,13 @@ import type { CurveScale } from './curve.ts';
 import { type LoadSender, measureLoadPoint } from './load-point.ts';
 
 export interface SeededServiceOptions extends Pick<ServiceTargetOptions, 'keys' | 'catalogOffers' | 'settings'> {
-  /** Live sessions when the service starts. */
+  /** Live sessions that exist when the service starts. */
   readonly sessions: Pick<LiveSessionsOptions, 'count' | 'fields' | 'sampleSize'>;
 }
 
 export interface SeededService {
   readonly target: ServiceTarget;
-  /** Sample of the live sessions. Each session has a key that can use it. */
+  /** Sample of the live sessions, which the loads use. Each session has an API key of its account. */
   readonly sessions: readonly BorrowerSession[];
   /** Client with a folder for request files, which is deleted when the service is closed. */
   readonly sender: LoadSender;
@@ -28,7 +28,10 @@ export interface SeededService {
 
 const sessionsSeed = 23;
 
-/** Runs the service with live sessions during `use`. If `use` fails, the error contains the end of the service log. */
+/**
+ * Starts a service with live sessions, calls `use` and stops the service. If `use` fails, the error contains the end of
+ * the service log.
+ */
 export async function withSeededService<Result>(
   { folder: parent, sendOpenLoop }: LoadSender,
   { sessions: wanted, ...options }: SeededServiceOptions,
@@ -49,13 +52,14 @@ export async function withSeededService<Result>(
   }
 }
 
-/** Kinds of requests in the loads of the curves. */
+/** Kinds of requests whose responses the bare server repeats. */
 const sampledKinds = [marketplaceKnownScenario, sessionScenario, inputsScenario].flatMap((scenario) => scenario.kinds);
 const sampleConnections = 8;
 
 /**
- * Runs the bare server during `use`, with recorded responses of the service. `measure` measures one point of a curve on the
- * service and, up to the share `bareServerShareMax` of saturation, on the bare server. The index of the point determines which of both is measured first.
+ * Starts the bare server with recorded responses of the service, calls `use` and stops the bare server. `measure`
+ * measures one point of a curve on the service and, up to the share `bareServerShareMax` of saturation, on the bare
+ * server. At points with an odd index, the bare server is measured first.
  */
 export async function withBareServer<Result>(
   service: LoadTarget,

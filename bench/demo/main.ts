@@ -35,7 +35,7 @@ const usage = `Usage: make demo [ARGS="options"], or bin/with-node node bench/de
   --help            print this help
 `;
 
-/** Click rates of the variants. Variant B has a higher click rate, which the final table should show. */
+/** Click rates by variant. Variant B has a higher click rate than variant A, so that the final table shows a difference. */
 const variants = [
   { name: 'A', followsOffer: 0.35 },
   { name: 'B', followsOffer: 0.6 },
@@ -121,7 +121,7 @@ async function run(client: MarketplaceClient, count: number, seed: number, full:
   );
 }
 
-/** Behaviour of one borrower. */
+/** Planned behaviour of one borrower in the demo. */
 interface BorrowerPlan {
   readonly borrower: Borrower;
   readonly tag: string;

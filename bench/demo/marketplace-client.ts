@@ -39,13 +39,13 @@ export interface ApiResponse {
 const responseTimeoutMs = 10_000;
 const rateLimitRetries = 3;
 
-/** Calls the public API like the server of a partner. */
+/** Client of the public API, like the server of a partner. */
 export class MarketplaceClient {
   readonly #baseUrl: string;
   readonly #key: string;
   readonly #onWait: (seconds: number) => void;
 
-  /** @param onWait called with the seconds of each wait for a rate limit */
+  /** @param onWait called with the number of seconds before each wait for a rate limit */
   constructor(apiUrl: string, key: string, onWait: (seconds: number) => void) {
     this.#baseUrl = apiUrl.replace(/\/+$/, '');
     this.#key = key;
@@ -99,7 +99,10 @@ export class MarketplaceClient {
   }
 }
 
-/** Returns the body of a response with this status. Throws an error with the response otherwise. */
+/**
+ * Returns the body of the response if the response has this status. Throws an error that contains the response for any
+ * other status.
+ */
 export function expectStatus<Body>(answer: ApiResponse, status: number, operation: string): Body {
   if (answer.status === status) return answer.body as Body;
   const { error, message } = (answer.body ?? {}) as { error?: string; message?: string };

@@ -11,14 +11,17 @@ import { seededRandom } from '../population/random.ts';
 import { summarize } from '../statistics.ts';
 import { monthOfSessions, writeSampleLedger } from './sample-ledger.ts';
 
-/** Value of one measurement of logs, restart or counters. */
+/** Measured value about ledger, journal, restart or analytics. */
 export interface HistoryFigure {
   readonly name: string;
-  /** Formatted value with unit, and its spread over several rounds. */
+  /** Formatted value with unit, and the range of the value over several rounds. */
   readonly value: string;
-  /** Target, or another value for comparison. */
+  /** Target value, or another value for comparison. */
   readonly beside: string;
-  /** Bytes on disk per session in ledger and analytics store, including its view and its share of clicks. */
+  /**
+   * Bytes on disk per session, in the ledger and the analytics store. A session includes its view and its share of the
+   * clicks.
+   */
   readonly bytesPerSession?: number;
 }
 

@@ -5,22 +5,28 @@ import { clickedRecord, createdRecord, subOf, viewedRecord } from '../../test/su
 const offerCount = 48;
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Content of a generated ledger of one account. */
+/** Description of a generated ledger of one account. */
 export interface SampleLedger {
   readonly sessions: number;
-  /** Number of days over which the sessions are distributed evenly. */
+  /** Number of days over which the sessions are evenly distributed. */
   readonly days: number;
   /** Returns the referrer tag of a session. */
   readonly tagOf: (serial: number) => string;
-  /** Number of sessions for each session with a view of five offers, and for each session with a click. */
+  /** One of `sessionsPerView` sessions has a view of five offers. One of `sessionsPerClick` sessions has a click. */
   readonly sessionsPerView: number;
   readonly sessionsPerClick: number;
-  /** Number of sessions between a session and its view; its click comes after the same number of further sessions. */
+  /**
+   * Number of sessions that are created between a session and its view. A click follows its view after the same number
+   * of sessions.
+   */
   readonly delaySessions: number;
   readonly metadata: string | null;
 }
 
-/** Ledger of a month, in which each session has a view of five offers and every second session a click. */
+/**
+ * Returns the description of a ledger of one month, in which each session has a view of five offers and every second
+ * session has a click.
+ */
 export function monthOfSessions(sessions: number): SampleLedger {
   const tagOf = (serial: number) => `tag-${serial % 40}`;
   return { sessions, days: 30, tagOf, sessionsPerView: 1, sessionsPerClick: 2, delaySessions: 100, metadata: null };
@@ -39,7 +45,7 @@ export async function writeSampleLedger(folder: string, content: SampleLedger): 
   const { sessions, tagOf, sessionsPerView, sessionsPerClick, delaySessions, metadata } = content;
   const log = await openEventLog({ folder, durability: 'write' });
   const write = async (record: LedgerRecord) => {
-    // Waits for some records, so that the number of pending records stays below the limit of the log.
+    // Waits until every 500th record is durable, so that the number of pending records stays below the limit of the log.
     if (log.appendedPosition % 500 === 0) await log.append(record)!.durable;
     else log.appendWithoutWaiting(record);
   };

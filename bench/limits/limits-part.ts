@@ -32,13 +32,13 @@ export function msUntilDayFits(neededMs: number, wallMs: number): number {
 export interface LimitScenario {
   readonly name: string;
   readonly title: string;
-  /** Limits of the tested key; null for the default limits. */
+  /** Limits of the tested API key; null for the default limits. */
   readonly keyLimits: KeyLimitOverrides;
-  /** Exact number of requests to admit in one window. */
+  /** Number of requests that one window must admit. */
   readonly limit: number;
   /** Window of the limit: 60 seconds or a UTC day. */
   readonly window: 'minute' | 'day';
-  /** Returns the requests with this key. The expected status of each request is 200 or 429. */
+  /** Returns the requests of the scenario, sent with this API key. The expected status of each request is 200 or 429. */
   buildRequests(key: string, session: BorrowerSession): readonly PreparedRequest[];
 }
 
@@ -72,27 +72,30 @@ export const limitScenarios: readonly LimitScenario[] = [
   },
 ];
 
-/** Resources for all scenarios. */
+/** Resources that all scenarios share. */
 interface LimitRun extends Pick<BenchContext, 'client' | 'folder' | 'progress'> {
   readonly service: LoadTarget;
-  /** Key of the account of all keys without limits, to measure the cost of an admitted request. */
+  /**
+   * API key without limits, of the same account as the tested keys. The requests with this key measure the cost of an
+   * admitted request.
+   */
   readonly unlimitedKey: string;
   readonly connections: number;
-  /** Number of concurrent requests above the limit. */
+  /** Number of concurrent requests that are sent in addition to the limit. */
   readonly excess: number;
   /** Duration of the loads that measure the cost of a request. */
   readonly seconds: number;
 }
 
-/** Maximum duration of a test of a limit per day, so that it does not span two days. */
+/** Maximum duration of a test of a daily limit. A test must not span two days. */
 const dayRunMaxMs = 60_000;
 
 const admittedStatus = 200;
 const refusedStatus = 429;
 
 /**
- * Exhausts the limit of an unused key from many concurrent connections and counts the replies, then sends only requests that must
- * be rejected. Throws if the requests took longer than the window, because the limit would have admitted more of them.
+ * Exhausts the limit of an unused key from many concurrent connections and counts the replies, then sends only requests
+ * that must be rejected. Throws if the load took longer than the window, because a new window admits more requests.
  */
 async function measureLimit(scenario: LimitScenario, key: string, run: LimitRun): Promise<LimitResult> {
   const { name, title, limit, window } = scenario;
@@ -116,7 +119,7 @@ async function measureLimit(scenario: LimitScenario, key: string, run: LimitRun)
 
     progress.step(`limits: ${name}: rejected requests`);
     const refusedLoad = await runLimitLoad(run, requests, refusedStatus);
-    // The server admitted the first request after `began`, so the window of the limit ends at least `window` later.
+    // The window cannot end earlier than `began` plus its length, because the server admitted the first request after `began`.
     const over =
       window === 'day' ? dayOf(Date.now()) !== began.day : refusedLoad.endedMs - began.ms >= bounds.rateLimitWindowMs;
     if (over) throw new Error(`${name}: this machine is too slow to exceed the limit within one ${window}`);
@@ -144,14 +147,14 @@ async function measureLimit(scenario: LimitScenario, key: string, run: LimitRun)
   }
 }
 
-/** Sends the same requests for some seconds. `endedMs` is the end of the load on the monotonic clock of this process. */
+/** Repeats the requests for some seconds. `endedMs` is the end of the load in milliseconds of `performance.now()`. */
 async function runLimitLoad(
   { service, client, connections, seconds, folder }: LimitRun,
   requests: readonly PreparedRequest[],
   expectedStatus: number,
 ) {
   const requestsFile = join(folder, 'limit-requests');
-  // Every connection sends all requests in order.
+  // Each connection sends all requests of the scenario in order.
   await writeRequests(requestsFile, Array.from({ length: connections }, () => requests).flat());
   const plan = { port: service.port, requestsFile, connections, seconds, singleUse: false, expectedStatus };
   const { result, usage } = await observeLoad(service, async () => ({

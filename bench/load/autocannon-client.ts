@@ -5,10 +5,13 @@ import type { LoadClient, LoadPlan, LoadResult } from './load-clients.ts';
 
 const script = fileURLToPath(new URL('./autocannon-process.ts', import.meta.url));
 
-/** Maximum time to wait for the client after the end of a load. */
+/** Maximum time to wait for the result of the client after the end of a load. */
 const timeoutMarginMs = 60_000;
 
-/** Idle client process, whose code is already compiled. It does not keep this process alive, and exits with this process. */
+/**
+ * Idle client process that has already compiled its code. The client process does not keep this process alive, and
+ * exits with this process.
+ */
 let idleProcess: ChildProcess | null = null;
 
 /** Runs autocannon in its own process, so that its CPU time can be measured. */

@@ -11,7 +11,7 @@ process.on('message', async (plan: LoadPlan) => {
 // The parent process has exited.
 process.once('disconnect', () => process.exit());
 
-/** Maximum time until the first reply. */
+/** Maximum time to wait for the first reply. */
 const connectSecondsMax = 10;
 
 async function run(plan: LoadPlan): Promise<LoadResult> {
@@ -20,7 +20,7 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
   // Each connection has its own requests, so that no request is sent twice.
   const share = Math.floor(requests.length / connections);
   const expected = new Set([plan.expectedStatus, ...(plan.alsoExpected ?? [])]);
-  // Latencies of autocannon are whole milliseconds.
+  // autocannon reports latencies only in whole milliseconds.
   const latencyMicros = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 });
   let connected = 0;
   let answered = 0;
@@ -49,7 +49,7 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
     limit ??= setTimeout(() => instance.stop(), plan.seconds * 1000);
   };
   instance.on('start', () => {
-    // All requests are built and the connections are opening. The load excludes both steps.
+    // All requests are built, and the connections are being opened. The load is measured from here on.
     cpuBefore = process.cpuUsage();
     startMs = performance.now();
     lastAnswerMs = startMs;

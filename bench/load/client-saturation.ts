@@ -2,14 +2,15 @@ import type { OpenLoopResult } from '../open-loop/open-loop-plan.ts';
 import type { Measurement, RouteResult } from '../result/bench-result.ts';
 import { median } from '../statistics.ts';
 
-/** Maximum CPU usage of the thread of a client that is not saturated. */
+/** Maximum CPU usage of the client thread in a load that the client did not limit. */
 const clientCpuShareMax = 0.95;
 /** Minimum CPU usage of the socket thread of a server under full load. */
 const serverCpuShareMin = 0.9;
 
 /**
- * Whether the client limited the fastest server: the client used all CPU time of its thread, or the socket thread of the server
- * was partly idle. Throughput ratios are then too high. This also covers machines with fewer cores than busy threads.
+ * Whether the client limited the fastest server: the client used all CPU time of its thread, or the socket thread of
+ * the server was partly idle. If the client limited the server, the throughput ratios of the service to the baselines
+ * are too high. A machine with fewer cores than busy threads is also reported.
  */
 export function isClientSaturated(servers: RouteResult['servers']): boolean {
   const measured = servers.filter(({ rounds }) => rounds.length > 0);
@@ -18,7 +19,7 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
   return fastest !== undefined && isClientBottleneck(fastest.rounds);
 }
 
-/** Figures of a load that show whether client or server is the bottleneck. */
+/** Figures of a load that show whether the client or the server was the bottleneck. */
 export type BottleneckInputs = Pick<Measurement, 'clientCpuSeconds' | 'seconds' | 'mainThreadCpuMicros' | 'perSecond'>;
 
 /** Whether the client limited loads on one server with a single socket thread. */
@@ -31,14 +32,17 @@ export function isClientBottleneck(loads: readonly BottleneckInputs[]): boolean 
   return client > clientCpuShareMax || (server.length > 0 && median(server) < serverCpuShareMin);
 }
 
-/** Maximum busy share of the client event loop. A busier client sends and receives late. */
+/**
+ * Maximum busy share of the event loop of the client. A client with a higher busy share sends requests and reads
+ * replies late.
+ */
 const clientBusyMax = 0.9;
-/** Maximum lag that other processes on the machine can cause. */
+/** Maximum lag that can be caused by other processes on the machine. */
 const toleratedLagMs = 5;
 
 /**
- * Whether the client limited an open-loop load. A busy client reads replies late. A lagging client sends late, which is part of
- * every latency.
+ * Whether the client limited an open-loop load. A busy client also reads replies late. Requests that are sent late
+ * increase every measured latency.
  */
 export function isOpenLoopClientSaturated({
   busy,

@@ -9,7 +9,7 @@ export interface HttpResponse {
   readonly body: string;
 }
 
-/** Client for the unmeasured requests that prepare a load, such as sessions and inputs. */
+/** Client for the requests that prepare a load and are not measured, such as the creation of sessions. */
 export class HttpCaller {
   readonly #port: number;
   readonly #connections: number;
@@ -57,7 +57,7 @@ export class HttpCaller {
     this.#agent.destroy();
   }
 
-  /** Runs a task several times, sequentially on each connection. */
+  /** Runs a task a number of times, one after the other on each connection. */
   async #runConcurrently(times: number, one: (at: number) => Promise<void>): Promise<void> {
     let next = 0;
     const inTurn = async () => {

@@ -5,18 +5,18 @@ import type { LatencyMs } from '../result/bench-result.ts';
 import { runChild } from '../target/owned-resources.ts';
 import { autocannonClient } from './autocannon-client.ts';
 
-/** A load on one server with keep-alive connections and one pending request on each. */
+/** Load on one server over keep-alive connections with one pending request each. */
 export interface LoadPlan {
   /** Port of the server on 127.0.0.1. */
   readonly port: number;
-  /** Path of a request file that `writeRequests` wrote. */
+  /** Path of a request file written by `writeRequests`. */
   readonly requestsFile: string;
   readonly connections: number;
   /** Duration of the load; maximum duration with `singleUse`. */
   readonly seconds: number;
-  /** Whether the load sends each request once and ends with the last one. Otherwise requests are repeated. */
+  /** Whether the load sends each request once and ends with the last one. If false, the client repeats the requests. */
   readonly singleUse: boolean;
-  /** Expected HTTP status. Other replies count as `unexpected`. wrk only distinguishes statuses below and above 400. */
+  /** Expected HTTP status. A reply with another status counts as `unexpected`. */
   readonly expectedStatus: number;
   /** Additional expected statuses, for a mix of routes. */
   readonly alsoExpected?: readonly number[];
@@ -40,7 +40,7 @@ export interface LoadClient {
 
 const wrkScript = fileURLToPath(new URL('../wrk/prepared.lua', import.meta.url));
 
-/** Finds wrk on PATH. The client wrk uses a tenth of the CPU time of a JavaScript client. */
+/** Finds wrk on PATH. wrk uses a tenth of the CPU time of a JavaScript client. */
 export async function findWrkClient(): Promise<LoadClient | null> {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const command = join(folder, 'wrk');
@@ -48,7 +48,7 @@ export async function findWrkClient(): Promise<LoadClient | null> {
       await access(command, constants.X_OK);
       return { name: 'wrk', run: (plan) => runWrk(command, plan) };
     } catch {
-      // The folder has no executable wrk.
+      // There is no executable file `wrk` in this folder.
     }
   }
   return null;
@@ -76,7 +76,10 @@ export function parseClientName(name: string | undefined): LoadClient['name'] | 
   throw new Error('--client must be wrk or autocannon');
 }
 
-/** Returns autocannon, and wrk if it is on PATH. With a name, returns only that client, or throws if it is not installed. */
+/**
+ * Returns autocannon, and wrk if it is on PATH. If a name is given, returns only that client, or throws if it is not
+ * installed.
+ */
 export async function chooseLoadClients(
   name: LoadClient['name'] | undefined,
 ): Promise<{ readonly client: LoadClient; readonly crossCheck?: LoadClient }> {

@@ -17,8 +17,8 @@ export interface PreparedRequest {
 const noKeyMark = '-';
 
 /**
- * Formats a request as one line: method, path, key and body, separated by single spaces. The script of wrk can parse it. JSON
- * text of `JSON.stringify` contains no line break.
+ * Formats a request as one line: method, path, key and body, separated by single spaces. The Lua script of wrk can
+ * parse this format. JSON text of `JSON.stringify` contains no line break.
  */
 export function formatRequestLine(request: PreparedRequest): string {
   return `${request.method} ${request.path} ${request.key ?? noKeyMark} ${request.body ?? ''}`;
@@ -43,7 +43,7 @@ export async function readRequests(file: string): Promise<PreparedRequest[]> {
   return (await readFile(file, 'utf8')).split('\n').slice(0, -1).map(parseRequestLine);
 }
 
-/** Returns the headers of a request, except those that every HTTP client adds. */
+/** Returns the headers of a request, without those that every HTTP client adds. */
 export function requestHeaders(request: PreparedRequest): Record<string, string> {
   return {
     ...(request.key === undefined ? {} : { authorization: `Bearer ${request.key}` }),

@@ -50,18 +50,18 @@ function issueApiKeys(path: string): string[] {
   return keys.map((key) => `Bearer ${key}`);
 }
 
-/** Number of API keys. Their data is larger than the L1 cache. */
+/** Number of API keys. The data of these keys is larger than the L1 cache. */
 const limitedKeyCount = 5_000;
 
-/** Time between two requests if each key sends requests evenly at its limit. */
+/** Time between two requests if all keys together send requests evenly at their limits. */
 const authenticatorStepMs = bounds.rateLimitWindowMs / (bounds.requestsPerMinuteDefault * limitedKeyCount) + 1e-6;
 
 const wallMs = 1_760_000_000_000;
 
-/** Low rate limits, because every key must reach its limits before rejections are measured. */
+/** Low rate limits, because each key must reach its limits before the rejections are measured. */
 const lowLimits = { ...defaultKeyLimits, requestsPerMinute: 20 };
 
-/** Authenticator with a manual clock, and the Authorization headers of its keys. */
+/** Authenticator with a manual clock, and one Authorization header per key. */
 function createAuthenticator(defaultLimits: KeyLimits) {
   const texts = Array.from({ length: limitedKeyCount }, () => generateApiKey(personalLoans.keyPrefix, 'live'));
   const keys = new Map<string, ApiKey>(
@@ -125,7 +125,7 @@ export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
 
 const slidingWindowCalls = 1_000;
 const slidingWindowLimit = bounds.requestsPerMinuteDefault;
-/** Benchmark in which each request arrives when the oldest request leaves the window. */
+/** Benchmark in which each request arrives at the time at which the oldest request leaves the window. */
 const slidingWindowStepMs = bounds.rateLimitWindowMs / slidingWindowLimit;
 
 export const slidingWindowBenchmarks: readonly MicroBenchmark[] = [
@@ -174,7 +174,7 @@ export const slidingWindowBenchmarks: readonly MicroBenchmark[] = [
 ];
 
 const dayCountCalls = 1_000;
-/** Low number of requests per day, so that the benchmark includes changes of the day. */
+/** Low number of requests per simulated day, so that the benchmark includes changes of the day. */
 const sessionsPerDay = 5;
 
 export const dayCountBenchmark: MicroBenchmark = {

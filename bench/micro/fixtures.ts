@@ -19,7 +19,7 @@ export function createSecretRing(): SecretRing {
   return new SecretRing([{ number: 1, bytes: randomBytes(32) }]);
 }
 
-/** Rate limit statuses while the limit per minute is used up. */
+/** Rate limit statuses of a key that has used up its limit per minute. */
 export function randomLimitStatuses(count: number): LimitStatus[] {
   const { requests } = createKeyPolicies(defaultKeyLimits);
   const { requestsPerMinute } = defaultKeyLimits;
@@ -38,10 +38,10 @@ export function randomRecords(count: number): LedgerRecord[] {
   });
 }
 
-/** Fixed date from which ages are computed. */
+/** Fixed current day, from which ages are computed. */
 export const fixedToday = 20260101;
 
-/** Returns borrowers of the population as field vectors, as in sessions. */
+/** Returns borrowers of the population as field vectors, in the format of a session. */
 export function randomBorrowerVectors(count: number, seed: number): FieldVector[] {
   const random = seededRandom(seed);
   return Array.from({ length: count }, () => {

@@ -43,7 +43,7 @@ export const errorReplyBenchmark: MicroBenchmark = itemBenchmark(
 
 const requestCounterCalls = 1_000;
 
-/** Reply durations like under load: most are below one millisecond, and some are far above. */
+/** Reply durations with the distribution under load: most are below one millisecond, and some are far above. */
 const durations = Array.from({ length: requestCounterCalls }, (_, at) =>
   at % 50 === 0 ? 20_000 : 80 + ((at * 7_919) % 900),
 );

@@ -21,7 +21,7 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 const catalogSizes = [40, 200, 1_000, 10_000];
 const population = 1_000;
 const matchCalls = 100;
-/** Maximum number of offers in a quick run. Larger catalogs take half a second per run. */
+/** Maximum number of offers in a quick run. One run over a larger catalog takes half a second. */
 const quickColdMax = 1_000;
 
 const compileTables = (offers: number) => compileLoanTables(generateCatalog(200, offers), personalLoans);
@@ -49,7 +49,7 @@ const warmBenchmarks: readonly MicroBenchmark[] = catalogSizes.map((offers) => (
   },
 }));
 
-/** Benchmarks of a new catalog: the first request, and the mean of the first thousand requests. */
+/** Benchmarks of a new catalog without indexes: the first request, and the mean of the first thousand requests. */
 const coldBenchmark = (offers: number, count: number): MicroBenchmark => ({
   name: `matching/ranker: ${count === 1 ? 'the first request' : 'each of the first 1,000 requests'} after a change to ${offers.toLocaleString('en-US')} offers`,
   call: count === 1 ? 'one borrower, the indexes they need included' : 'one of 1,000 borrowers, all indexes included',
@@ -153,7 +153,8 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
     const clickUrlPrefix = 'http://127.0.0.1:8080/c?sub=';
     const subId = `sub_${'0'.repeat(64)}`;
     const clickToken = 'A'.repeat(60);
-    // Writing the text is included, because V8 concatenates a rope string only when it is first read.
+    // The measurement includes writing the text to a buffer, because V8 concatenates a rope string only when the string
+    // is first read.
     const wire = Buffer.alloc(65_536);
     return {
       calls: ranked.length,

@@ -1,18 +1,21 @@
 import { hash } from 'node:crypto';
 
-/** Benchmark of one function. The files of `bench/micro` mirror `src`. */
+/** Benchmark of a single function. The folder `bench/micro` has one file for each measured folder of `src`. */
 export type MicroBenchmark = RepeatedBenchmark | SteppedBenchmark;
 
 interface NamedBenchmark {
-  /** Folder under `src`, topic and function. The name must be stable, because runs are compared by name. */
+  /**
+   * Name with the folder under `src`, the topic and the function. The name must not change, because runs are compared
+   * by name.
+   */
   readonly name: string;
-  /** Short description of one call. */
+  /** Short description of the work in one call. */
   readonly call: string;
 }
 
 /** Benchmark that tinybench repeats with many calls per sample. */
 export interface RepeatedBenchmark extends NamedBenchmark {
-  /** Prepares the input of the function. The preparation is not timed. */
+  /** Prepares the input of the measured function. The preparation is not timed. */
   prepare(place: MicroEnvironment): PreparedBenchmark | Promise<PreparedBenchmark>;
 }
 
@@ -21,16 +24,16 @@ interface SteppedBenchmark extends NamedBenchmark {
   measure(place: MicroEnvironment): Promise<CallTimes> | CallTimes;
 }
 
-/** Environment of the micro benchmarks. */
+/** Settings that every micro benchmark gets. */
 export interface MicroEnvironment {
-  /** Existing folder on the measured disk. Benchmarks delete the files that they create there. */
+  /** Existing folder on the measured disk. Each benchmark deletes the files that it creates in this folder. */
   readonly folder: string;
-  /** Whether the run uses fewer repetitions. */
+  /** Whether the run uses fewer repetitions than a full run. */
   readonly quick: boolean;
 }
 
 export interface PreparedBenchmark {
-  /** Number of calls in one `run`, which is large because one call is shorter than the clock resolution. */
+  /** Number of calls in one `run`. The number is large, because one call is shorter than the clock resolution. */
   readonly calls: number;
   /** Prepares a `run`. The preparation is not timed. */
   beforeEach?(): void;
@@ -80,14 +83,14 @@ interface CallTimes {
 export interface MicroResult {
   readonly name: string;
   readonly call?: string;
-  /** Median of samples of many calls, or of single calls if `worstNs` is present. */
+  /** Median over samples of many calls each, or over single calls if `worstNs` is present. */
   readonly medianNs: number;
   readonly p99Ns: number;
   /** Duration of the longest call; absent if calls were not timed separately. */
   readonly worstNs?: number;
 }
 
-/** Benchmark of the machine by which the regression gate divides all others. */
+/** Benchmark of the machine speed. The regression gate divides the times of all other benchmarks by the time of this one. */
 export const calibrationName = 'calibration';
 
 const calibrationEntries = 1_000;

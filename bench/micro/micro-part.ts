@@ -15,10 +15,10 @@ import {
 import { createSessionBenchmark, sessionResponseBenchmark, validateFieldsBenchmark } from './operations.ts';
 import { mergeBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 
-/** Sizes of the session store, up to the maximum of the run. */
+/** Numbers of sessions in the store, up to the maximum of the run. */
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
 
-/** All micro benchmarks in the order of a request; those that use much memory come last. */
+/** All micro benchmarks in the order in which a request uses the functions; benchmarks that use much memory come last. */
 export function listMicroBenchmarks(quick: boolean, liveSessions: number): MicroBenchmark[] {
   return [
     calibrationBenchmark,
@@ -47,11 +47,14 @@ export function listMicroBenchmarks(quick: boolean, liveSessions: number): Micro
   ];
 }
 
-/** Minimum milliseconds and samples of the warm-up and the measurement. */
+/** Minimum duration in milliseconds and minimum number of samples, for the warm-up and for the measurement. */
 const fullTimes = { warmupTime: 50, warmupIterations: 1, time: 200, iterations: 3 };
 const quickTimes = { warmupTime: 30, warmupIterations: 1, time: 50, iterations: 2 };
 
-/** Repeats a benchmark with tinybench. Throws if its result shows that it did not do its work. */
+/**
+ * Runs a benchmark repeatedly with tinybench. Throws if a run returns a value that is not positive, which means that
+ * the run failed.
+ */
 export async function measureRepeatedly(
   micro: RepeatedBenchmark,
   place: MicroEnvironment,
@@ -72,7 +75,7 @@ export async function measureRepeatedly(
       beganMs = performance.now();
       prepared.beforeEach?.();
     };
-    // The preparation of a sample is not timed, but counts towards the duration of the benchmark.
+    // The preparation of a run is not timed, but counts towards the total duration of the benchmark.
     const taken = (result: number): FnReturnedObject => {
       checkResult(result);
       return { overriddenIterationCost: performance.now() - beganMs };

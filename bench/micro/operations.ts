@@ -19,7 +19,7 @@ import { itemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
 const creatorTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 const sessionBody = { referrer_tag: 'bench_variant-a', user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
 
-/** Log without storage, whose records are durable at once, so that benchmarks exclude the log. */
+/** Log without storage, which reports every record as durable at once, so that benchmarks exclude the log. */
 const instantLedger: Ledger = {
   append: () => ({ position: 1, durable: Promise.resolve() }),
   appendWithoutWaiting: () => 1,
@@ -30,7 +30,7 @@ const instantLedger: Ledger = {
   close: () => Promise.resolve(),
 };
 
-/** Benchmark that creates sessions like the service, without writing a log. */
+/** Benchmark that creates sessions like the service, but without writing a log. */
 class SessionCreator {
   readonly #deps: CreateSessionDeps;
   readonly #sessions: MemorySessionStore;

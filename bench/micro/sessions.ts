@@ -60,12 +60,15 @@ function createStoredSessions(): Session[] {
 
 const storeCalls = 250;
 const growthRounds = 3;
-/** Step between visited sessions. The step is a prime above all store sizes, so that all sessions are visited in scattered order. */
+/**
+ * Distance in the list between two sessions that are visited one after the other. The distance is a prime above all
+ * store sizes, so that all sessions are visited in scattered order.
+ */
 const stride = 7_919;
 
 const storeTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 
-/** Benchmarks of the session store for several sizes, and of the longest `add` while the store grows. */
+/** Benchmarks of the session store for several sizes, and of the longest `add` call while the store grows. */
 export function sessionStoreBenchmarks(sizes: readonly number[]): MicroBenchmark[] {
   const repeated = sizes.flatMap((size): MicroBenchmark[] => {
     const held = `${size.toLocaleString('en-US')} sessions`;
@@ -90,7 +93,7 @@ export function sessionStoreBenchmarks(sizes: readonly number[]): MicroBenchmark
   return [
     ...repeated,
     ...sizes.map((size) => growthBenchmark(size, bounds.sessionStoreShards)),
-    // The comparison with one shard shows the benefit of sharding.
+    // The results for one shard show the benefit of several shards.
     ...sizes.slice(-1).map((size) => growthBenchmark(size, 1)),
   ];
 }
@@ -112,8 +115,8 @@ function growthBenchmark(size: number, parts: number): MicroBenchmark {
 }
 
 /**
- * Grows a store several times and returns the shortest `add` time of each session. Reallocation happens at the same session every
- * time, unlike other delays.
+ * Adds sessions to several new stores and returns the shortest `add` time of each session. The shortest time excludes
+ * random delays, but includes reallocations, which occur at the same session every time.
  */
 function growStore(ids: readonly string[], parts: number, times: Float64Array): void {
   const store = createStore(systemClock, parts);
@@ -149,7 +152,10 @@ function prepareGet(size: number): PreparedBenchmark {
   };
 }
 
-/** Benchmark that changes a store without changing its size. Before each run, the oldest sessions expire. */
+/**
+ * Creates a benchmark that changes a store without changing the number of its sessions. Before each run, the oldest
+ * sessions expire.
+ */
 function prepareChange(
   size: number,
   prepare: (filled: FilledStore) => string[],
@@ -172,7 +178,7 @@ function prepareChange(
   };
 }
 
-/** Adds a session for each expired session, like after hours of operation. */
+/** Adds one session per expired session, so that the store is in the same state as after hours of operation. */
 function prepareAdd(size: number): PreparedBenchmark {
   return prepareChange(
     size,
@@ -181,7 +187,7 @@ function prepareAdd(size: number): PreparedBenchmark {
   );
 }
 
-/** Deletes new sessions, like after a failed ledger append. */
+/** Deletes new sessions, as the service does after a failed ledger append. */
 function prepareDelete(size: number): PreparedBenchmark {
   return prepareChange(
     size,
@@ -194,10 +200,10 @@ function prepareDelete(size: number): PreparedBenchmark {
   );
 }
 
-/** Store with sessions in batches that were created one millisecond apart, so that they expire in order. */
+/** Store of sessions in batches. The batches were created one millisecond apart, so that they expire in order. */
 class FilledStore {
   readonly store: MemorySessionStore;
-  /** IDs of the initial sessions. */
+  /** IDs of the sessions that the store contains at the start. */
   readonly ids: string[] = [];
   #wallMs = Date.UTC(2026, 0, 1);
   #createdMs = this.#wallMs;
@@ -212,7 +218,7 @@ class FilledStore {
     this.#wallMs += bounds.sessionTtlMs - 1;
   }
 
-  /** Returns the IDs of a batch that is one millisecond younger than the youngest batch. */
+  /** Returns the IDs of a new batch of sessions, created one millisecond after the latest batch. */
   nextIds(count: number): string[] {
     return subIdsAt(this.#createdMs++, count);
   }
@@ -237,7 +243,7 @@ function createStore(clock: Clock, shardCount: number): MemorySessionStore {
   });
 }
 
-/** Copies a string, so that it is a new object like a string from a request. */
+/** Copies a string into a new object, like a string that was read from a request. */
 function copyText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

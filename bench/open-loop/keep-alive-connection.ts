@@ -3,17 +3,17 @@ import { connect, type Socket } from 'node:net';
 const headEnd = Buffer.from('\r\n\r\n');
 const headBytesMax = 64 * 1024;
 
-/** Error for a response that the client cannot parse. */
+/** Error for response data that the client cannot parse. */
 export class MalformedResponse extends Error {
   override readonly name = 'UnreadableAnswer';
 }
 
 /**
- * Parses the status and the end of HTTP/1.1 responses from chunks of any size. Responses must have a Content-Length or no body,
- * like all responses of the measured servers.
+ * Parses the status and finds the end of HTTP/1.1 responses from chunks of any size. Responses must have a
+ * Content-Length or no body, like all responses of the measured servers.
  */
 export class ResponseParser {
-  /** Received start of an incomplete response head. */
+  /** First bytes of a response head that is not yet complete. */
   #head: Buffer | null = null;
   #status = 0;
   #bodyBytesLeft = 0;
@@ -41,7 +41,7 @@ export class ResponseParser {
     }
   }
 
-  /** Returns the start of the body in this chunk, or null if the head is incomplete. */
+  /** Returns the offset of the body in this chunk, or null if the head is incomplete. */
   #readHead(chunk: Buffer, at: number): number | null {
     const earlier = this.#head;
     const bytes = earlier === null ? chunk : Buffer.concat([earlier, chunk.subarray(at)]);
@@ -73,19 +73,19 @@ export class ResponseParser {
   }
 }
 
-/** Events of a connection. Each accepted request ends with a response or the loss of the connection. */
+/** Events of a connection. Every accepted request causes exactly one event: its response, or the loss of the connection. */
 export interface ConnectionEvents {
   onResponse(status: number): void;
-  /** Called if the connection is lost or its data is malformed while a request is pending. */
+  /** Called if the pending request gets no valid response, because the connection is lost or the received data is malformed. */
   onLost(): void;
-  /** Called when the connection can accept a request, also after a response. */
+  /** Called whenever the connection can accept a request, also after each response. */
   onIdle(): void;
 }
 
-/** Delay before a failed connection is reopened. */
+/** Delay before a connection is reopened after a failure. */
 const reopenMs = 50;
 
-/** Keep-alive connection with at most one pending request. A closed connection is opened again automatically. */
+/** Keep-alive connection with at most one pending request. A closed connection is reopened automatically. */
 export class KeepAliveConnection {
   readonly #port: number;
   readonly #events: ConnectionEvents;
@@ -101,7 +101,7 @@ export class KeepAliveConnection {
     this.#connect();
   }
 
-  /** Whether the connection can accept a request. */
+  /** Whether the connection is open and has no pending request. */
   get isFree(): boolean {
     return this.#open && !this.#inFlight;
   }
@@ -111,7 +111,7 @@ export class KeepAliveConnection {
     this.#socket.write(bytes);
   }
 
-  /** Drops the pending request and opens a new connection. */
+  /** Abandons the pending request and opens a new connection. */
   abandon(): void {
     this.#inFlight = false;
     this.#open = false;
@@ -142,7 +142,7 @@ export class KeepAliveConnection {
         this.#socket.destroy();
       }
     });
-    // The error is ignored, because the close event counts the request as lost.
+    // The error is ignored, because the following close event counts the pending request as lost.
     socket.on('error', () => {});
     socket.on('close', () => {
       if (!isCurrent()) return;
@@ -154,7 +154,7 @@ export class KeepAliveConnection {
   }
 
   #handleResponse(status: number, closes: boolean): void {
-    // After an unexpected response, later responses could be assigned to the wrong request.
+    // After an unexpected response, later responses could be assigned to wrong requests.
     if (!this.#inFlight) throw new Error('response without a request');
     this.#inFlight = false;
     if (closes) {

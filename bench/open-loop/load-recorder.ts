@@ -2,10 +2,10 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { percentilesMs } from '../statistics.ts';
 import type { FailureCounts, OpenLoopResult } from './open-loop-plan.ts';
 
-/** Highest recorded time in microseconds. */
+/** Largest time that the histogram can record, in microseconds. */
 const highestMicros = 120_000_000;
 
-/** Counts the results of the requests of a load after the warm-up. */
+/** Counts the results of requests that are scheduled after the warm-up. */
 export class LoadRecorder {
   readonly #expectedStatuses: ReadonlySet<number>;
   readonly #countedFromMs: number;
@@ -30,7 +30,7 @@ export class LoadRecorder {
     this.#countedFromMs = countedFromMs;
   }
 
-  /** Counts a due request and records the lag of the client. */
+  /** Counts a scheduled request and records the lag of the client. */
   recordDue(dueMs: number, nowMs: number): void {
     if (!this.#isCounted(dueMs)) return;
     this.#due++;
@@ -54,7 +54,7 @@ export class LoadRecorder {
     if (way === 'deadline') this.#latency.record(toMicros(nowMs - dueMs));
   }
 
-  /** Ends the schedule. Later replies do not count towards the throughput. */
+  /** Ends the schedule. Replies after `endMs` do not count towards the throughput. */
   endAt(endMs: number): void {
     this.#endMs = endMs;
   }

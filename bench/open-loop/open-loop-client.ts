@@ -6,8 +6,8 @@ import type { OpenLoopPlan, OpenLoopResult } from './open-loop-plan.ts';
 import { monotonicMs, Pacer } from './pacer.ts';
 
 /**
- * Returns the time of each request in milliseconds from the start, ascending. Warm-up and load each have exactly the number of
- * requests of the rate; `arrivals` determines their distribution.
+ * Returns the time of each request in milliseconds from the start, ascending. The warm-up and the load have exactly the
+ * number of requests that the rate requires; `arrivals` determines the distribution of their times.
  */
 export function scheduleArrivals({
   perSecond,
@@ -19,7 +19,7 @@ export function scheduleArrivals({
   const random = seededRandom(seed);
   const within = (fromMs: number, lengthMs: number): number[] => {
     const count = Math.round((perSecond * lengthMs) / 1_000);
-    // The arrival times of a known number of independent visitors are uniformly distributed.
+    // The arrival times of a fixed number of independent visitors are uniformly distributed.
     const place = arrivals === 'even' ? (at: number) => (at + 0.5) / count : random;
     return Array.from({ length: count }, (_, at) => fromMs + place(at) * lengthMs).sort((a, b) => a - b);
   };
@@ -27,11 +27,11 @@ export function scheduleArrivals({
   return [...within(0, warmUpMs), ...within(warmUpMs, seconds * 1_000)];
 }
 
-/** Interval at which deadlines are checked. */
+/** Interval at which the client checks the deadlines of pending requests. */
 const deadlinePollMs = 10;
-/** Maximum time to open the connections. */
+/** Maximum time to open all connections. */
 const connectTimeoutMs = 3_000;
-/** Delay between preparation and the start of the schedule. */
+/** Delay between the end of the preparation and the start of the schedule. */
 const startDelayMs = 10;
 
 /** System dependencies; tests replace the clock and the connections. */
@@ -53,20 +53,20 @@ const systemDeps: OpenLoopDeps = {
 /** A connection and its pending request. */
 interface ConnectionSlot {
   readonly connection: Connection;
-  /** Index of the pending request, or `none`. */
+  /** Index of the pending request, or `none` if the connection is idle. */
   request: number;
 }
 const noRequest = -1;
 
-/** Sends requests at their scheduled times over a few connections, independently of late replies. */
+/** Sends requests at their scheduled times over a limited number of connections, even if replies are late. */
 export class OpenLoopClient {
   readonly #plan: OpenLoopPlan;
   readonly #requests: readonly Buffer[];
   readonly #deps: OpenLoopDeps;
   readonly #slots: ConnectionSlot[] = [];
-  /** Free connections in the order of their idle time, longest first, so that no connection is idle for long. */
+  /** Free connections, with the longest idle connection first, so that no connection is idle for long. */
   readonly #idleSlots = new Set<ConnectionSlot>();
-  /** Due requests that wait for a free connection, in their order. */
+  /** Scheduled requests that wait for a free connection, in the order of their times. */
   readonly #queue: number[] = [];
   readonly #done = Promise.withResolvers<void>();
   #dueMs: number[] = [];
@@ -144,7 +144,10 @@ export class OpenLoopClient {
     }
   }
 
-  /** Sends, queues or fails every request that is due. */
+  /**
+   * Sends every scheduled request whose time has come. If no connection is free, the request is queued, or fails if the
+   * queue is full.
+   */
   #sendDueRequests(): number {
     const nowMs = this.#deps.nowMs();
     while (this.#next < this.#dueMs.length && this.#dueMs[this.#next]! <= nowMs) {
@@ -246,7 +249,7 @@ export class OpenLoopClient {
     this.#loopAtStart = performance.eventLoopUtilization();
   }
 
-  /** Ends the schedule; from now on the client only waits for replies. */
+  /** Ends the schedule; afterwards the client only waits for replies. */
   #recordEnd(endMs: number): void {
     if (this.#clientUsage !== null) return;
     this.#endMs = Math.min(this.#endMs, endMs);

@@ -1,10 +1,10 @@
 import type { LatencyMs } from '../result/bench-result.ts';
 
-/** A load with scheduled times, or a closed loop if `perSecond` is null. */
+/** Plan of a load with scheduled times, or of a closed loop if `perSecond` is null. */
 export interface OpenLoopPlan {
-  /** Port of the server on 127.0.0.1. */
+  /** Port of the server on the address 127.0.0.1. */
   readonly port: number;
-  /** File that `writeRequests` wrote. Its requests are sent in order, and repeated unless `singleUse` is true. */
+  /** Path of a file that `writeRequests` wrote. The requests are sent in order, and repeated unless `singleUse` is true. */
   readonly requestsFile: string;
   /** Whether the load sends each request at most once and ends with the last one. */
   readonly singleUse: boolean;
@@ -18,19 +18,19 @@ export interface OpenLoopPlan {
   readonly warmUpSeconds: number;
   readonly seconds: number;
   readonly connections: number;
-  /** Maximum number of requests that wait for a free connection. Further requests fail. */
+  /** Maximum number of requests that can wait for a free connection. A request fails if the queue is full. */
   readonly queueMax: number;
-  /** Maximum time from the scheduled time to the reply. Later replies count as failures. */
+  /** Maximum time from the scheduled time to the reply. A later reply counts as a failure. */
   readonly deadlineMs: number;
   readonly expectedStatus: number;
   /** Additional expected statuses, for a mix of routes. */
   readonly alsoExpected?: readonly number[];
 }
 
-/** Function that sends the load of a plan. */
+/** Function that runs an open-loop plan. */
 export type OpenLoopRunner = (plan: OpenLoopPlan) => Promise<OpenLoopResult>;
 
-/** Result of the requests after the warm-up. */
+/** Result of all requests that were scheduled after the warm-up. */
 export interface OpenLoopResult {
   /** Number of scheduled requests, or of sent requests in a closed loop. */
   readonly due: number;
@@ -41,8 +41,8 @@ export interface OpenLoopResult {
   /** Expected replies per second during the schedule; never above the offered rate. */
   readonly achievedPerSecond: number;
   /**
-   * Latency from the scheduled time to an expected reply or to the deadline, so that neither fast rejections nor a
-   * server without replies improves the latency.
+   * Latency from the scheduled time to an expected reply. A request without a reply counts with its deadline. Other
+   * replies, such as fast rejections, do not count.
    */
   readonly latencyMs: LatencyMs;
   /** Delay between the scheduled time and the time at which the client sends the request. */
@@ -50,17 +50,17 @@ export interface OpenLoopResult {
   /** Busy share of the client's event loop, from 0 to 1. */
   readonly busy: number;
   readonly clientCpuSeconds: number;
-  /** Number of replies including the warm-up, for the CPU time of the server per request. */
+  /** Number of replies including the warm-up. The CPU time per request of the server is divided by this number. */
   readonly answered: number;
 }
 
 export interface FailureCounts {
-  /** Number of replies with other statuses. */
+  /** Number of replies with an unexpected status other than 429 and 503. */
   readonly status: number;
-  /** Number of requests with a broken connection or malformed response. */
+  /** Number of requests that failed because of a lost connection or a malformed response. */
   readonly connection: number;
   readonly deadline: number;
-  /** Number of requests that were not sent because the queue for connections was full. */
+  /** Number of requests that were not sent because the queue was full. */
   readonly notSent: number;
 }
 

@@ -1,8 +1,11 @@
-/** Thread of `Pacer`: sleeps until the next time, wakes the client and waits until it has handled the call. */
+/**
+ * Thread of `Pacer`. Sleeps until the next scheduled time, wakes the client, and waits until the client has sent the
+ * requests.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { monotonicMs, type PacerData, pacerSlots } from './pacer.ts';
 
-/** Minimum interval between calls. At high rates each call sends several requests. */
+/** Minimum interval between calls. At high rates, each call sends several requests. */
 const callSpacingMs = 0.25;
 
 const { dueMs, state } = workerData as PacerData;

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** Data that the client and the pacer thread share. Times are from `monotonicMs`, a clock that is the same in both threads. */
+/** Memory that the client and the pacer thread share. Times are values of `monotonicMs`, a clock that both threads share. */
 export interface PacerData {
   readonly dueMs: Float64Array;
-  /** State values at the indexes in `pacerSlots`. */
+  /** Values shared between the threads. The constants below are their indexes. */
   readonly state: Int32Array;
 }
 
 export const pacerSlots = {
-  /** Number of due times that the client has handled. */
+  /** Number of scheduled times that the client has handled. */
   handled: 0,
-  /** 1 while a wake-up of the client is pending, else 0. */
+  /** 1 while the client has not handled a wake-up, else 0. */
   wakeupPending: 1,
 } as const;
 
@@ -20,8 +20,8 @@ export function monotonicMs(): number {
 }
 
 /**
- * Calls a function at each time of a list. A separate thread measures the time, because event-loop timers have a resolution of one
- * millisecond, which is longer than a reply takes.
+ * Calls a function at each of the given times. A separate thread measures the time, because event-loop timers have a
+ * resolution of one millisecond. Most replies take less.
  */
 export class Pacer {
   readonly #data: PacerData;

@@ -4,7 +4,7 @@ import type { OpenLoopPlan, OpenLoopResult } from './open-loop-plan.ts';
 
 const processScript = fileURLToPath(new URL('./open-loop-process.ts', import.meta.url));
 
-/** Runs a load in its own process. */
+/** Runs an open-loop load in a separate process. */
 export async function runOpenLoop(plan: OpenLoopPlan): Promise<OpenLoopResult> {
   const output = await runChild(process.execPath, [processScript, JSON.stringify(plan)], {
     timeoutMs: (plan.warmUpSeconds + plan.seconds + 60) * 1_000 + plan.deadlineMs,

@@ -45,15 +45,16 @@ export interface Borrower {
   address_zip?: string;
 }
 
-/** Year from which birthdates are computed. It is fixed, so that a seed always gives the same people. */
+/** Year from which birthdates are computed. The year is fixed, so that a seed always generates the same borrowers. */
 const ageReferenceYear = 2025;
 
 /**
- * Draws a borrower of the population that README.md describes. The six required fields are always present, other fields as often
- * as people fill them in.
+ * Draws a borrower of the population that README.md describes. The six required fields are always present. Each other
+ * field is present as often as people fill it in.
  */
 export function drawBorrower(random: Random): Borrower {
-  // Credit score and income are drawn from correlated normal scores, so that both have their published distributions.
+  // Credit score and income are correlated: they are drawn from correlated normal scores, and both have their published
+  // distributions.
   const creditScore = standardNormal(random);
   const incomeScore =
     incomeCreditCorrelation * creditScore + Math.sqrt(1 - incomeCreditCorrelation ** 2) * standardNormal(random);
@@ -86,7 +87,7 @@ export function drawBorrower(random: Random): Borrower {
   return borrower;
 }
 
-/** Returns the yearly household income at a quantile, rounded to 100 USD. */
+/** Returns the yearly household income at a quantile of the income distribution, rounded to 100 USD. */
 function incomeAtShare(share: number): number {
   const upper = incomeQuantiles.findIndex(([quantile]) => share <= quantile);
   const [toShare, toUsd] = incomeQuantiles[Math.max(upper, 1)]!;

@@ -1,8 +1,8 @@
 import type { WeightedTable } from './random.ts';
 
 /**
- * Published figures from which borrowers are drawn. README.md in this folder lists the sources and says which values are
- * approximate. Shares are percentages unless noted.
+ * Published statistics from which borrowers are generated. README.md in this folder lists the sources and says which
+ * values are approximate. All shares are percentages unless a comment says otherwise.
  */
 
 /**
@@ -21,8 +21,9 @@ export const creditBands: WeightedTable<string> = [
 ];
 
 /**
- * Household money income of 2022 in USD (US Census Bureau, P60-279): limits of the fifths, median and lower limit of the top 5 %.
- * The first and last points are assumptions. Each entry contains the share of households below an income, and this income in USD.
+ * Household money income of 2022 in USD (US Census Bureau, P60-279): limits of the fifths, median and lower limit of
+ * the top 5 %. The first and last points of this distribution are assumptions. Each entry contains the share of
+ * households below an income, and this income in USD.
  */
 export const incomeQuantiles: readonly (readonly [share: number, usd: number])[] = [
   [0, 6_000],
@@ -36,8 +37,8 @@ export const incomeQuantiles: readonly (readonly [share: number, usd: number])[]
 ];
 
 /**
- * Approximate correlation of income and credit score as normal scores. The FEDS Note "Are Income and Credit Scores Highly
- * Correlated?" (August 2018) describes the correlation as moderate.
+ * Approximate correlation between the normal scores of income and credit score. The FEDS Note "Are Income and Credit
+ * Scores Highly Correlated?" (August 2018) describes the correlation as moderate.
  */
 export const incomeCreditCorrelation = 0.3;
 
@@ -54,13 +55,19 @@ export const loanPurposes: WeightedTable<string> = [
   ['other', 4.2],
 ];
 
-/** Mean requested amount by loan purpose in USD, 2018 (LendingTree). Purposes without a published mean have the overall mean. */
+/**
+ * Mean requested amount by loan purpose in USD, 2018 (LendingTree). A purpose without a published mean has the mean of
+ * all purposes.
+ */
 export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement: 12_384, others: 10_575 };
 
-/** Standard deviation of the logarithm of the requested amount. The value is an assumption. */
+/** Standard deviation of the logarithm of the requested amount. This standard deviation is an assumption. */
 export const loanAmountLogSpread = 0.7;
 
-/** Requested terms in months. More than half of borrowers request 36 months (LendingTree, 2018); other shares are approximate. */
+/**
+ * Loan terms in months that borrowers request. More than half of borrowers request 36 months (LendingTree, 2018); other
+ * shares are approximate.
+ */
 export const loanTerms: WeightedTable<number> = [
   [12, 8],
   [24, 12],
@@ -117,8 +124,8 @@ export const education: WeightedTable<string> = [
 ];
 
 /**
- * Monthly debt including rent or mortgage, as a share of gross monthly income. The assumed distribution is triangular from 5 %
- * to 60 % with a peak at 30 %, the median share of rent (ACS 2022).
+ * Monthly debt, including rent or mortgage, as a share of the gross monthly income. The assumed distribution is
+ * triangular from 5 % to 60 % with a peak at 30 %, the median share of rent (ACS 2022).
  */
 export const debtToIncome = { lowest: 0.05, likeliest: 0.3, highest: 0.6 };
 

@@ -36,7 +36,10 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
   ];
 }
 
-/** Returns the last point at which the service kept up and the client was not saturated. */
+/**
+ * Returns the last point before the first one at which the service fell behind, a request failed or the client was
+ * saturated.
+ */
 export function lastSustainedPoint(points: readonly CurvePoint[]): CurvePoint | null {
   const ascending = [...points].sort((a, b) => a.offeredPerSecond - b.offeredPerSecond);
   const end = ascending.findIndex(
@@ -57,7 +60,7 @@ function sustainedLoadText({ name, points }: CurveResult): string[] {
   return [`${sustained}; the most it answered as expected was ${formatNumber(most)} a second.`];
 }
 
-/** Returns a note about the points at which a saturated client affected the latencies. */
+/** Returns a note that lists the points at which a saturated client affected the latencies; empty without such points. */
 function clientSaturatedText({ name, xLabel, points }: CurveResult): string[] {
   const at = points.filter(({ client }) => client.saturated).map(({ x }) => formatNumber(x));
   if (at.length === 0) return [];

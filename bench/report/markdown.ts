@@ -10,12 +10,12 @@ export interface ReportTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Section of the report. Sections with several tables show the captions. */
+/** Section of the report. Captions are printed only if a section has several tables. */
 export interface ReportSection {
   readonly title: string;
   readonly text: readonly string[];
   readonly tables: readonly ReportTable[];
-  /** Markdown blocks after the tables. */
+  /** Blocks of Markdown that follow the tables. */
   readonly charts?: readonly string[];
 }
 
@@ -75,7 +75,7 @@ function escapeCell(text: string): string {
 const beginMark = '<!-- results: written by `make bench` with --publish -->';
 const endMark = '<!-- end of results -->';
 
-/** Replaces the text between two markers in Markdown. Throws if a marker is missing. */
+/** Replaces the results between two markers in a Markdown text. Throws if a marker is missing. */
 export function replaceResults(text: string, results: string): string {
   const from = text.indexOf(beginMark);
   const to = text.indexOf(endMark);

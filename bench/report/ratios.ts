@@ -3,7 +3,7 @@ import { median, type Summary, summarize } from '../statistics.ts';
 
 type MeasuredServers = Pick<RouteResult, 'servers'>;
 
-/** Returns the measured rounds of one server; empty if the server was not measured. */
+/** Returns the rounds of one server; empty if the server was not measured. */
 export function roundsFor(route: MeasuredServers, kind: ServerKind): readonly Measurement[] {
   return route.servers.find((server) => server.kind === kind)?.rounds ?? [];
 }
@@ -12,7 +12,10 @@ export function measuredBaselines(route: MeasuredServers): BaselineKind[] {
   return route.servers.flatMap(({ kind, rounds }) => (kind === 'service' || rounds.length === 0 ? [] : [kind]));
 }
 
-/** Divides the throughput of a server by the throughput of a baseline, per round. Returns null without rounds of both. */
+/**
+ * Divides the throughput of a server by the throughput of a baseline, per round. Returns null if one of the servers has
+ * no rounds.
+ */
 export function throughputRatios(
   route: MeasuredServers,
   over: BaselineKind,
@@ -22,8 +25,9 @@ export function throughputRatios(
 }
 
 /**
- * CPU time per request of the socket thread, baseline divided by service, per round. This thread saturates first, so the ratio
- * estimates the throughput ratio without the cost of a client. Null if the system does not report CPU times.
+ * CPU time per request of the socket thread of the baseline, divided by that of the service, per round. The socket
+ * thread saturates first, so the ratio estimates the throughput ratio without the cost of the client. Null if the
+ * system does not report CPU times.
  */
 export function cpuRatios(route: MeasuredServers, over: BaselineKind): Summary | null {
   return summarizeRatios(route, 'service', over, (service, baseline) =>

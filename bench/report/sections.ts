@@ -19,7 +19,7 @@ export function reportSections(result: BenchResult): ReportSection[] {
   ];
 }
 
-/** Section with one table; empty without rows. */
+/** Returns a section with one table; empty without rows. */
 function tableSection(
   title: string,
   text: string,
@@ -77,7 +77,10 @@ function microSection(results: readonly MicroResult[]): ReportSection[] {
   );
 }
 
-/** Section about the catalog size from which a matching thread uses less main-thread CPU time than ranking in the main thread. */
+/**
+ * Returns the section about ranking in a matching thread: from which catalog size it takes less CPU time of the main
+ * thread than ranking in the main thread.
+ */
 function crossoverSection(results: readonly CrossoverResult[]): ReportSection[] {
   const [section] = tableSection(
     'Ranking in the thread or in a worker',

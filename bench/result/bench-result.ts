@@ -5,8 +5,8 @@ import type { Machine } from '../machine.ts';
 import type { MicroResult } from '../micro/micro-benchmark.ts';
 
 /**
- * Servers under the same load: the service and baselines. `synced` writes to disk before each reply, for routes whose reply means
- * durability.
+ * Servers under the same load: the service and baselines. `synced` writes to disk before each reply. The server
+ * `synced` is measured for routes that reply only after their data is durable.
  */
 export const serverKinds = ['service', 'bare', 'synced', 'node-http', 'fastify'] as const;
 export type ServerKind = (typeof serverKinds)[number];
@@ -20,18 +20,21 @@ export interface LatencyMs {
 
 /** Result of one server under one load. Values that the system does not report are null. */
 export interface Measurement {
-  /** Number of expected replies. Any other reply fails the load. */
+  /** Number of expected replies. Any other reply makes the load fail. */
   readonly requests: number;
   readonly seconds: number;
   readonly perSecond: number;
   readonly latencyMs: LatencyMs;
-  /** CPU time of the client in seconds. A value near `seconds` means that its only thread is the bottleneck. */
+  /**
+   * CPU time that the client used, in seconds. If the value is near `seconds`, the only thread of the client is the
+   * bottleneck.
+   */
   readonly clientCpuSeconds: number;
-  /** CPU time of all server threads per request in microseconds, until the server is idle again. */
+  /** CPU time of all server threads per request, in microseconds. The time until the server is idle again is included. */
   readonly cpuMicros: number | null;
   /** CPU time of the socket thread per request in microseconds. */
   readonly mainThreadCpuMicros: number | null;
-  /** Figures that the server process reports; null if the process reports none. */
+  /** Figures of the server process; null if the process does not report them. */
   readonly process: ProcessFigures | null;
 }
 
@@ -39,29 +42,32 @@ export interface Measurement {
 export interface ProcessFigures {
   /** Event loop delay in milliseconds. */
   readonly eventLoopDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
-  /** Memory at the end of the load in MiB. */
+  /** Memory at the end of the load, in MiB. */
   readonly rssMiB: number;
   readonly heapUsedMiB: number;
   readonly gc: { readonly count: number; readonly totalMs: number; readonly longestMs: number };
 }
 
-/** One route under the same load on every server, in alternating rounds. */
+/** Results of one route under the same load on every server, in alternating rounds. */
 export interface RouteResult {
   /** Name of the scenario for the option `--only`, such as `session`. */
   readonly name: string;
   readonly title: string;
   readonly client: 'autocannon' | 'wrk';
-  /** Body size of the baselines: the median of the service. */
+  /** Body size of the responses of the baselines; equal to the median size of the service. */
   readonly bodyBytes: number;
   /** Minimum throughput ratios to baselines. */
   readonly targets: readonly { readonly over: BaselineKind; readonly ratio: number }[];
-  /** All servers have the same number of rounds. Rounds with the same index ran one after the other. */
+  /**
+   * All servers have the same number of rounds. Rounds of different servers with the same index ran one directly after
+   * the other.
+   */
   readonly servers: readonly { readonly kind: ServerKind; readonly rounds: readonly Measurement[] }[];
   /** Whether the client was the bottleneck, so that the throughput ratio is too high. */
   readonly clientSaturated: boolean;
 }
 
-/** Behaviour of the service as one variable grows. Each point is an open-loop load. */
+/** Measurements of the service with increasing values of one variable. Each point is the result of one open-loop load. */
 export interface CurveResult {
   readonly name: 'offered-load' | 'live-sessions' | 'catalog-size' | 'matcher-threads' | 'keys';
   readonly title: string;
@@ -79,12 +85,13 @@ export interface CurvePoint extends LoadFigures {
 
 /** Result of an open-loop load. */
 export interface LoadFigures {
-  /** Scheduled requests per second, and expected replies per second. */
+  /** Scheduled requests per second. */
   readonly offeredPerSecond: number;
+  /** Expected replies per second. */
   readonly achievedPerSecond: number;
   /** Latency from the scheduled time. */
   readonly latencyMs: LatencyMs;
-  /** Number of replies with 429 and 503, which the throughput excludes. */
+  /** Number of replies with status 429 or 503, which do not count towards the throughput. */
   readonly refused: number;
   readonly failed: number;
   readonly cpuMicros: number | null;
@@ -92,9 +99,9 @@ export interface LoadFigures {
   readonly client: OpenLoopClient;
 }
 
-/** State of the client, which shows whether it was the bottleneck. */
+/** Figures of the client, which show whether the client was the bottleneck. */
 export interface OpenLoopClient {
-  /** Delay of the client after the scheduled time; part of every latency. */
+  /** Time by which the client sends a request after its scheduled time; part of every latency. */
   readonly lagMs: LatencyMs;
   /** Busy share of the client's event loop. */
   readonly busy: number;
@@ -114,7 +121,7 @@ export interface MemoryResult {
   readonly sessionsMax: number;
 }
 
-/** A rate limit under concurrent load above the limit. */
+/** Result of a test that sends more requests than a rate limit allows. */
 export interface LimitResult {
   /** Name of the limit, such as `requests-per-minute`. */
   readonly name: string;
@@ -127,14 +134,17 @@ export interface LimitResult {
   readonly refused: number;
   /** Number of other replies, which must be 0. */
   readonly other: number;
-  /** Number of requests to admit. The limit is exact if `admitted` is equal. */
+  /** Number of requests to admit. The limit is exact if `admitted` equals this number. */
   readonly expected: number;
-  /** CPU time of all server threads per rejection in microseconds. `admittedCpuMicros` is the time per admitted request. */
+  /**
+   * CPU time of all server threads per rejected request in microseconds. `admittedCpuMicros` is the time per admitted
+   * request.
+   */
   readonly refusalCpuMicros: number | null;
   readonly admittedCpuMicros: number | null;
   /** Rejections per second. */
   readonly refusalsPerSecond: number;
-  /** Whether the client was the bottleneck. */
+  /** Whether the client, not the server, was the bottleneck. */
   readonly clientSaturated?: boolean;
 }
 
@@ -143,7 +153,7 @@ export function admitsExactly({ admitted, expected, other }: LimitResult): boole
   return admitted === expected && other === 0;
 }
 
-/** Describes how a limit was not exact; null if it was exact. */
+/** Describes the difference between a limit and the measured replies; null if the limit was exact. */
 export function describeLimitFailure(limit: LimitResult): string | null {
   if (admitsExactly(limit)) return null;
   const { name, attempted, admitted, expected, other } = limit;
@@ -152,7 +162,7 @@ export function describeLimitFailure(limit: LimitResult): string | null {
 
 export const benchResultFormat = 2;
 
-/** Result of one run of the benchmarks. Report, regression gate and capacity planner read it. */
+/** Result of one run of `make bench`. The report, the regression gate and the capacity planner read the result. */
 export interface BenchResult {
   readonly format: typeof benchResultFormat;
   /** Start time of the run in ISO 8601 format. */
@@ -163,7 +173,7 @@ export interface BenchResult {
   readonly commit: string | null;
   readonly machine: Machine;
   readonly scale: BenchScale;
-  /** Results by route. This list and the following members are empty or null for parts that did not run. */
+  /** Results by route. This list and the following members are empty or null if their parts did not run. */
   readonly routes: readonly RouteResult[];
   readonly limits: readonly LimitResult[];
   readonly curves: readonly CurveResult[];
@@ -173,7 +183,7 @@ export interface BenchResult {
   readonly history: readonly HistoryFigure[];
 }
 
-/** Adds the result of a part to a run. Lists are appended, and other members are replaced. */
+/** Adds the result of one part to the result of the run. Entries of lists are appended, and other members are replaced. */
 export function mergeFindings(result: BenchResult, found: Partial<BenchResult>): BenchResult {
   const whole: Record<string, unknown> = { ...result };
   for (const [name, value] of Object.entries(found)) {

@@ -14,8 +14,8 @@ import { type ServiceTarget, withServiceTarget } from '../target/service-target.
 import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
 
 /**
- * Returns the order of the servers in a round. The first server rotates and every second round is reversed, because the machine may
- * be warmer or busier for later servers.
+ * Returns the order of the servers in a round. The starting server rotates and the order of every second round is
+ * reversed, because the machine can be warmer or busier for later servers.
  */
 export function serverOrder<Server>(servers: readonly Server[], round: number): Server[] {
   const first = round % servers.length;
@@ -24,7 +24,7 @@ export function serverOrder<Server>(servers: readonly Server[], round: number): 
   return [one, ...(round % 2 === 0 ? others : others.reverse())];
 }
 
-/** Measures a load on a server. Throws for an unexpected reply. */
+/** Sends a load to one server and returns the measurement. Throws for an unexpected reply. */
 async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPlan): Promise<Measurement> {
   const { result: loaded, usage, process } = await observeLoad(target, () => client.run(plan));
   const { unexpected, ...result } = loaded;
@@ -41,20 +41,20 @@ async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPla
   };
 }
 
-/** Maximum duration of a load that ends with its last request. */
+/** Maximum duration of a load of single-use requests. */
 const singleUseSecondsMax = 60;
 
 interface RoundOptions {
   readonly scenario: Scenario;
   readonly stage: ScenarioStage;
-  /** Measured servers: the service and the baselines. */
+  /** The service and the baselines that are measured with it. */
   readonly servers: ReadonlyMap<ServerKind, LoadTarget>;
   readonly client: LoadClient;
   readonly connections: number;
   readonly seconds: number;
-  /** Round number, unique within `stage`. */
+  /** Number of the round, unique within `stage`. */
   readonly round: number;
-  /** Text of the progress line. */
+  /** Start of the text that is printed as progress. */
   readonly progressLabel: string;
   readonly progress: Progress;
   readonly folder: string;
@@ -65,21 +65,21 @@ interface RoundResult {
   readonly measured: ReadonlyMap<ServerKind, Measurement>;
 }
 
-/** Sends the same requests to every server in turn. */
+/** Sends the same requests to the servers, one server after the other. */
 async function runRound(options: RoundOptions): Promise<RoundResult> {
   const { scenario, stage, servers, client, connections, seconds, round, progressLabel, progress, folder } = options;
   progress.step(`${progressLabel}: preparing`);
   const requests = await scenario.prepare(stage, round);
   const requestsFile = join(folder, `requests-${round}`);
   await writeRequests(requestsFile, requests);
-  // The load must not include work that the preparation caused.
+  // Background work that the preparation caused must end before the load.
   await readUsageWhenIdle(servers.get('service')!);
 
   const [expectedStatus, ...alsoExpected] = [...new Set(scenario.kinds.map(({ status }) => status))];
   const measured = new Map<ServerKind, Measurement>();
   for (const [kind, target] of serverOrder([...servers], round)) {
     progress.step(`${progressLabel}: load on ${kind}`);
-    // Baselines have no state, so requests can be repeated.
+    // Baselines have no state, so the same requests can be sent again.
     const once = scenario.singleUse && kind === 'service';
     const plan: LoadPlan = {
       port: target.port,
@@ -103,12 +103,15 @@ async function runRound(options: RoundOptions): Promise<RoundResult> {
 /** Maximum number of rounds with the second client. */
 const crossCheckRounds = 3;
 
-/** Duration of the warm-up round, as a share of a measured round. */
+/** Duration of the warm-up round, as a share of the duration of a measured round. */
 const warmUpShare = 0.5;
 
 export type RunScenarioOptions = Pick<BenchContext, 'scale' | 'client' | 'crossCheck' | 'folder' | 'progress'>;
 
-/** Runs one scenario on the service and every baseline in alternating rounds. A second client adds a second result with fewer rounds. */
+/**
+ * Runs one scenario on the service and every baseline in alternating rounds. A second client adds a second result, with
+ * fewer rounds.
+ */
 export async function runScenario(scenario: Scenario, options: RunScenarioOptions): Promise<RouteResult[]> {
   const { progress, scale } = options;
   const { name, catalogOffers } = scenario;
@@ -183,7 +186,7 @@ async function runOnService(
   }
 }
 
-/** Creates the resources for the preparation of a scenario. The keys are used in turn. */
+/** Creates the context in which a scenario prepares its requests. The requests use the keys in turn. */
 export function createStage(caller: HttpCaller, keys: readonly string[], roundRequests: number): ScenarioStage {
   let taken = 0;
   return { caller, keys, nextKey: () => keys[taken++ % keys.length]!, roundRequests, state: new Map() };

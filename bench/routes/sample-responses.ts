@@ -5,7 +5,7 @@ import type { RequestKind, Scenario, ScenarioStage } from '../scenarios/scenario
 
 /** Number of sampled responses for each kind of request. */
 const sampledResponses = 40;
-/** Round number of the sample, which differs from all measured rounds. */
+/** Round number of the sample; larger than the number of any measured round. */
 const samplingRound = 9_999;
 
 /** Returns the response of median length for each kind of request of a scenario. */
@@ -41,7 +41,7 @@ export function meanBodyBytes(requests: readonly PreparedRequest[], answers: rea
   return Math.round(sum / requests.length);
 }
 
-/** Whether a request belongs to a kind of request. */
+/** Returns whether a request is of this kind. */
 export function matchesKind({ method, path }: PreparedRequest, kind: Omit<RequestKind, 'status'>): boolean {
   const [own, query = ''] = path.split('?', 2) as [string, string?];
   return method === kind.method && own === kind.path && (kind.query === undefined || query.includes(kind.query));

@@ -15,8 +15,9 @@ import { analyticsSessionCount } from './route-scenarios.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
- * Requests per 100 sessions on a page where every visitor sees offers, the most expensive case. The other shares are assumptions:
- * 30 of 100 fill in the form in two steps, 15 view their offers again, 22 click an offer, and 2 analytics queries are made.
+ * Numbers of requests per 100 sessions on a page where every visitor sees offers. A page of this kind is the most
+ * expensive case. The shares of the other requests are assumptions: 30 of 100 visitors fill in the form in two steps,
+ * 15 view their offers again, 22 click an offer, and 2 analytics queries are made.
  */
 export const lifecycleMix = {
   session: 100,
@@ -32,7 +33,10 @@ type LifecycleStep = keyof typeof lifecycleMix;
 const lifecycleSteps = Object.keys(lifecycleMix) as LifecycleStep[];
 const totalWeight = lifecycleSteps.reduce((sum, step) => sum + lifecycleMix[step], 0);
 
-/** Returns the number of requests of each step for a total of about `about`; at least two analytics queries. */
+/**
+ * Returns the number of requests per step for a total of approximately `about` requests, with at least two analytics
+ * queries.
+ */
 export function lifecycleRequestCounts(about: number): Record<LifecycleStep, number> {
   const count = (step: LifecycleStep) =>
     Math.max(step === 'analytics' ? 2 : 1, Math.round((about * lifecycleMix[step]) / totalWeight));
@@ -49,12 +53,13 @@ export function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
   return mixed;
 }
 
-/** Number of offers per session that are used for click links. */
+/** Maximum number of offers per session for which click links are created. */
 const offersShown = 20;
 
 /**
- * Load of all routes in the ratio of `lifecycleMix`. Requests are prepared before the round, so other requests do not use the sessions that
- * the round creates. The work is the same as in a session lifecycle, but the order is random: requests are shuffled with a seed.
+ * Load on all routes in the ratio of `lifecycleMix`. No request uses a session that the same round creates, because all
+ * requests are prepared before the round. The requests are the same as in session lifecycles, but are shuffled with a
+ * seed.
  */
 export const lifecycleScenario: Scenario = {
   name: 'lifecycle',
@@ -70,7 +75,7 @@ export const lifecycleScenario: Scenario = {
   ],
   singleUse: true,
   prepare: async (stage, round) => {
-    // Creates sessions for the analytics queries before the first round.
+    // Creates the sessions for the analytics queries once, before the first round.
     await reusableSessions(stage, analyticsSessionCount, 17);
     const counts = lifecycleRequestCounts(stage.roundRequests);
     const filled = await createSessions(stage, Math.max(counts['marketplace, first look'], counts.inputs), 3 * round);

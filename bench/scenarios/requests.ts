@@ -8,14 +8,14 @@ export const basePath = '/v1/personal-loans';
 /** Largest income that the service accepts, in USD. */
 export const annualIncomeMax = 10_000_000;
 
-/** Live session of a borrower, with an API key that can use the session. */
+/** Live session of a borrower, with an API key of the same account. */
 export interface BorrowerSession {
   readonly subId: string;
   readonly key: string;
   readonly borrower: Borrower;
 }
 
-/** Referrer tags of equal length, so that replies have equal size. */
+/** Referrer tags of equal length, so that all replies have the same size. */
 export const referrerTags: readonly string[] = Array.from('abcdefgh', (letter) => `bench_variant-${letter}`);
 
 export function sessionRequest(key: string, tag = referrerTags[0]!): PreparedRequest {
@@ -40,7 +40,7 @@ export function marketplaceRequest(session: BorrowerSession, maxOffers: number):
   return { method: 'GET', path, key: session.key };
 }
 
-/** Distributes requests among API keys of the same account. */
+/** Distributes requests evenly among API keys of the same account. */
 export function withRotatingKeys(
   stage: Pick<ScenarioStage, 'nextKey'>,
   requests: readonly PreparedRequest[],
@@ -68,7 +68,7 @@ export async function createSessions(stage: ScenarioStage, count: number, seed: 
   return sessions;
 }
 
-/** Returns the sessions that a scenario reuses in all rounds, and creates missing sessions. */
+/** Returns the sessions that a scenario reuses in all rounds. Creates the missing ones. */
 export async function reusableSessions(stage: ScenarioStage, count: number, seed: number): Promise<BorrowerSession[]> {
   const kept = (stage.state.get('sessions') as BorrowerSession[] | undefined) ?? [];
   const missing = count - kept.length;
@@ -77,10 +77,13 @@ export async function reusableSessions(stage: ScenarioStage, count: number, seed
   return kept.slice(0, count);
 }
 
-/** Maximum number of income changes per session and round. */
+/** Maximum number of income changes per session and round, which keeps the incomes of all rounds distinct. */
 const changesPerRoundMax = 1_000;
 
-/** Returns requests that change the income of sessions. A session never gets the same income twice, also in later rounds. */
+/**
+ * Returns requests that change the income of sessions. A session never gets the same income twice, not even in later
+ * rounds.
+ */
 export function incomeChangeRequests(
   sessions: readonly BorrowerSession[],
   count: number,
@@ -89,12 +92,12 @@ export function incomeChangeRequests(
   return Array.from({ length: count }, (_, at) => {
     const session = sessions[at % sessions.length]!;
     const change = 1 + changesPerRoundMax * round + Math.floor(at / sessions.length);
-    // Incomes above the maximum of ten million continue from 0 and remain distinct.
+    // Incomes above the maximum of ten million start again from 0, so that they remain distinct.
     return inputsRequest(session, { annual_income: (session.borrower.annual_income + change) % annualIncomeMax });
   });
 }
 
-/** Returns a click request for every pair of session and shown offer. */
+/** Returns a click request for every offer that each session was shown. */
 export async function clickRequests(
   stage: Pick<ScenarioStage, 'caller'>,
   sessions: readonly BorrowerSession[],

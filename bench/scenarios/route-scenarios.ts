@@ -14,7 +14,7 @@ import {
 } from './requests.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Load of session creations, as by landing pages. The reply is sent once the session is durable. */
+/** Load of session creations, as landing pages send them. The reply is sent once the session is durable. */
 export const sessionScenario: Scenario = {
   name: 'session',
   title: 'POST /session, durable',
@@ -31,8 +31,8 @@ export const sessionScenario: Scenario = {
 };
 
 /**
- * Load of field changes by borrowers. The reply is sent once the change is durable. Every request sets a new income, so that a change
- * must be merged; each session is used four times per round.
+ * Load of changes of one field by borrowers. The reply is sent once the change is durable. Every request sets a new
+ * income, which the service merges into the fields of the session; each session is used four times per round.
  */
 export const inputsScenario: Scenario = {
   name: 'inputs',
@@ -50,11 +50,11 @@ export const inputsScenario: Scenario = {
   },
 };
 
-/** Number of sessions. It is large enough that the load does not depend on a few borrowers. */
+/** Number of sessions. With this number, the load does not depend on a few borrowers. */
 const sessionsMax = 10_000;
 const offersRequested = 5;
 
-/** Load of repeated requests for offers of sessions with a cached ranking. */
+/** Load of repeated requests for offers, from sessions with a cached ranking. */
 export const marketplaceKnownScenario: Scenario = {
   name: 'marketplace-known',
   title: 'GET /marketplace, 5 offers, ranking known',
@@ -71,7 +71,7 @@ export const marketplaceKnownScenario: Scenario = {
     const count = Math.min(sessionsMax, stage.roundRequests);
     const sessions = await createSessions(stage, count, 11);
     const requests = sessions.map((session) => marketplaceRequest(session, offersRequested));
-    // The first request stores the ranking. Borrowers with fewer than five offers are skipped.
+    // The first request for offers caches the ranking of a session. Borrowers with fewer than five offers are skipped.
     const answers = await stage.caller.callAll(requests, 200);
     const full = requests.filter(
       (_, i) => (JSON.parse(answers[i]!.body) as MarketplaceResponse).offers.length === offersRequested,
@@ -88,8 +88,9 @@ export const marketplaceKnownScenario: Scenario = {
 };
 
 /**
- * Load of requests for offers right after new inputs, so that offers must be ranked. Each session is used once per round, and before
- * each round every income is set to a new value, so that no ranking is cached. Only the GET requests are measured.
+ * Load of requests for offers right after new inputs, so that offers must be ranked. Each session is used once per
+ * round, and before each round every income is set to a new value, so that no ranking is cached. Only the requests for
+ * offers are measured.
  */
 const marketplaceUnknownScenario: Scenario = {
   name: 'marketplace-unknown',
@@ -109,14 +110,17 @@ const marketplaceUnknownScenario: Scenario = {
   },
 };
 
-/** Number of offers per session, and of click links. */
+/** Number of offers that are requested per session, and therefore of its click links. */
 const clickOffersShown = 20;
-/** Number of sessions. It is large enough to include sessions with offers, and small enough to avoid many unused clicks. */
+/**
+ * Number of sessions. The number is large enough to include sessions with offers, and small enough to avoid many unused
+ * clicks.
+ */
 const sessionsAtOnce = 200;
 
 /**
- * Load of clicks on a click_url. The reply is sent once the click is durable. Every pair of session and offer is clicked once,
- * because repeated clicks have no effect. The redirect is not followed.
+ * Load of clicks on click_url links. The reply is sent once the click is durable. Every pair of session and offer is
+ * clicked once, because repeated clicks have no effect. The redirect is not followed.
  */
 export const clickScenario: Scenario = {
   name: 'click',
@@ -145,8 +149,8 @@ export const clickScenario: Scenario = {
 export const analyticsSessionCount = 125 * referrerTags.length;
 
 /**
- * Load of analytics queries, in turn for the summary and the first 100 sessions of an experiment. Queries rotate over experiments and
- * keys, so that each key stays below 50 per minute. Nothing is recorded meanwhile.
+ * Load of analytics queries, in turn for the summary and the first 100 sessions of an experiment. Queries rotate over
+ * experiments and keys, so that each key stays below 50 per minute. No events are recorded during the load.
  */
 export const analyticsScenario: Scenario = {
   name: 'analytics',

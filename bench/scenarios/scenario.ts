@@ -11,16 +11,16 @@ export interface RequestKind {
   readonly status: number;
 }
 
-/** Measured load of one or several routes. Baselines that send the same replies get the same load. */
+/** Load on one or several routes that is measured. The same load is sent to baselines that send the same replies. */
 export interface Scenario {
   /** Name of the scenario for the option `--only`. */
   readonly name: string;
   readonly title: string;
-  /** Target throughput ratios to baselines, highest first. */
+  /** Targets for the throughput ratios to baselines, highest first. */
   readonly targets: RouteResult['targets'];
-  /** Kinds of requests in the load. Baselines send the same replies to each kind as the service. */
+  /** Kinds of requests in the load. For each kind, the baselines send the same replies as the service. */
   readonly kinds: readonly RequestKind[];
-  /** Whether a reply means that data is durable. If so, the bare server is also measured with a write and sync. */
+  /** Whether the service replies only after data is durable. If true, the baseline `synced` is also measured. */
   readonly durable?: boolean;
   /** Whether each request can be sent only once, because the service answers a repeated request at lower cost. */
   readonly singleUse: boolean;
@@ -30,14 +30,14 @@ export interface Scenario {
   prepare(stage: ScenarioStage, round: number): Promise<PreparedRequest[]>;
 }
 
-/** Resources for the preparation of a scenario. */
+/** Resources with which a scenario prepares its requests. */
 export interface ScenarioStage {
   readonly caller: HttpCaller;
   readonly keys: readonly string[];
-  /** Returns the API keys in turn. */
+  /** Returns the next API key in turn. */
   nextKey(): string;
-  /** Approximate maximum of requests per round for single-use requests. */
+  /** Approximate maximum number of single-use requests in a round. */
   readonly roundRequests: number;
-  /** State that the scenario keeps between rounds of one service process. */
+  /** State of the scenario that is kept between the rounds of one service process. */
   readonly state: Map<string, unknown>;
 }

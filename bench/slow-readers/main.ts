@@ -18,9 +18,9 @@ import { type ServiceTarget, withServiceTarget } from '../target/service-target.
 
 const seconds = 10;
 const perSecond = 200;
-/** Number of connections that request 10 MB each and stay open. */
+/** Number of connections that request 10 MB of responses each and stay open. */
 const waitingConnections = 500;
-/** Number of connections that send 512 kB of requests each and are then replaced. */
+/** Number of connections that send 512 kB of requests each and are then replaced by new connections. */
 const replacedConnections = 2;
 const replacedAfterMs = 100;
 
@@ -82,7 +82,7 @@ function startAttack(port: number): () => void {
     }
   };
   void (async () => {
-    // Sends two requests at a time in two steps, so that the server has no reason to close the connection.
+    // Sends two requests at a time, in two steps, so that the server has no reason to close the connection.
     for (let at = 0; at < waitingConnections && !stopped; at += 1) {
       send('/w/widget.js', 110);
       if (at % 2 === 1) await sleep(2);

@@ -16,7 +16,7 @@ const scripts: Readonly<Record<BaselineKind, string>> = {
   fastify: fileURLToPath(new URL('../baselines/fastify-server.ts', import.meta.url)),
 };
 
-/** Starts a baseline server. The response file is created in the folder and not deleted. */
+/** Starts a baseline server. The response file is created in `folder`, and the caller deletes the folder. */
 export async function startBaselineTarget(
   kind: BaselineKind,
   answers: readonly BaselineResponse[],

@@ -26,14 +26,17 @@ export function readProcessUsage(pid: number): ProcessUsage | null {
   }
 }
 
-/** Returns user and system time of a `stat` line in seconds. The name in the second field may contain spaces and brackets. */
+/**
+ * Returns the sum of user and system time in a `stat` line, in seconds. The name in the second field may contain spaces
+ * and brackets.
+ */
 export function parseCpuSeconds(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // `fields` starts at the third field of the line. User and system time are fields 14 and 15.
+  // `fields` starts with the third field of the line. User and system time are fields 14 and 15.
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** A server under load in its own process. */
+/** Server that runs in its own process and receives the loads of the benchmarks. */
 export interface LoadTarget {
   readonly port: number;
   readonly pid: number;
@@ -42,12 +45,13 @@ export interface LoadTarget {
 }
 
 const idlePollMs = 100;
-/** Maximum CPU usage of an idle process, as a share of one core. */
+/** Maximum CPU usage of a process that counts as idle, as a share of one core. */
 const idleCpuShare = 0.05;
 const idleTimeoutMs = 20_000;
 
 /**
- * Waits until a server has finished background work of the last load, such as the projection and garbage collection. Returns its CPU time.
+ * Waits until a server has finished the background work of the last load, such as projection and garbage collection.
+ * Returns its CPU time.
  */
 export async function readUsageWhenIdle(target: LoadTarget): Promise<ProcessUsage | null> {
   let before = readProcessUsage(target.pid);
@@ -61,7 +65,7 @@ export async function readUsageWhenIdle(target: LoadTarget): Promise<ProcessUsag
   return before;
 }
 
-/** Work of a server during a load and until the server is idle again. Values that the system does not report are null. */
+/** Result of a load, and the work of the server until it was idle again. Values that the system does not report are null. */
 export interface ObservedLoad<Result> {
   readonly result: Result;
   readonly usage: ProcessUsage | null;
@@ -88,7 +92,7 @@ export async function observeLoad<Result>(
   return { result, usage, process };
 }
 
-/** Returns the CPU time per request; null without CPU times. */
+/** Returns the CPU time per request; null if the CPU time is unknown. */
 export function cpuPerRequest(
   usage: ProcessUsage | null,
   requests: number,

@@ -11,7 +11,7 @@ process.on('exit', () => {
   for (const child of runningChildren) child.kill('SIGKILL');
 });
 
-/** Starts a process that exits with this one. */
+/** Starts a child process that is killed when this process exits. */
 export function spawnChild(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(command, args, options);
   runningChildren.add(child);
@@ -47,7 +47,7 @@ export async function runChild(
   }
 }
 
-/** Asks a process to stop, kills it after `graceMs` and resolves when it has exited. Idempotent. */
+/** Asks a child process to stop, kills it after `graceMs`, and resolves when the process has exited. Idempotent. */
 export async function stopChild(child: ChildProcess, graceMs = 10_000): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'close');
@@ -60,11 +60,11 @@ export async function stopChild(child: ChildProcess, graceMs = 10_000): Promise<
 const ownedFolders = new Set<string>();
 
 process.on('exit', () => {
-  // A killed server may still complete a write, so the deletion is retried.
+  // The deletion is retried, because a killed server may still complete a write.
   for (const folder of ownedFolders) rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 });
 
-/** A folder that is deleted when this process exits. */
+/** Folder that is deleted when this process exits. */
 interface OwnedFolder {
   readonly path: string;
   remove(): Promise<void>;

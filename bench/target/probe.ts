@@ -1,6 +1,6 @@
 /**
- * Module that is preloaded (`--import`) into a measured server. Reports event loop delay, garbage collection and memory over the
- * IPC channel, and is inactive between measurements.
+ * Module that Node.js preloads (`--import`) into a measured server. Reports event loop delay, garbage collection and
+ * memory over the IPC channel, and is inactive between measurements.
  */
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
@@ -9,7 +9,7 @@ import { isMainThread } from 'node:worker_threads';
 import type { ProcessFigures } from '../result/bench-result.ts';
 import { type ProbeRequest, type ProbeResponse, probeName } from './process-probe.ts';
 
-/** Interval of the timer whose delay is measured. */
+/** Interval of the timer with which the event loop delay is measured. */
 const timerMs = 5;
 
 // Worker threads and child processes preload the same modules; only the main thread is measured.
@@ -30,7 +30,7 @@ function listenForRequests(channel: NonNullable<typeof process.channel>): void {
       measuring = null;
     }
     const answer: ProbeResponse = { probe: probeName, id: request.id, figures };
-    // Delays are measured from the first timer on, so the load may start after it.
+    // The first timer must run before the load starts, because delays are measured from then on.
     if (request.command === 'start') setTimeout(() => process.send!(answer), 2 * timerMs);
     else process.send!(answer);
   });

@@ -4,14 +4,14 @@ import type { ProcessFigures } from '../result/bench-result.ts';
 /** Member that identifies messages between benchmark and probe. */
 export const probeName = 'svc-marketplace bench probe';
 
-/** Message to the probe. `start` begins a measurement, `stop` ends it and requests its figures. */
+/** Message to the probe. `start` begins a measurement; `stop` ends the measurement and requests its figures. */
 export interface ProbeRequest {
   readonly probe: typeof probeName;
   readonly id: number;
   readonly command: 'start' | 'stop' | 'collect-garbage';
 }
 
-/** Response of the probe to a message. Only a `stop` after a `start` has figures. */
+/** Response of the probe to a message. Only the response to a `stop` after a `start` contains figures. */
 export interface ProbeResponse {
   readonly probe: typeof probeName;
   readonly id: number;
@@ -20,7 +20,7 @@ export interface ProbeResponse {
 
 const probeScript = new URL('./probe.ts', import.meta.url).href;
 
-/** Maximum time to wait for a response of the probe. A later server is too busy or has no probe. */
+/** Maximum time to wait for a response of the probe. A probe that needs longer is missing or in a server that is too busy. */
 const responseTimeoutMs = 10_000;
 
 /** Environment variables that preload the probe. The process needs an IPC channel in `stdio`. */
@@ -28,7 +28,7 @@ export function environmentWithProbe(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
   return { ...env, NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --import=${probeScript}`.trim() };
 }
 
-/** Client of the probe in a child process. It supports one measurement at a time. */
+/** Client of the probe in a child process. The probe supports one measurement at a time. */
 export class ProcessProbe {
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, (figures: ProcessFigures | null) => void>();
@@ -50,7 +50,7 @@ export class ProcessProbe {
     await this.#request('start');
   }
 
-  /** Ends the measurement and returns its figures; null if the process has no probe. */
+  /** Ends the measurement and returns its figures; null if the process did not load the probe. */
   stop(): Promise<ProcessFigures | null> {
     return this.#request('stop');
   }
@@ -64,7 +64,7 @@ export class ProcessProbe {
     const request: ProbeRequest = { probe: probeName, id: this.#nextId++, command };
     return new Promise((resolve) => {
       if (!this.#child.connected) return resolve(null);
-      // The timer also keeps this process alive while it waits.
+      // The timer also keeps this process alive until the response arrives.
       const timer = setTimeout(() => this.#resolve(request.id, null), responseTimeoutMs);
       this.#pending.set(request.id, (figures) => {
         clearTimeout(timer);

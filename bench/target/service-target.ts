@@ -17,8 +17,9 @@ import { createOwnedFolder, spawnChild, stopChild } from './owned-resources.ts';
 import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
 
 /**
- * Creates live keys of one account in the key file of a server that is not running. The first key is created normally, the others
- * are copied from it in one transaction, because ten thousand syncs would take half a minute.
+ * Creates live keys of one account in the key file of a server that is not running. The first key is created normally.
+ * The others are copies of it with new secrets, written in one transaction, because ten thousand syncs would take half
+ * a minute.
  */
 export function createApiKeys(dataDir: string, count: number, limits: KeyLimitOverrides = noLimitOverrides): string[] {
   const register = KeyRegistry.open(keyFilePath(dataDir));
@@ -58,25 +59,25 @@ const readyTimeoutMs = 60_000;
 const readyPollMs = 50;
 const logTailCharactersMax = 4_096;
 
-/** A running service: `bin/marketplace serve` with default settings, a separate data folder and fsync. */
+/** Running service: `bin/marketplace serve` with default settings, its own data folder and durability fsync. */
 export interface ServiceTarget extends LoadTarget {
-  /** Live keys of one account. Each key can use all sessions. */
+  /** Live keys of one account. Every key can use every session. */
   readonly keys: readonly string[];
-  /** Returns the end of the output and log of the service, from level warn on. */
+  /** Returns the end of the output and log of the service, with messages of level warn and above. */
   logTail(): string;
 }
 
 export interface ServiceTargetOptions {
-  /** Existing folder on the measured disk. The data folder is created in it and deleted. */
+  /** Existing folder on the measured disk. The data folder is created in this folder and deleted afterwards. */
   readonly folder: string;
   readonly keys: number;
-  /** Limits of additional keys, which are at the end of `keys`. */
+  /** Limits of additional keys, which are appended to `keys`. */
   readonly ownLimits?: readonly KeyLimitOverrides[];
-  /** Number of offers in a generated catalog. Without a value, the service uses the example catalog. */
+  /** Number of offers in a generated catalog. If absent, the service uses the example catalog. */
   readonly catalogOffers?: number | undefined;
   /** Environment variables that differ from the defaults. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
-  /** Writes data into the data folder before the start, with account number 1 and key numbers from 1 on. */
+  /** Writes data into the data folder before the service starts. The keys have account number 1 and key numbers from 1 on. */
   readonly prepareDataDir?: (dataDir: string) => Promise<void>;
 }
 
@@ -101,7 +102,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
       SVC_LOG_LEVEL: 'warn',
       ...(options.catalogOffers === undefined ? {} : { SVC_CATALOG: catalogFile }),
       ...options.settings,
-      // The launcher would set the heap size by restarting Node.js, which would close the channel of the probe.
+      // Without this option, the launcher would restart Node.js with a heap size, which would close the channel of the probe.
       NODE_OPTIONS: `--max-old-space-size=${defaultHeapMegabytes()} ${options.settings?.NODE_OPTIONS ?? ''}`.trim(),
     }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -133,7 +134,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   return { port, pid: child.pid!, probe: new ProcessProbe(child), keys, logTail: () => log, close };
 }
 
-/** Runs the service during `use`. If `use` fails, the error contains the end of the service log. */
+/** Starts the service, calls `use` and stops the service. If `use` fails, the error contains the end of the service log. */
 export async function withServiceTarget<Result>(
   options: ServiceTargetOptions,
   use: (service: ServiceTarget) => Promise<Result>,

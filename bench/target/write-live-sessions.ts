@@ -14,7 +14,10 @@ import { validateFields } from '../../src/verticals/pocket-fields.ts';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
-/** Number of distinct borrowers. Further sessions repeat the same borrowers with other incomes. */
+/**
+ * Number of different borrowers. If there are more sessions than borrowers, the same borrowers are repeated with other
+ * incomes.
+ */
 const distinctBorrowers = 1_000;
 /** Number of records that are appended before a wait, far below the limit of pending records. */
 const appendBatchSize = 2_000;
@@ -22,12 +25,12 @@ const account = 1;
 
 export interface LiveSessionsOptions {
   readonly count: number;
-  /** Number of keys that created the sessions in turn, enough to stay below their limits per day. */
+  /** Number of keys that created the sessions in turn. The number is large enough to stay below their daily limits. */
   readonly keys: number;
-  /** Submitted fields: only the required fields, or all fields of the borrower. */
+  /** Fields that each session submits: only the required fields, or all fields of its borrower. */
   readonly fields: 'required' | 'all';
   readonly seed: number;
-  /** Number of returned sessions, spread evenly over all. */
+  /** Number of returned sessions, spread evenly over all written sessions. */
   readonly sampleSize: number;
 }
 
@@ -37,8 +40,9 @@ export interface WrittenSession {
 }
 
 /**
- * Writes live sessions with inputs into the data folder of a service that has not started yet, with the same records as through
- * the API but a hundred times faster. Inputs are distinct, so no ranking is shared.
+ * Writes live sessions with inputs into the data folder of a service that has not started yet. The records are the same
+ * as those of API requests, but are written a hundred times faster. All sessions have different inputs, so no two
+ * sessions share a ranking.
  */
 export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOptions): Promise<WrittenSession[]> {
   const secrets = openOrCreateSecretFile(join(dataDir, 'secrets.json'), false);

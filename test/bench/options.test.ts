@@ -10,13 +10,13 @@ import { writeResult } from '../../bench/result/result-file.ts';
 
 const selected = (...only: string[]) => selectParts(only).map(({ name }) => name);
 
-test('runs all parts at full length with the default clients', () => {
+test('without options, selects all parts at full scale with the default clients', () => {
   const { quick, only, client, publish } = parseBenchOptions([]);
   assert.deepEqual({ quick, only, client, publish }, { quick: false, only: [], client: undefined, publish: false });
   assert.equal(selectParts(only), benchParts);
 });
 
-test('accepts parts and groups, and runs them in the order of the list', () => {
+test('accepts names of parts and groups, and runs the parts in their fixed order', () => {
   const { only } = parseBenchOptions(['--only', 'micro', '--only', 'click', '--client', 'wrk']);
   assert.deepEqual(selected(...only), ['click', 'micro']);
   assert.deepEqual(selected('curves'), ['offered-load', 'live-sessions', 'catalog-size', 'matcher-threads', 'keys']);
@@ -36,7 +36,7 @@ test('all parts and groups have different names, and the help text lists every p
     assert.ok(usage().includes(`${name} `) && usage().includes(description));
 });
 
-test('appends to lists of a result, replaces other values, and does not change the original result', () => {
+test('appends to lists of a result and replaces other values, without changing the original result', () => {
   const micro = (name: string) => ({ name, medianNs: 1, p99Ns: 2 });
   const before = { quick: true, memory: null, micro: [micro('a')], history: [] } as unknown as BenchResult;
   const memory = { fields: 1, heapBytes: 2, residentBytes: 3, points: [], sessionsMax: 4 };
@@ -49,7 +49,7 @@ test('appends to lists of a result, replaces other values, and does not change t
   assert.deepEqual([before.micro.length, before.memory], [1, null]);
 });
 
-test('creates the folder of a result file, and replaces the file', async (t) => {
+test('writeResult creates the missing folder of a result file, and replaces an existing file', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-result-'));
   t.after(() => rm(folder, { recursive: true }));
   const file = join(folder, 'results', 'latest.json');

@@ -80,14 +80,14 @@ test('stores a separate catalog for each vertical and mode', () => {
   assert.equal(store.currentVersions.length, 3);
 });
 
-test('the same offers have another catalog version and no revenue in test mode', () => {
+test('in test mode, the same offers have another catalog version and no revenue', () => {
   const store = open([live(textWith('a')), { vertical: personalLoans, mode: 'test', text: textWith('a') }]);
   const [liveVersion, testVersion] = store.currentVersions as [string, string];
   assert.ok(store.findByVersion(liveVersion)!.clickValueMicros(0, 4) > 0);
   assert.equal(store.findByVersion(testVersion)!.clickValueMicros(0, 4), 0);
 });
 
-test('finds a replaced catalog for exactly 28 hours', async () => {
+test('finds a replaced catalog until exactly 28 hours after its replacement', async () => {
   const store = open([live(textWith('a'))]);
   assert.equal(store.findByVersion('0123456789ab'), null);
   const old = store.current(1, 'live').version;
@@ -100,7 +100,7 @@ test('finds a replaced catalog for exactly 28 hours', async () => {
   assert.equal(store.findByVersion(old), null);
 });
 
-test('finds the lender of an offer in the current catalog and in retained catalogs', async () => {
+test('finds the lender of an offer in current and in retained catalogs', async () => {
   const store = open([live(textWith('a', 'b')), { vertical: personalLoans, mode: 'test', text: textWith('c') }]);
   await change(store, textWith('b'));
   const lender = catalogOf([plainOffer({})]).lenders[0]!.name;
@@ -144,14 +144,14 @@ test('lists replaced catalogs of a mode in the order of replacement, also after 
   assert.deepEqual(again.replacedCatalogs(1, 'test'), []);
 });
 
-test('a reload of the same content changes nothing', async () => {
+test('a reload without a change of the content has no effect', async () => {
   const store = open([live(textWith('a'))]);
   const { version } = store.current(1, 'live');
   const sameContent = JSON.stringify(JSON.parse(textWith('a')), null, 4);
   assert.deepEqual(await change(store, sameContent), { ok: true, version, changed: false });
 });
 
-test('a reload can activate the version of an earlier catalog again', async () => {
+test('a reload can activate an earlier catalog version again', async () => {
   const { store, old: first } = await openReplaced();
   await change(store, textWith('a'));
   assert.equal(store.current(1, 'live').version, first);
@@ -162,7 +162,7 @@ test('a reload can activate the version of an earlier catalog again', async () =
   assert.notEqual(open([live(textWith('c'))]).findByVersion(first), null);
 });
 
-test('keeps the current catalog if the file is invalid, missing, a folder or a pipe', async () => {
+test('keeps the current catalog if the catalog file is invalid, missing, a folder or a pipe', async () => {
   const store = open([live(textWith('a'))]);
   const file = fileOfOffers();
   for (const [create, error] of [
@@ -182,7 +182,7 @@ test('keeps the current catalog if the file is invalid, missing, a folder or a p
   }
 });
 
-test('validates a hostile file in a thread, keeps the current catalog and can reload again', async () => {
+test('validates a deeply nested file in a thread, keeps the current catalog and can reload again', async () => {
   const store = open([live(textWith('a'))], { compile: compileCatalogInThread });
   const plainText = JSON.stringify(catalogOf([plainOffer({ features: ['marked'] })]));
   const changed = await change(store, plainText.replace('"marked"', `${'{"a":'.repeat(1e6)}1${'}'.repeat(1e6)}`));
@@ -252,7 +252,7 @@ test('throws an error with all problems of an invalid catalog at the start', () 
   }
 });
 
-test('retains a replaced catalog after a restart for the remaining time', async () => {
+test('retains a replaced catalog after a restart until its original expiry', async () => {
   const { old } = await openReplaced();
   clock.advance(bounds.replacedCatalogRetentionMs - 10);
   const reopened = open([live(textWith('b'))]);
@@ -314,7 +314,7 @@ test('prepares an archived catalog version before its activation', async () => {
   assert.deepEqual(seen, [store.current(1, 'live').version, 'a']);
 });
 
-test('does not activate or archive a catalog version that cannot be prepared', async () => {
+test('neither activates nor archives a catalog version that cannot be prepared', async () => {
   const store = open([live(textWith('a'))]);
   const files = readdirSync(archiveFolder).sort();
   store.onBeforeActivate(() => Promise.reject(new Error('no worker')));
@@ -324,7 +324,7 @@ test('does not activate or archive a catalog version that cannot be prepared', a
   assert.deepEqual(readdirSync(archiveFolder).sort(), files);
 });
 
-test('retains a replaced catalog that cannot be activated again', async () => {
+test('retains a replaced catalog after a failed attempt to activate it again', async () => {
   const store = open([live(textWith('a'))]);
   const { version } = store.current(1, 'live');
   await change(store, textWith('b'));
@@ -334,7 +334,7 @@ test('retains a replaced catalog that cannot be activated again', async () => {
   assert.notEqual(store.findByVersion(version), null);
 });
 
-test('close aborts a pending reload and rejects later reloads', async () => {
+test('close aborts a pending reload, and later reloads fail', async () => {
   const store = open([live(textWith('a'))], { compile: compileCatalogInThread });
   const underWay = change(store, textWith('b'));
   await store.close();

@@ -10,7 +10,7 @@ import { generateCatalog } from '../support/random-catalog.ts';
 
 const band = (name: string) => ['300-579', '580-619', '620-659', '660-699', '700-749', '750-799', '800+'].indexOf(name);
 
-test('numbers offers in the order of their ids', () => {
+test('numbers the offers of a catalog in the order of their ids', () => {
   const catalog = compileLoans(catalogOf(['b', 'a-1', 'c', 'a_1'].map((id) => plainOffer({ id }))));
   assert.deepEqual(
     catalog.offers.map(({ id }) => id),
@@ -31,7 +31,7 @@ test('encodes the click_id in every placeholder of the landing URL', () => {
   );
 });
 
-test('the value of a click is the payout times the confirm rate of the credit band, and 0 in a test catalog', () => {
+test('the value of a click is the payout times the confirm rate of the credit band; 0 in a test catalog', () => {
   const bands = { '660-699': plainBand({ confirm_rate: 0.02 }), '700-749': plainBand({ confirm_rate: 0.05 }) };
   const catalog = compileLoans(catalogOf([plainOffer({ payout_usd: 150, bands })]));
   assert.equal(catalog.clickValueMicros(0, band('700-749')), 7_500_000);
@@ -41,13 +41,13 @@ test('the value of a click is the payout times the confirm rate of the credit ba
   assert.equal(sandbox.clickValueMicros(0, band('700-749')), 0);
 });
 
-test('the value of a click is the payout for a cost-per-click offer', () => {
+test('a click on a cost-per-click offer has the value of the payout', () => {
   const catalog = compileLoans(JSON.parse(equipmentLeaseCatalog('live')), 'live', equipmentLeases);
   const offer = catalog.offerIndex('live-lease-1-0');
   assert.equal(catalog.clickValueMicros(offer, 0), 2_250_000);
 });
 
-test('applies the payout model of the offer instead of that of the vertical', () => {
+test('applies the payout model of the offer instead of the payout model of the vertical', () => {
   const click = plainOffer({ payout_model: 'cost_per_click', payout_usd: 2.25 });
   assert.equal(compileLoans(catalogOf([click])).clickValueMicros(0, band('700-749')), 2_250_000);
   const leases = JSON.parse(equipmentLeaseCatalog('live')) as LoanCatalog;
@@ -59,7 +59,7 @@ test('applies the payout model of the offer instead of that of the vertical', ()
   assert.equal(compiled.clickValueMicros(compiled.offerIndex(lease.id), 0), 3_000_000);
 });
 
-test('the catalog version does not depend on the layout of the file', () => {
+test('the catalog version does not depend on the order of the members in the file', () => {
   const catalog = catalogOf([plainOffer()]);
   const shuffled = Object.fromEntries(Object.entries(catalog).reverse()) as unknown as LoanCatalog;
   assert.equal(compileLoans(catalog).version, compileLoans(shuffled).version);
@@ -108,7 +108,7 @@ test('copies the tables of a catalog into shared memory', () => {
   assert.equal(sent.choiceFilters[0]!.allowed.get(0)![0], 77);
 });
 
-test('rejects catalog tables with values that a structured clone would change', () => {
+test('rejects catalog tables with values that a structured clone does not preserve', () => {
   class Index {}
   assert.throws(() => shareTypedArrays({ index: new Index() }), /Index cannot go to another thread/);
 });

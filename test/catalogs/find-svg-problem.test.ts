@@ -6,7 +6,7 @@ import { findSvgProblem } from '../../src/catalogs/find-svg-problem.ts';
 const xmlns = 'xmlns="http://www.w3.org/2000/svg"';
 const around = (inner: string) => `<svg ${xmlns}>${inner}</svg>`;
 
-describe('accepts an SVG document that browsers show', () => {
+describe('accepts an SVG document that browsers can display', () => {
   for (const [name, text] of [
     ['a root alone', `<svg ${xmlns}/>`],
     [
@@ -37,7 +37,7 @@ const unknownReference = 'has a reference to an entity that XML does not know (l
 const badComment = 'has a comment that does not end, or with -- inside (line 1)';
 const badMarkup = 'has markup that is none, or declarations of its own (line 1)';
 
-test('rejects an SVG document that browsers show as a broken image', () => {
+test('rejects an SVG document that browsers display as a broken image', () => {
   for (const [text, problem] of [
     ['', 'has no svg element (line 1)'],
     ['not an image', textOutside],
@@ -75,7 +75,7 @@ describe('namespaces', () => {
   const declarations = (count: number) => Array.from({ length: count }, (_, at) => ` xmlns:p${at}="n"`).join('');
   const most = bounds.logoNamespaceDeclarationsMax;
 
-  test('limits the number of namespace declarations in all elements', () => {
+  test('limits the total number of namespace declarations of all elements', () => {
     const tooMany = `declares more than ${most} namespaces (line 1)`;
     // One is the root's own.
     assert.equal(findSvgProblem(`<svg ${xmlns}${declarations(most - 1)}/>`), null);
@@ -84,7 +84,7 @@ describe('namespaces', () => {
     assert.equal(findSvgProblem(around('<g xmlns:x="y"/>'.repeat(most))), tooMany);
   });
 
-  test('does not copy namespaces for every child element', () => {
+  test('does not copy the namespaces of an element for each of its children', () => {
     const text = `<svg ${xmlns}${declarations(most - 1)}>${'<a/>'.repeat(10_000)}</svg>`;
     assert.ok(text.length <= bounds.logoFileBytesMax);
     const written = entriesWritten(() => assert.equal(findSvgProblem(text), null));

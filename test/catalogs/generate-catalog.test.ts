@@ -9,7 +9,7 @@ import { equipmentLeases } from '../support/equipment-leases.ts';
 const offersOf = (catalog: LoanCatalog) => catalog.lenders.flatMap(({ offers }) => offers);
 
 for (const vertical of [personalLoans, equipmentLeases]) {
-  describe(`catalogs generated for ${vertical.segment}`, () => {
+  describe(`generateCatalog for ${vertical.segment}`, () => {
     test('generated catalogs are valid and have the requested numbers of offers and lenders', () => {
       for (const [seed, offers, lenders] of [
         [1, 1, 1],
@@ -53,7 +53,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
   });
 }
 
-test('generated catalogs accept retired borrowers wherever employed borrowers are accepted', () => {
+test('generated catalogs accept retired borrowers for every offer that accepts employed borrowers', () => {
   for (const offer of offersOf(generateCatalog({ seed: 8, offers: 2_000, vertical: personalLoans }))) {
     for (const criterion of offer.criteria) {
       if (criterion.field !== 'employment_status') continue;

@@ -12,7 +12,7 @@ const logo = (file: string, color: string) => createLogo(file, Buffer.from(image
 describe('the logo cache', () => {
   const [red, blue] = [logo('a.svg', 'red'), logo('a.svg', 'blue')];
 
-  test('finds a logo by name and hash, or the current logo with that name', () => {
+  test('finds a logo by name and hash, or the current logo by name if the hash is unknown', () => {
     const cache = new LogoCache();
     cache.replaceCatalog('live', [red]);
     for (const hash of [red.hash, undefined, '0123456789abcdef', '']) assert.equal(cache.find('a.svg', hash), red);
@@ -29,7 +29,7 @@ describe('the logo cache', () => {
     assert.deepEqual(found, [red, blue, red]);
   });
 
-  test('retains a limited number of logos that no current catalog contains', () => {
+  test('retains a limited number of logos that no current catalog references', () => {
     const cache = new LogoCache();
     const others = Array.from({ length: bounds.unusedLogoNamesMax - 1 }, (_, at) => logo(`other${at}.svg`, 'red'));
     for (const logos of [[red], others, [logo('b.svg', 'red')]]) cache.replaceCatalog('live', logos);
@@ -84,7 +84,7 @@ async function openService(t: TestContext, ...lenders: string[]) {
   };
 }
 
-describe('the logo service', () => {
+describe('LogoService', () => {
   test('sets the hashes of logos and monograms in the catalog', async (t) => {
     const { service, catalog, served } = await openService(t, 'A', 'B');
     assert.deepEqual(served('a.svg', 'b.svg'), [image('red'), renderMonogram('B')]);
@@ -124,7 +124,7 @@ describe('the logo service', () => {
     assert.deepEqual(served('a.svg'), [image('blue')]);
   });
 
-  test('discards a refresh if another catalog was activated during it', async (t) => {
+  test('discards the result of a refresh if another catalog was activated during the refresh', async (t) => {
     const { service, source, catalog, served, write } = await openService(t, 'A');
     const next = new RecordingCatalog('B');
     await service.loadLogos(source, next);
@@ -137,7 +137,7 @@ describe('the logo service', () => {
     assert.deepEqual(served('a.svg', 'b.svg'), [image('red'), renderMonogram('B')]);
   });
 
-  test('loads logos that only a replaced catalog contains', async (t) => {
+  test('loads logos that only a replaced catalog references', async (t) => {
     const { service, source, served, write } = await openService(t, 'A');
     write('a.svg', image('blue'));
     write('c.svg', image('green'));

@@ -136,7 +136,7 @@ describe('reports one error with the path of the invalid member', () => {
     });
   }
 
-  test('a missing member of an offer', () => {
+  test('reports a missing member with the path of its offer', () => {
     assert.match(errorsOf(changed([...offer, 'stars'], undefined)).join(), /^lenders\[0\].offers\[0\]: /);
   });
 });
@@ -163,7 +163,7 @@ describe('rejects an invalid criterion', () => {
     });
   }
 
-  test('rejects a criterion on a field of digits', () => {
+  test('rejects a criterion on a field of kind digits', () => {
     const catalog = JSON.parse(equipmentLeaseCatalog('live')) as LoanCatalog;
     catalog.lenders[0]!.offers[0]!.criteria = [{ field: 'site_code', min: 1 }];
     assert.deepEqual(errorsOf(catalog, equipmentLeases), [
@@ -199,7 +199,7 @@ test('rejects repeated offer ids and lender names', () => {
   ]);
 });
 
-test('reports schema errors and semantic errors together', () => {
+test('reports schema errors and semantic errors of a catalog together', () => {
   const catalog = catalogOf([
     plainOffer({ id: 'BAD', stars: 9 }),
     plainOffer({ id: 'b', amount: { min: 3, max: 2 }, criteria: [{ field: 'nope', min: 1 }] }),
@@ -223,20 +223,20 @@ test('reports a limited number of errors and counts the others', () => {
   assert.equal(errors.at(-1), 'and 5 more');
 });
 
-test('skips the semantic validation of offers with schema errors', () => {
+test('skips the semantic validation of an offer with schema errors', () => {
   const errors = errorsOf(catalogOf(Array.from({ length: 2_500 }, () => ({}) as LoanOffer)));
   assert.equal(errors.length, bounds.catalogErrorsReportedMax + 1);
   assert.ok(errors[0]!.startsWith(`${at}: must have required properties`));
   assert.match(errors.at(-1)!, /^and at least \d+ more$/);
 });
 
-test('validates the semantics of an offer after any number of offers with schema errors', () => {
+test('validates the semantics of a valid offer after any number of offers with schema errors', () => {
   const misshapen = Array.from({ length: bounds.catalogErrorsReportedMax - 1 }, () => ({ ...plainOffer(), stars: 9 }));
   const errors = errorsOf(catalogOf([...misshapen, plainOffer({ amount: { min: 3, max: 2 } })]));
   assert.equal(errors.at(-1), `lenders[0].offers[${misshapen.length}].amount: min must not exceed max`);
 });
 
-test('restores the settings of the schema library', () => {
+test('does not change the global settings of the schema library', () => {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: 3 });
   try {
@@ -274,7 +274,7 @@ test('limits names and payouts to what the ledger can store', () => {
   }
 });
 
-test('rejects too many different terms', () => {
+test('rejects a catalog with too many different loan terms', () => {
   const offers = [0, 20].map((from) =>
     plainOffer({ id: `o${from}`, term_months: Array.from({ length: 20 }, (_, i) => from + i + 1) }),
   );
@@ -287,7 +287,7 @@ describe('an error quotes the file in one short line without control characters'
   const hostile = '\u001b]0;owned\u0007\r\n\u009b2J\u202eabc\u{e0041}\ud83c';
   const nothingHidden = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
   const shownMost = bounds.catalogNameCharactersShown;
-  test('in a member, a state, a band and an excerpt of the text', () => {
+  test('in errors about a member, a state, a credit band and an excerpt of the text', () => {
     for (const text of [
       JSON.stringify({ [hostile]: 1 }),
       JSON.stringify(changed(['state_rules'], { [hostile]: {} })),
@@ -364,7 +364,7 @@ describe('rejects a file above a size limit with a single error', () => {
     test(name, () => assert.deepEqual(errorsOf(text), [error]));
   }
 
-  test('validates a file that reaches the size limits exactly', () => {
+  test('applies the full validation to a file that is exactly at the size limits', () => {
     assert.deepEqual(errorsOf(`${'['.repeat(catalogDepthMax)}${']'.repeat(catalogDepthMax)}`), [
       'catalog: must be object',
     ]);
@@ -374,13 +374,13 @@ describe('rejects a file above a size limit with a single error', () => {
     for (const error of errors) assert.match(error, /^state_rules\.S\d+: is not a value of state$/);
   });
 
-  test('size limits do not count brackets, commas and escaped quotes inside strings', () => {
+  test('size limits ignore brackets, commas and escaped quotes inside strings', () => {
     const disclosure = '[{,"\\\\",}]'.repeat(40);
     assert.deepEqual(errorsOf({ ...catalogOf([plainOffer()]), disclosure }), []);
   });
 });
 
-test('reports errors of the file, of lenders and of offers with their paths', () => {
+test('reports errors of the file, of lenders and of offers with the paths of the members', () => {
   const file = catalogOf([plainOffer(), { ...plainOffer({ id: 'b' }), stars: 'x', 'odd/~name': 1 } as never]);
   const [sound] = file.lenders;
   const errors = errorsOf({ ...file, odd: 1, lenders: [sound, { ...sound, name: '', odd: 1 }] });
@@ -409,7 +409,7 @@ function readBytes(t: TestContext, bytes: Uint8Array): ReturnType<typeof readCat
 
 const text = '{\n  "name": "Crédit \u{1f3e6}",\n  "more": "é"\n}';
 
-test('reads a UTF-8 file without removing a byte order mark', (t) => {
+test('does not remove the byte order mark of a UTF-8 file', (t) => {
   for (const written of ['', text, `\ufeff${text}`]) {
     assert.deepEqual(readBytes(t, Buffer.from(written)), { ok: true, text: written });
   }

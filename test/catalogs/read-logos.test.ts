@@ -13,7 +13,7 @@ import { image, logoFolderOf } from './logo-folder.ts';
 const lender = (name: string, logo = `${name.toLowerCase()}.svg`) => ({ name, logo });
 
 describe('readLogos', () => {
-  test('uses the folder logos in the same folder as the catalog', () => {
+  test('the logo folder is named logos and is in the folder of the catalog file', () => {
     assert.equal(logoFolder('/etc/offers/live.json'), '/etc/offers/logos');
     assert.equal(logoFolder('live.json'), 'logos');
   });
@@ -40,7 +40,7 @@ describe('readLogos', () => {
     );
   });
 
-  test('renders a monogram for an invalid or large file and reports the reason', async (t) => {
+  test('renders a monogram for an invalid or too large logo file, and reports the reason', async (t) => {
     const padded = (bytes: number) => image('red') + ' '.repeat(bytes - image('red').length);
     const folder = logoFolderOf(t, {
       'fits.svg': padded(bounds.logoFileBytesMax),
@@ -72,7 +72,7 @@ describe('readLogos', () => {
     for (const name of files.slice(1)) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), renderMonogram(name));
   });
 
-  test('limits the number of logo files', async (t) => {
+  test('reads a limited number of logo files and renders monograms for the others', async (t) => {
     const folder = logoFolderOf(t, { 'last.svg': image('red'), 'beyond.svg': image('red') });
     const filling = Array.from({ length: bounds.logoFilesPerCatalogMax - 1 }, (_, at) => lender(`l${at}`));
     const { logos, problems } = await readLogos(folder, [...filling, lender('last'), lender('beyond')]);
@@ -81,7 +81,7 @@ describe('readLogos', () => {
     assert.match(problems.at(-1)!.problem, /^is ignored: a catalog has at most 2000 logo files$/);
   });
 
-  test('renders monograms without a logo folder, and reports a missing folder only for a catalog file', async (t) => {
+  test('renders monograms if there is no logo folder, and reports a missing folder only for a catalog file', async (t) => {
     for (const [folder, count] of [
       [join(logoFolderOf(t), 'none'), 2],
       [null, 0],
@@ -93,7 +93,7 @@ describe('readLogos', () => {
 });
 
 describe('a monogram', () => {
-  test('contains the first letters of the first two words, in upper case', () => {
+  test('a monogram contains the first letters of the first two words, in upper case', () => {
     for (const [name, expected] of [
       ['Northfield Lending', 'NL'],
       ['Harbor & Pine Bank', 'HP'],
@@ -111,13 +111,13 @@ describe('a monogram', () => {
     }
   });
 
-  test('escapes markup in the name', () => {
+  test('a monogram escapes markup in the name', () => {
     const svg = renderMonogram('</title><script>alert(1)</script> & "Sons"');
     assert.ok(svg.includes('<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; "Sons"</title>'));
     assert.equal([...svg.matchAll(/<([a-z]+)/g)].map(([, tag]) => tag).join(), 'svg,title,rect,text');
   });
 
-  test('is a well-formed image without scripts and links for every name', () => {
+  test('a monogram is a well-formed image without scripts and links for every name', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary-ascii' })), (name) => {
         const svg = renderMonogram(name);
@@ -127,7 +127,7 @@ describe('a monogram', () => {
     );
   });
 
-  test('has a color with enough contrast that depends only on the name', () => {
+  test('the color of a monogram has enough contrast and depends only on the name', () => {
     assert.equal(renderMonogram('Plain Lender'), renderMonogram('Plain Lender'));
     const rendered = Array.from({ length: 200 }, (_, at) => renderMonogram(`L${at}`));
     const used = new Set(rendered.map((svg) => /rx="14" fill="(#\w+)"/.exec(svg)?.[1]));

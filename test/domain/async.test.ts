@@ -88,13 +88,13 @@ async function stateOf<Value>(promise: Promise<Value>): Promise<Value | 'waiting
 }
 
 describe('SharedTimeout', () => {
-  it('settles as a promise that settles in time does', async (t) => {
+  it('returns the result or the error of a promise that settles before the timeout', async (t) => {
     const { timeout } = setUp(t);
     assert.equal(await timeout.wait(Promise.resolve('done')), 'done');
     await assert.rejects(timeout.wait(Promise.reject(new Error('broken'))), /broken/);
   });
 
-  it('waits at most one tick longer than the timeout, with one timer for the calls of a tick', async (t) => {
+  it('waits at most one tick longer than the timeout, and shares one timer among the calls of a tick', async (t) => {
     const { timeout, pass } = setUp(t);
     const first = timeout.wait(never());
     pass(19);
@@ -109,7 +109,7 @@ describe('SharedTimeout', () => {
     assert.equal(await stateOf(later), 'timeout');
   });
 
-  it('handles a rejection after the timeout', async (t) => {
+  it('a rejection after the timeout is not an unhandled rejection', async (t) => {
     const { timeout, pass } = setUp(t);
     const { promise, reject } = Promise.withResolvers<void>();
     const waited = timeout.wait(promise);
@@ -119,7 +119,7 @@ describe('SharedTimeout', () => {
     await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('clears all timers on close, accepts a second close, and still settles with the promise', async () => {
+  it('close clears all timers, can be called twice, and pending calls still settle with their promises', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();
     const timeout = new SharedTimeout(60_000, 1_000);

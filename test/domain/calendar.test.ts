@@ -18,18 +18,18 @@ const lastDay = parseIsoDate('9999-12-31')!;
 const anyDay = fc.integer({ min: firstDay, max: lastDay });
 
 describe('parseIsoDate', () => {
-  it('parses every date that isoDate formats', () => {
+  it('parseIsoDate parses every date that isoDate formats', () => {
     fc.assert(fc.property(anyDay, (day) => assert.equal(parseIsoDate(isoDate(day)), day)));
   });
 
-  it('counts days from 1970-01-01', () => {
+  it('parseIsoDate counts days from 1970-01-01', () => {
     assert.equal(parseIsoDate('1970-01-01'), 0);
     assert.equal(parseIsoDate('1970-01-02'), 1);
     assert.equal(parseIsoDate('1969-12-31'), -1);
     assert.equal(parseIsoDate('2024-02-29'), Date.UTC(2024, 1, 29) / dayMs);
   });
 
-  it('accepts exactly the dates of the calendar', () => {
+  it('parseIsoDate accepts exactly the dates of the calendar', () => {
     const leap = (year: number) => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
     const monthDays = (year: number) => [31, leap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     const two = (number: number) => String(number).padStart(2, '0');
@@ -48,7 +48,7 @@ describe('parseIsoDate', () => {
     );
   });
 
-  it('rejects texts that are not dates', () => {
+  it('parseIsoDate rejects texts that are not dates', () => {
     for (const text of [
       ...['2023-02-29', '1900-02-29', '2023-13-01', '2023-00-10', '2023-1-01', '2023-01-1', '0000-01-01'],
       ...['02023-01-01', '+002023-01-01', '-2023-01-01', '2023/01/01', '20230101', ' 2023-01-01', '2023-01-01 '],
@@ -60,7 +60,7 @@ describe('parseIsoDate', () => {
   });
 });
 
-it('dayOf returns the day that contains the time, and changes at midnight UTC', () => {
+it('dayOf returns the UTC day that contains the time', () => {
   fc.assert(
     fc.property(fc.integer({ min: -8e13, max: 8e13 }), (wallMs) => {
       const day = dayOf(wallMs);
@@ -71,12 +71,12 @@ it('dayOf returns the day that contains the time, and changes at midnight UTC', 
   assert.deepEqual([isoDate(dayOf(midnight - 1)), isoDate(dayOf(midnight))], ['2026-05-20', '2026-05-21']);
 });
 
-it('toCompactDate has the digits of the date', () => {
+it('toCompactDate returns the digits of the ISO date as a number', () => {
   fc.assert(fc.property(anyDay, (day) => assert.equal(toCompactDate(day), Number(isoDate(day).replaceAll('-', '')))));
 });
 
 describe('completedYears', () => {
-  it('counts a year from the birthday on, which is 1 March for 29 February in a common year', () => {
+  it('completedYears counts a year from the birthday on; a birthday on 29 February counts as 1 March in common years', () => {
     for (const [born, today, years] of [
       [19900615, 20080614, 17],
       [19900615, 20080615, 18],
@@ -89,7 +89,7 @@ describe('completedYears', () => {
     }
   });
 
-  it('returns the number of birthdays since birth', () => {
+  it('completedYears returns the number of birthdays since birth', () => {
     const day = fc.integer({ min: parseIsoDate('1900-01-01')!, max: parseIsoDate('2100-12-31')! });
     fc.assert(
       fc.property(day, day, (one, other) => {
@@ -105,7 +105,7 @@ describe('completedYears', () => {
   });
 });
 
-it('isoTimestamp formats any sequence of times', () => {
+it('isoTimestamp formats repeated and changing times like Date.toISOString', () => {
   const time = fc.integer({ min: 0, max: 4e12 });
   fc.assert(
     fc.property(time, time, (one, other) => {

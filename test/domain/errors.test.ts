@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { errorTable } from '../../src/domain/errors.ts';
 
-it('has the codes and statuses of the contract', () => {
+it('the error table has the codes and statuses of the contract', () => {
   const statuses = Object.fromEntries(Object.entries(errorTable).map(([code, { status }]) => [code, status]));
   assert.deepEqual(statuses, {
     INVALID_REFERRER_TAG: 400,

@@ -10,7 +10,7 @@ function decimalText(units: bigint, decimals: number): string {
 }
 
 describe('roundHalfUp', () => {
-  it('rounds a tie up although the nearest double is smaller', () => {
+  it('roundHalfUp rounds a tie up although the nearest double is smaller', () => {
     assert.equal(roundHalfUp(1.005, 2), 1.01);
     assert.equal(roundHalfUp(8.345, 2), 8.35);
     assert.equal(roundHalfUp(0.285, 2), 0.29);
@@ -18,14 +18,14 @@ describe('roundHalfUp', () => {
     assert.equal(roundHalfUp(0.0000005, 6), 0.000001);
   });
 
-  it('does not change a rounded value, and does not round up a value below a tie', () => {
+  it('roundHalfUp does not change a rounded value, and does not round up a value below a tie', () => {
     for (const value of [0, 1, 0.1, 0.07, 341.48, 17.59, 99_999.99]) assert.equal(roundHalfUp(value, 2), value);
     assert.equal(roundHalfUp(1_000_000.00499, 2), 1_000_000);
     assert.equal(roundHalfUp(5_000_000_000.001, 2), 5_000_000_000);
     assert.deepEqual([roundHalfUp(-2.5, 0), roundHalfUp(-1.26, 1)], [-2, -1.3]);
   });
 
-  it('rounds amounts with three decimals as in decimal arithmetic', () => {
+  it('roundHalfUp rounds amounts with three decimals as in decimal arithmetic', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10_000_000_000n }), (thousandths) => {
         const expected = Number(decimalText((thousandths + 5n) / 10n, 2));
@@ -36,7 +36,7 @@ describe('roundHalfUp', () => {
 });
 
 describe('microsToUsd', () => {
-  it('is exact over the whole range', () => {
+  it('microsToUsd is exact for all valid amounts', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 9_000_000_000_000_000n }), (micros) => {
         const usd = Number(decimalText((micros + 5_000n) / 10_000n, 2));
@@ -46,7 +46,7 @@ describe('microsToUsd', () => {
     );
   });
 
-  it('rounds half a cent up and anything less down', () => {
+  it('microsToUsd rounds half a cent up and smaller fractions down', () => {
     assert.equal(microsToUsd(5_000), 0.01);
     assert.equal(microsToUsd(4_999), 0);
     assert.equal(microsToUsd(1_000_000_000_004_999), 1_000_000_000);

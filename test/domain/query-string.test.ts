@@ -38,7 +38,7 @@ const valid: readonly (readonly [query: string, values: object])[] = [
 
 describe('parseQueryParameters', () => {
   for (const [query, values] of valid) {
-    it(`parses ${JSON.stringify(query)}`, () => {
+    it(`parses the query string ${JSON.stringify(query)}`, () => {
       assert.deepEqual(read(query), values);
       assert.equal(Object.getPrototypeOf(read(query)), Object.prototype);
     });
@@ -57,7 +57,7 @@ describe('parseQueryParameters', () => {
     }
   });
 
-  it('parses what URLSearchParams formats', () => {
+  it('parses query strings that URLSearchParams formats', () => {
     // Lone surrogates cannot be written in a URL.
     const text = fc.string({ unit: 'binary' }).filter((each) => each.isWellFormed());
     fc.assert(
@@ -69,7 +69,7 @@ describe('parseQueryParameters', () => {
     );
   });
 
-  it('parses a query like URLSearchParams, and rejects only repeated parameters', () => {
+  it('returns the same parameters as URLSearchParams, and rejects only repeated parameters', () => {
     const piece = fc.constantFrom('sort', 'sub_id', '=', '&', 'a', '%41', '%2C', '+', '%6F', 's%6Frt', 'x');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {

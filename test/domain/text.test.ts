@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { exceedsCodePoints, nearestWord } from '../../src/domain/text.ts';
 
 describe('exceedsCodePoints', () => {
-  it('counts code points, not UTF-16 units', () => {
+  it('exceedsCodePoints counts code points, not UTF-16 units', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.nat(20), (text, max) => {
         assert.equal(exceedsCodePoints(text, max), [...text].length > max);
@@ -12,7 +12,7 @@ describe('exceedsCodePoints', () => {
     );
   });
 
-  it('counts a lone surrogate as one character', () => {
+  it('exceedsCodePoints counts a lone surrogate as one code point', () => {
     assert.equal(exceedsCodePoints('\ud800\ud800', 2), false);
     assert.equal(exceedsCodePoints('\ud800\ud800', 1), true);
   });

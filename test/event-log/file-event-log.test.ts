@@ -20,7 +20,7 @@ import {
   upTo,
 } from './log-fixture.ts';
 
-test('reads every record as it was appended', async (t) => {
+test('reads every record with the values that were appended', async (t) => {
   const text = fc.string({ unit: 'binary', maxLength: 40 }).map((value) => value.toWellFormed());
   const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
   const offerIds = fc.array(text, { maxLength: 20 });
@@ -41,7 +41,7 @@ test('reads every record as it was appended', async (t) => {
   );
 });
 
-test('copies the record before append returns', async (t) => {
+test('append copies the record before it returns', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const sub = new Uint8Array(32).fill(7);
@@ -53,7 +53,7 @@ test('copies the record before append returns', async (t) => {
   assert.deepEqual(Buffer.from((record as Uint8Array[])[2]!), Buffer.alloc(32, 7));
 });
 
-test('records appended in one turn of the event loop share one promise and one synchronized write', async (t) => {
+test('records that are appended in one turn of the event loop share one promise and one synced write', async (t) => {
   const files = new FailingLogFiles();
   const log = await openLog(scratchFolder(t), { files });
   await appendOneByOne(log, 1);
@@ -65,7 +65,7 @@ test('records appended in one turn of the event loop share one promise and one s
   await log.close();
 });
 
-test('syncs the header before the rename, and the rename before the first record', async (t) => {
+test('syncs the segment header before renaming the file, and the rename before writing the first record', async (t) => {
   const files = new FailingLogFiles();
   const log = await openLog(scratchFolder(t), { files });
   await appendOneByOne(log, 1);
@@ -74,7 +74,7 @@ test('syncs the header before the rename, and the rename before the first record
   await log.close();
 });
 
-test('reports every stored group of records', async (t) => {
+test('reports the number of records and bytes of every stored group', async (t) => {
   const groups: (readonly [records: number, bytes: number])[] = [];
   const folder = scratchFolder(t);
   const log = await openLog(folder, {
@@ -110,7 +110,7 @@ test('stores the records that arrive during a sync in one group', async (t) => {
   await log.close();
 });
 
-test('acknowledges no record before its bytes are written and synced', async (t) => {
+test('acknowledges a record only after its bytes are written and synced', async (t) => {
   const folder = scratchFolder(t);
   const files = new FailingLogFiles();
   const log = await openLog(folder, { files, segmentBytesMax: 4_000 });
@@ -154,7 +154,7 @@ test('append promises resolve in order, and the durable position never decreases
   await log.close();
 });
 
-test('appendWithoutWaiting makes the record durable', async (t) => {
+test('a record of appendWithoutWaiting becomes durable', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const durable = new Promise<number>((resolve) => log.onDurable(resolve));
@@ -191,7 +191,7 @@ test('close makes all records durable and rejects later appends', async (t) => {
   assert.equal((await recoveredRecords(folder)).length, 3);
 });
 
-test('rejects records above the limit of pending records, and accepts records again later', async (t) => {
+test('rejects records above the limit of pending bytes, and accepts records again later', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { pendingBytesMax: 1_000 });
   while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1)) !== null);
@@ -206,7 +206,7 @@ test('rejects records above the limit of pending records, and accepts records ag
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(full + 1)));
 });
 
-test('throws for a record above the size limit, without using a position', async (t) => {
+test('throws for a record above the size limit, without assigning a position', async (t) => {
   const log = await openLog(scratchFolder(t));
   assert.throws(() => log.appendWithoutWaiting([1, 5, new Uint8Array(32), 'x'.repeat(70_000), 1, 0, null]), RangeError);
   assert.equal(log.appendedPosition, 0);
@@ -224,7 +224,7 @@ test('starts a new segment when the current segment is full', async (t) => {
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(40)));
 });
 
-test('writes a group of records that is larger than a segment to a separate segment', async (t) => {
+test('writes a group that is larger than a segment to a segment of its own', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 500 });
   await Promise.all(appendTogether(log, 30));
@@ -237,7 +237,7 @@ test('writes a group of records that is larger than a segment to a separate segm
   assert.equal((await recoveredRecords(folder)).length, 31);
 });
 
-test('continues the positions in a new segment after reopening', async (t) => {
+test('after reopening, continues the positions in a new segment', async (t) => {
   const folder = scratchFolder(t);
   for (let round = 0; round < 4; round++) {
     const log = await openLog(folder);
@@ -250,13 +250,13 @@ test('continues the positions in a new segment after reopening', async (t) => {
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(20)));
 });
 
-test('leaves no segment when no record was appended', async (t) => {
+test('creates no segment file if no record is appended', async (t) => {
   const folder = scratchFolder(t);
   for (let round = 0; round < 3; round++) await (await openLog(folder)).close();
   assert.deepEqual(segmentFiles(folder), []);
 });
 
-test('removes the preallocated zeros when a segment is closed', async (t) => {
+test('truncates the preallocated zeros when a segment is closed', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   await appendOneByOne(log, 2);
@@ -269,7 +269,7 @@ test('removes the preallocated zeros when a segment is closed', async (t) => {
   assert.ok(reserved.subarray(closed.length).every((byte) => byte === 0));
 });
 
-test('records are durable without a sync of each group under durability write', async (t) => {
+test('with durability write, records are durable without a sync of each group', async (t) => {
   const folder = scratchFolder(t);
   const files = new FailingLogFiles();
   const log = await openLog(folder, { files, durability: 'write' });

@@ -94,7 +94,7 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
   });
 }
 
-test('rejects records after a failed group, and reports the records in order when they are durable', async (t) => {
+test('rejects records after a failed write, and reports the queued records in order when they become durable', async (t) => {
   const files = new FailingLogFiles();
   const incidents = watchIncidents();
   const log = await openLog(scratchFolder(t), { files, onIncident: incidents.onIncident, retryMs: 1 });
@@ -135,7 +135,7 @@ test('limits the number of records that an unavailable log queues', async (t) =>
   assert.equal(log.durablePosition, queued + 1);
 });
 
-test('closing an unavailable log retries once and reports the lost records', async (t) => {
+test('close of an unavailable log retries once and reports the lost records', async (t) => {
   const folder = scratchFolder(t);
   const files = new FailingLogFiles();
   const lost: number[] = [];
@@ -152,7 +152,7 @@ test('closing an unavailable log retries once and reports the lost records', asy
   assert.equal(files.openFiles, 0);
 });
 
-test('closing retries once after a pending attempt has failed', async (t) => {
+test('close waits for a pending write attempt and retries once if the attempt fails', async (t) => {
   const folder = scratchFolder(t);
   const files = new FailingLogFiles();
   const incidents = watchIncidents();

@@ -11,7 +11,7 @@ for (const [how, syncsWrites] of [
   ['in one call', true],
   ['in two calls', false],
 ] as const) {
-  describe(`files that are written and synced ${how}`, () => {
+  describe(`log files that are written and synced ${how}`, () => {
     test('writes with and without sync change the requested bytes of the same file', async (t) => {
       const path = join(scratchFolder(t), 'file');
       const files = createNodeLogFiles(syncsWrites);

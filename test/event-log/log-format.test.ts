@@ -18,7 +18,7 @@ import {
 const u32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 const sequence = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 
-test('decodes an encoded segment header', () => {
+test('decodes a segment header that encodeSegmentHeader encoded', () => {
   fc.assert(
     fc.property(sequence, u32, (firstSequence, previousCrc) => {
       const header = { firstSequence, previousCrc };
@@ -27,21 +27,21 @@ test('decodes an encoded segment header', () => {
   );
 });
 
-test('rejects the segment header of another shard', () => {
+test('rejects a segment header of another shard', () => {
   const header = encodeSegmentHeader({ firstSequence: 77, previousCrc: 5 });
   header.writeUInt32BE(4, 12);
   header.writeUInt32BE(crc32(header.subarray(0, 28)), 28);
   assert.match(decodeSegmentHeader(header) as string, /shard 4/);
 });
 
-test('reports a segment header of another format version', () => {
+test('reports a segment header with another format version', () => {
   const header = encodeSegmentHeader({ firstSequence: 77, previousCrc: 5 });
   header.writeUInt32BE(9, 8);
   header.writeUInt32BE(crc32(header.subarray(0, 28)), 28);
   assert.match(decodeSegmentHeader(header) as string, /format version 9/);
 });
 
-test('the CRC of a frame covers sequence number, previous CRC and payload', () => {
+test('the CRC of a frame covers its sequence number, the previous CRC and its payload', () => {
   fc.assert(
     fc.property(sequence, u32, fc.uint8Array({ minLength: 1 }), (position, previousCrc, payload) => {
       const whole = Buffer.alloc(12 + payload.length);
@@ -53,7 +53,7 @@ test('the CRC of a frame covers sequence number, previous CRC and payload', () =
   );
 });
 
-test('decodes every encoded sequence number within the safe integers', () => {
+test('decodes every encoded sequence number up to the largest safe integer', () => {
   fc.assert(
     fc.property(sequence, (position) => {
       const bytes = Buffer.alloc(sequenceFieldsBytes);
@@ -71,7 +71,7 @@ test('segment names sort in the order of their first sequence numbers', () => {
   );
 });
 
-test('does not parse the names of other files as segment names', () => {
+test('does not parse other file names as segment names', () => {
   const names = [
     segmentFileName(20),
     temporaryFileName(segmentFileName(3)),

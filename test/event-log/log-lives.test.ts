@@ -175,7 +175,7 @@ for (const [index, [name, scenario]] of Object.entries(scenarios).entries()) {
   });
 }
 
-test('without a sync per group, a killed process loses no record, and the log can be opened after a power cut', async () => {
+test('without a sync per group, a killed process loses no record, and the log opens after a power failure', async () => {
   const options = { durability: 'write' } as const;
   const points = await recordCrashPoints(withoutErrors, options);
   await checkCrashes(isLongSearch ? points : points.filter((_, at) => at % 5 === 0), options);

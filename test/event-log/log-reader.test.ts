@@ -91,7 +91,7 @@ test('a reader of an empty log waits for its first record', async (t) => {
   await log.close();
 });
 
-test('a cursor stored as JSON continues with the next record', async (t) => {
+test('a cursor that was stored as JSON continues with the next record', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 600 });
   await appendOneByOne(log, 25);
@@ -109,7 +109,7 @@ test('a cursor stored as JSON continues with the next record', async (t) => {
   }
 });
 
-test('reads a record again if the visitor function threw an error', async (t) => {
+test('reads a record again if the visitor function threw an error for that record', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   await appendOneByOne(log, 5);
@@ -197,7 +197,7 @@ test('reads up to a damaged record and reports its file and offset', async (t) =
   again.close();
 });
 
-test('reports a position that no segment contains', async (t) => {
+test('reports a position that is in no segment', async (t) => {
   const folder = scratchFolder(t);
   assert.throws(() => readAll(new LogReader(folder, null), 1), { name: 'LogDamagedError' });
 });

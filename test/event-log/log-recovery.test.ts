@@ -43,7 +43,7 @@ async function crashedLog(folder: string, groups: readonly number[]): Promise<{ 
   return { file, ends };
 }
 
-test('cuts a log with an incomplete record after its last complete record, and copies the incomplete bytes to a file', async (t) => {
+test('cuts a log after the last complete record, and copies the bytes of an incomplete record to a file', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 3, 1, 4]);
   const whole = readFileSync(file);
@@ -73,7 +73,7 @@ test('cuts a log with an incomplete record after its last complete record, and c
   }
 });
 
-test('keeps two different tails that were cut at the same byte, but only one copy of identical tails', async (t) => {
+test('keeps two different tails that were cut at the same byte, but stores identical tails once', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 2]);
   for (const tail of ['one', 'other', 'one']) {
@@ -90,7 +90,7 @@ test('keeps two different tails that were cut at the same byte, but only one cop
   assert.deepEqual(kept.map((name) => readFileSync(join(folder, name), 'utf8')).sort(), ['one', 'other']);
 });
 
-test('rejects a closed log with any damaged byte or a missing tail', async (t) => {
+test('rejects a closed log if any byte is damaged or the tail is missing', async (t) => {
   const folder = scratchFolder(t);
   await writeLog(folder, [1, 3, 2]);
   for (const file of readdirSync(folder).map((name) => join(folder, name))) {
@@ -108,7 +108,7 @@ test('rejects a closed log with any damaged byte or a missing tail', async (t) =
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(6)));
 });
 
-test('detects damage in a closed log after the next process was killed', async (t) => {
+test('detects damage in a closed log, even if the next process was killed', async (t) => {
   const folder = scratchFolder(t);
   await writeLog(folder, [1, 1, 1]);
   const next = await openLog(folder);
@@ -128,7 +128,7 @@ test('detects damage in a closed log after the next process was killed', async (
   }
 });
 
-test('recovers the groups before a group that a crash left incomplete', async (t) => {
+test('recovers the groups before a group that is incomplete after a crash', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [2, 2, 6]);
   const whole = readFileSync(file);
@@ -154,7 +154,7 @@ test('recovers the groups before a group that a crash left incomplete', async (t
   );
 });
 
-test('rejects damage before a later synced group, and reports file and offset', async (t) => {
+test('rejects damage before a later synced group, and reports the file and the offset', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 3, 1, 2]);
   const whole = readFileSync(file);
@@ -176,7 +176,7 @@ test('rejects damage before a later synced group, and reports file and offset', 
   }
 });
 
-test('writes and syncs the last group again before its records count as durable', async (t) => {
+test('recovery writes and syncs the last group again before its records count as durable', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [2, 3]);
   const files = new FailingLogFiles();
@@ -206,7 +206,7 @@ test('rejects a log with a missing segment', async (t) => {
   await assert.rejects(openLog(folder, { files }), { name: 'LogDamagedError', file: join(folder, segmentFileName(1)) });
 });
 
-test('reads a log whose oldest segments were deleted', async (t) => {
+test('reads a log whose oldest segments have been deleted', async (t) => {
   const folder = scratchFolder(t);
   await writeLog(folder, [2], [2], [2]);
   const files = new FailingLogFiles();
@@ -243,7 +243,7 @@ test('recovers a log that is larger than one read chunk', async (t) => {
   );
 });
 
-test('distinguishes damage from an incomplete tail across chunk boundaries', async (t) => {
+test('distinguishes damage from an incomplete tail across the boundaries of read chunks', async (t) => {
   const bytes = new Uint8Array(32);
   const filler = (characters: number) => [1, 0, bytes, 'x'.repeat(characters), 1, 0, null] as const;
   const frameBytes = 8 + new Encoder().encode(filler(9_000)).length;
@@ -293,7 +293,7 @@ for (const [what, payload] of [
   ['a string of 2^32 bytes', Buffer.from([0x91, 0xdb, 0xff, 0xff, 0xff, 0xff])],
   ['bytes after the record', Buffer.from([0x90, 0x90])],
 ] as const) {
-  test(`rejects a valid frame that contains ${what}, without changing the log`, async (t) => {
+  test(`rejects a valid frame that contains ${what}, and does not change the log`, async (t) => {
     const folder = scratchFolder(t);
     const frame = Buffer.alloc(8);
     frame.writeUInt32BE(payload.length, 0);
@@ -318,7 +318,7 @@ async function fourSegments(folder: string): Promise<string[]> {
 const timeMsOf = (record: unknown): number => (record as number[])[1]!;
 const timeAt = (position: number): number => timeMsOf(recordAt(position));
 
-test('reads every record after a given time, and ends at the same position and CRC for every time', async (t) => {
+test('reads every record after a given time, with the same end position and CRC for every time', async (t) => {
   const folder = scratchFolder(t);
   await fourSegments(folder);
   const whole = await recoverLog(nodeLogFiles, folder, () => {});
@@ -352,7 +352,7 @@ test('does not start reading at a segment whose first record has no time or cann
   });
 });
 
-test('opens a log with damage in a skipped segment, but not with damage in a segment that must be read', async (t) => {
+test('opens a log with damage in a segment that is not read, but not with damage in a segment that is read', async (t) => {
   const folder = scratchFolder(t);
   const [first, , third] = await fourSegments(folder);
   damageByte(first!, segmentHeaderBytes + 30);

@@ -111,7 +111,7 @@ function assertNothingLost(before: Map<string, Buffer>, folder: string, ...remov
 }
 
 for (const [name, damage, recordsBefore, readable] of damages) {
-  test(`damage to ${name}: repair keeps earlier records, copies later records unchanged, and appends succeed`, async (t) => {
+  test(`damage to ${name}: repair keeps earlier records, copies later records, and the log accepts appends`, async (t) => {
     const { dataFolder, folder, location, before } = await createDamagedLog(t, damage);
     const plan = await planRepair(folder, location);
     assert.equal(plan.position, recordsBefore);
@@ -127,7 +127,7 @@ for (const [name, damage, recordsBefore, readable] of damages) {
     assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(recordsBefore + 3)));
   });
 
-  test(`damage to ${name}: the next repair completes a repair that was stopped at any step, without loss`, async (t) => {
+  test(`damage to ${name}: after an interruption at any step, the next repair completes without loss`, async (t) => {
     let steps = 0;
     for (let stopAt = 1; stopAt <= steps + 1; stopAt++) {
       const { dataFolder, folder, location, before } = await createDamagedLog(t, damage);
@@ -149,7 +149,7 @@ for (const [name, damage, recordsBefore, readable] of damages) {
   });
 }
 
-test('does not cut a damaged log at another location', async (t) => {
+test('rejects a repair of a damaged log at a location other than the damage', async (t) => {
   const { dataFolder, folder, location } = await createDamagedLog(t, damageRecord(1, 1, 30));
   for (const cut of [
     { file: location.file, offset: 0 },
@@ -161,7 +161,7 @@ test('does not cut a damaged log at another location', async (t) => {
   }
 });
 
-test('does not cut an undamaged log at any location', async (t) => {
+test('rejects a repair of an undamaged log at every location', async (t) => {
   const { folder } = await createDamagedLog(t, ([file]) => ({ file: file!, offset: 0 }));
   const validateAt = async (file: string, offset: number) => (await validate(folder, { file, offset })).kind;
   const [first, second, last] = segmentFiles(folder) as [string, string, string];
@@ -181,7 +181,7 @@ test('does not cut an undamaged log at any location', async (t) => {
   assert.equal(await validateAt(next, 0), 'done');
 });
 
-test('passes the records after the damage to the callback', async (t) => {
+test('passes the records after the damage to the callback of countRecordsAfterCut', async (t) => {
   const { folder, location } = await createDamagedLog(t, damageRecord(1, 1, 30));
   const positions: number[] = [];
   const plan = await planRepair(folder, location);

@@ -42,7 +42,7 @@ describe('dropSegments', () => {
     assert.equal(await dropSegments(nodeLogFiles, scratchFolder(t), 5_000), 0);
   });
 
-  it('does not change the positions of the remaining records after a deletion', async (t) => {
+  it('the remaining records keep their positions after a deletion', async (t) => {
     const folder = await sixRecords(t);
     writeFileSync(join(folder, 'somebody-elses.txt'), '');
     await dropSegments(nodeLogFiles, folder, 4);
@@ -59,7 +59,7 @@ describe('dropSegments', () => {
     assert.equal(readdirSync(folder).includes('somebody-elses.txt'), true);
   });
 
-  it('syncs each deletion of a segment before the next deletion', async (t) => {
+  it('syncs the deletion of a segment before deleting the next segment', async (t) => {
     const folder = await sixRecords(t);
     const steps: string[] = [];
     const files: LogFiles = {
@@ -75,7 +75,7 @@ describe('dropSegments', () => {
     assert.deepEqual(steps, ['remove 1']);
   });
 
-  it('deletes the copied tails of a segment with the segment', async (t) => {
+  it('deletes the copied tails of a segment together with the segment', async (t) => {
     const folder = await sixRecords(t);
     const cutTail = (first: number) => removedTailFileName(segmentFileName(first), 90, 5);
     for (const first of [1, 5]) writeFileSync(join(folder, cutTail(first)), 'torn');
@@ -86,7 +86,7 @@ describe('dropSegments', () => {
     );
   });
 
-  it('reports the deletion to a reader of the segment', async (t) => {
+  it('a reader of a deleted segment throws LogRewrittenError', async (t) => {
     const folder = await sixRecords(t);
     const walk = new LogScanner(nodeLogFiles, folder, { decode: true });
     await dropSegments(nodeLogFiles, folder, 5);

@@ -47,12 +47,12 @@ describe('verifyLog', () => {
     assert.equal(bytesRead, bytes);
   });
 
-  test('treats a folder without segments as a log without records', async (t) => {
+  test('reports a folder without segments as a log without records', async (t) => {
     const { segments, records, end, damage } = await verifyLog(nodeLogFiles, scratchFolder(t));
     assert.deepEqual([segments, records, end, damage], [0, 0, null, null]);
   });
 
-  test('reports the same damage as opening the log, without changing a file', async (t) => {
+  test('reports the same damage as an attempt to open the log, and changes no file', async (t) => {
     const folder = scratchFolder(t);
     for (const file of await threeSegments(folder)) {
       const original = readFileSync(file);
@@ -95,7 +95,7 @@ describe('verifyLog', () => {
     assert.deepEqual([position, end?.offset], [1, damage.offset]);
   });
 
-  test('verifies a log during writes', async (t) => {
+  test('verifies a log while records are appended', async (t) => {
     const folder = scratchFolder(t);
     const log = await openLog(folder, { segmentBytesMax: 900 });
     for (let round = 0; round < 40; round++) {
@@ -109,7 +109,7 @@ describe('verifyLog', () => {
     await log.close();
   });
 
-  test('accepts a record that the writer completes during the scan', async (t) => {
+  test('accepts a record that the writer completes during the verification', async (t) => {
     const folder = scratchFolder(t);
     const [file] = await writeLog(folder, [1, 1, 1]);
     removeEndMark(folder);
@@ -168,7 +168,7 @@ describe('copyLog', () => {
     assert.equal((await recoveredRecords(target)).length, 13);
   });
 
-  test('does not copy bytes after the last complete record', async (t) => {
+  test('does not copy the bytes of an incomplete record', async (t) => {
     const [folder, target] = [scratchFolder(t), copyTarget(t)];
     const last = (await threeSegments(folder)).at(-1)!;
     removeEndMark(folder);
@@ -179,7 +179,7 @@ describe('copyLog', () => {
     assert.equal(statSync(segmentFiles(target).at(-1)!).size, size);
   });
 
-  test('copies a log in use without preallocated bytes and adds an end mark', async (t) => {
+  test('copies an open log without preallocated bytes, and adds an end mark', async (t) => {
     const [folder, target] = [scratchFolder(t), copyTarget(t)];
     const log = await openLog(folder);
     t.after(() => log.close());

@@ -49,7 +49,7 @@ for (const [what, existing] of [
   });
 }
 
-test('createFolderDurably throws each time if a name cannot be synced', (t) => {
+test('createFolderDurably throws on every call while a folder name cannot be synced', (t) => {
   const root = scratchFolder(t);
   watchSyncs(t, { path: root, code: 'EIO' });
   for (let i = 0; i < 2; i++) assert.throws(() => createFolderDurably(join(root, 'ledger')), { code: 'EIO' });
@@ -93,26 +93,26 @@ function mockChmod(t: TestContext, change: () => void): void {
 }
 
 for (const mode of [0o755, 0o750, 0o777, 0o701]) {
-  test(`removes the permissions of others from mode ${mode.toString(8)}`, (t) => {
+  test(`restrictFolderToOwner removes the permissions of others from mode ${mode.toString(8)}`, (t) => {
     const folder = createFolder(t, mode);
     assert.equal(restrictFolderToOwner(folder), true);
     assert.equal(modeOf(folder), 0o700);
   });
 }
 
-test('does not change a private folder', (t) => {
+test('restrictFolderToOwner does not change a private folder', (t) => {
   const folder = createFolder(t, 0o500);
   assert.equal(restrictFolderToOwner(folder), true);
   assert.equal(modeOf(folder), 0o500);
 });
 
-test('does not change a folder with the sticky bit', (t) => {
+test('restrictFolderToOwner does not change a folder with the sticky bit', (t) => {
   const folder = createFolder(t, 0o1777);
   assert.equal(restrictFolderToOwner(folder), false);
   assert.equal(modeOf(folder), 0o1777);
 });
 
-test('returns false if the folder belongs to another user', (t) => {
+test('restrictFolderToOwner returns false if the folder belongs to another user', (t) => {
   const folder = createFolder(t, 0o770);
   mockChmod(t, () => {
     throw Object.assign(new Error('EPERM: chmod'), { code: 'EPERM' });
@@ -120,13 +120,13 @@ test('returns false if the folder belongs to another user', (t) => {
   assert.equal(restrictFolderToOwner(folder), false);
 });
 
-test('returns false if the file system ignores the change', (t) => {
+test('restrictFolderToOwner returns false if the file system ignores the change', (t) => {
   const folder = createFolder(t, 0o777);
   mockChmod(t, () => {});
   assert.equal(restrictFolderToOwner(folder), false);
 });
 
-test('creates a private file, and does not change an existing one', (t) => {
+test('createPrivateFile creates a private file, and does not change an existing file', (t) => {
   const before = process.umask(0);
   t.after(() => process.umask(before));
   const path = join(scratchFolder(t), 'file');
@@ -137,11 +137,11 @@ test('creates a private file, and does not change an existing one', (t) => {
   assert.equal(fs.readFileSync(path, 'utf8'), 'content');
 });
 
-test('throws if the file cannot be created', (t) => {
+test('createPrivateFile throws if the file cannot be created', (t) => {
   assert.throws(() => createPrivateFile(join(scratchFolder(t), 'none', 'file')), { code: 'ENOENT' });
 });
 
-test('creates private folders and returns the first one created', (t) => {
+test('createPrivateFolder creates private folders and returns the first one that was missing', (t) => {
   const root = scratchFolder(t);
   assert.equal(createPrivateFolder(join(root, 'a/b/c')), join(root, 'a'));
   for (const path of ['a', 'a/b', 'a/b/c']) assert.equal(fs.statSync(join(root, path)).mode & 0o777, 0o700);
@@ -151,7 +151,7 @@ test('creates private folders and returns the first one created', (t) => {
   assert.equal(fs.statSync(join(root, 'a')).mode & 0o777, 0o755);
 });
 
-test('throws if a part of the path is not a folder', (t) => {
+test('createPrivateFolder throws if a part of the path is not a folder', (t) => {
   const root = scratchFolder(t);
   fs.writeFileSync(join(root, 'file'), '');
   fs.symlinkSync(join(root, 'nowhere'), join(root, 'link'));
@@ -162,7 +162,7 @@ test('throws if a part of the path is not a folder', (t) => {
   assert.equal(createPrivateFolder(join(root, 'alias')), null);
 });
 
-test('does not loop on a path under /proc', {
+test('createPrivateFolder does not loop on a path under /proc', {
   skip: !fs.existsSync('/proc/self'),
 }, () => {
   const module = new URL('../../src/files/durable-files.ts', import.meta.url).href;

@@ -9,7 +9,7 @@ import { scratchFolder } from '../event-log/log-fixture.ts';
 
 const child = fileURLToPath(new URL('hold-lock.ts', import.meta.url));
 
-test('rejects a second lock in the same process with the path of the folder', (t) => {
+test('a second lock of a folder in one process fails with an error that contains the path', (t) => {
   const folder = scratchFolder(t);
   const lock = lockFolder(folder);
   assert.throws(
@@ -21,7 +21,7 @@ test('rejects a second lock in the same process with the path of the folder', (t
   lockFolder(folder).release();
 });
 
-test('locks two folders at the same time', (t) => {
+test('a process can lock two folders at the same time', (t) => {
   const locks = [lockFolder(scratchFolder(t)), lockFolder(scratchFolder(t))];
   for (const lock of locks) lock.release();
 });
@@ -37,7 +37,7 @@ test('rejects a folder that another process has locked, until that process is ki
   lockFolder(folder).release();
 });
 
-test('a rejected lock attempt does not release the existing lock for other processes', async (t) => {
+test('a rejected lock attempt does not release the lock of the first process', async (t) => {
   const folder = scratchFolder(t);
   const lock = lockFolder(folder);
   t.after(() => lock.release());
@@ -58,7 +58,7 @@ test('rejects a folder that another thread has locked, until that thread ends', 
   lockFolder(folder).release();
 });
 
-test('reports the reason if a folder cannot be locked for another reason', (t) => {
+test('reports why a folder cannot be locked if no other process has locked the folder', (t) => {
   assert.throws(
     () => lockFolder(`${scratchFolder(t)}/missing`),
     (error) => error instanceof Error && !(error instanceof FolderInUseError),

@@ -68,7 +68,7 @@ test('restores field changes in order after a restart', async (t) => {
   ]);
 });
 
-test('restores all field changes once and in order over any restarts', async (t) => {
+test('restores all field changes exactly once and in order after any number of restarts', async (t) => {
   const turns = fc.array(fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant('restart' as const)), { maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(turns, async (commands) => {
@@ -159,7 +159,7 @@ test('starts a new journal epoch after 15 minutes with changes', async (t) => {
   assert.deepEqual(await restoredSerials(temporary), [1, 2]);
 });
 
-test('settles field changes in stored order during the start of a new epoch on a slow disk', async (t) => {
+test('stores field changes in order while a new journal epoch starts on a slow disk', async (t) => {
   const clock = new ManualClock();
   const files = new FailingLogFiles();
   const slow = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ test('settles field changes in stored order during the start of a new epoch on a
   assert.deepEqual(await restoredSerials(temporary), serialsUpTo(102));
 });
 
-test('keeps the changes of an epoch that cannot be written, and writes them later', async (t) => {
+test('queues the changes of a journal epoch while its file cannot be written, and writes the changes later', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
@@ -258,7 +258,7 @@ test('starts and deletes journal epochs without synchronous file system calls', 
   assert.deepEqual(after[0], before[1]);
 });
 
-test('retries a failed deletion of an epoch later, and reports the failure and the success', async (t) => {
+test('retries the failed deletion of a journal epoch later, and reports the failure and the success', async (t) => {
   const clock = new ManualClock();
   const incidents: string[] = [];
   const temporary = await openTemporaryJournal(t, { clock, onIncident: ({ kind }) => incidents.push(kind) });
@@ -278,7 +278,7 @@ test('retries a failed deletion of an epoch later, and reports the failure and t
   assert(!epochs(temporary).some((name) => name.startsWith(first!)));
 });
 
-test('reports a damaged last batch of a closed journal', async (t) => {
+test('reports damage to the last batch of a closed journal', async (t) => {
   const temporary = await openTemporaryJournal(t);
   await append(temporary, 1);
   await temporary.journal.close();
@@ -292,7 +292,7 @@ test('reports a damaged last batch of a closed journal', async (t) => {
   writeFileSync(segment, bytes);
 });
 
-test('deletes the copied tails of an epoch together with the epoch', async (t) => {
+test('deletes the copied tails of a journal epoch together with the epoch', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
@@ -308,7 +308,7 @@ test('deletes the copied tails of an epoch together with the epoch', async (t) =
   assert.deepEqual(cutTails(), []);
 });
 
-test('deletes expired and empty epochs at a restart', async (t) => {
+test('deletes expired and empty journal epochs at a restart', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   for (let i = 0; i < 3; i++) await temporary.merges();
@@ -320,7 +320,7 @@ test('deletes expired and empty epochs at a restart', async (t) => {
   assert.deepEqual(await temporary.merges(), []);
 });
 
-test('deletes a partly deleted epoch at a restart', async (t) => {
+test('completes the deletion of a partly deleted journal epoch at a restart', async (t) => {
   const temporary = await openTemporaryJournal(t);
   await append(temporary, 1);
   const gone = join(temporary.folder, '0001700000000000.gone');
@@ -330,7 +330,7 @@ test('deletes a partly deleted epoch at a restart', async (t) => {
   assert(!epochs(temporary).includes('0001700000000000.gone'));
 });
 
-test('keeps the order of field changes when the wall clock is set back', async (t) => {
+test('keeps the order of field changes when the system clock is set back', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
@@ -340,7 +340,7 @@ test('keeps the order of field changes when the wall clock is set back', async (
   assert.deepEqual(await restoredSerials(temporary), [1, 2]);
 });
 
-test('reuses the numbers of rejected journal batches', async (t) => {
+test('uses the number of a rejected journal batch again for the next batch', async (t) => {
   const temporary = await openTemporaryJournal(t);
   await append(temporary, 1);
   temporary.breakFiles();
@@ -370,7 +370,7 @@ test('opens a journal with rotated secrets, and reports a missing secret', async
   assert.equal((await temporary.merges({ secrets: new SecretRing([first, other]) })).length, 2);
 });
 
-test('close is idempotent, stores all queued changes and rejects later changes', async (t) => {
+test('close stores all queued changes, rejects later changes and is idempotent', async (t) => {
   const temporary = await openTemporaryJournal(t);
   const pending = append(temporary, 1);
   await Promise.all([temporary.journal.close(), temporary.journal.close()]);
@@ -382,7 +382,7 @@ test('close is idempotent, stores all queued changes and rejects later changes',
 const secret = randomBytes(32);
 const salt = randomBytes(16);
 
-test('decrypts an encrypted journal batch', () => {
+test('decrypts a journal batch that the same secret and salt encrypted', () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.nat(1e9), (plain, number) => {
       const ciphertext = new JournalCipher(secret, salt).encrypt(number, plain);
@@ -427,11 +427,11 @@ test('rejects invalid field encodings', () => {
   }
 });
 
-test('translates no values between equal field encodings', () => {
+test('creates no change translator if the field encodings are equal', () => {
   assert.equal(createChangeTranslator(fieldEncodings(personalLoans), personalLoans), null);
 });
 
-test('translates values between encodings with a different order of fields', () => {
+test('translates values between field encodings with different orders of fields', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray([...fields], { minLength: fields.length }), (shuffled) => {
       const today = withFields(shuffled);
@@ -450,7 +450,7 @@ test('translates values between encodings with a different order of fields', () 
   );
 });
 
-test('translates choices with a new position and skips removed choices', () => {
+test('translates choices to their new positions and skips removed choices', () => {
   const moved = withFields(
     fields.map((field) =>
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,
@@ -463,7 +463,7 @@ test('translates choices with a new position and skips removed choices', () => {
   assert.deepEqual(translate([state, -1]), [state, -1]);
 });
 
-test('skips removed fields and fields whose kind has changed', () => {
+test('a change translator skips removed fields and fields whose kind has changed', () => {
   const gone = withFields(fields.filter(({ name }) => name !== 'state'));
   assert.deepEqual(createChangeTranslator(fieldEncodings(personalLoans), gone)!([state, 3]), []);
   const other = withFields(

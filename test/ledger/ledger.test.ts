@@ -28,7 +28,7 @@ async function writeRecords(folder: string, ...records: readonly unknown[]): Pro
   await log.close();
 }
 
-test('applies past records to subscribers and recoveries, and new records to subscribers', async (t) => {
+test('replays past records to subscribers and recoveries, and delivers new records only to subscribers', async (t) => {
   const folder = scratchFolder(t);
   await writeRecords(folder, createdRecord(sub), viewedRecord(sub, ['a']));
   const [subscriber, recovery] = [new RecordingSubscriber(), new RecordingSubscriber()];
@@ -55,7 +55,7 @@ test('applies past records to subscribers and recoveries, and new records to sub
   assert.deepEqual(subscriber.kinds, [1, 2, 3, 2]);
 });
 
-test('skips values that are not ledger records', async (t) => {
+test('skips values in the log that are not ledger records', async (t) => {
   const folder = scratchFolder(t);
   const click = clickedRecord(sub, 'a');
   await writeRecords(
@@ -73,7 +73,7 @@ test('skips values that are not ledger records', async (t) => {
   await ledger.close();
 });
 
-test('reads a session whose device class a later release has written', async (t) => {
+test('reads a session with an unknown device class from a later release', async (t) => {
   const folder = scratchFolder(t);
   await writeRecords(folder, createdRecord(sub).with(5, 9));
   const records: LedgerRecord[] = [];
@@ -83,7 +83,7 @@ test('reads a session whose device class a later release has written', async (t)
   await ledger.close();
 });
 
-test('skips segments that no subscriber needs', async (t) => {
+test('skips segments that are older than the start times of all subscribers', async (t) => {
   const folder = scratchFolder(t);
   const laterMs = 1_000_000;
   await writeRecords(folder, createdRecord(sub));

@@ -73,13 +73,13 @@ describe('explainOffers reports', () => {
     // Each reason of an offer is reported once.
     ['not_accepted state', criteria({ field: 'state', in: ['NY'] }, { field: 'state', not_in: ['CA'] })],
   ] as const satisfies readonly (readonly [expected: string, offer: object, fields?: object, catalog?: object])[]) {
-    test(`"${expected}" for ${JSON.stringify([offer, fields, catalog])}`, async () => {
+    test(`the reasons "${expected}" for ${JSON.stringify([offer, fields, catalog])}`, async () => {
       assert.equal(await reasonsFor(offer, fields, catalog), expected);
     });
   }
 });
 
-test('counts an offer under each of its reasons, the most common reason first', async () => {
+test('counts an offer under each of its mismatch reasons, with the most common reason first', async () => {
   const inNewYork = { field: 'state', in: ['NY'] };
   const adults = { field: 'birthdate', min_age: 21 };
   const offers = [[], [inNewYork], [inNewYork, adults], [adults], [adults], []].map((criteria, at) =>
@@ -104,7 +104,7 @@ test('counts an offer under each of its reasons, the most common reason first', 
 });
 
 for (const vertical of [personalLoans, equipmentLeases]) {
-  test(`explanations of ${vertical.segment} agree with the matcher, and add up the reasons of each offer`, async () => {
+  test(`explanations of ${vertical.segment} agree with the matcher and contain all reasons of each offer`, async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.integer({ min: 1, max: 60 }), fc.nat(), async (catalogSeed, offers, seed) => {

@@ -221,7 +221,7 @@ for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'ed
   }
 }
 
-test('uses the prebuilt orders for most borrowers of a large market', () => {
+test('ranks most borrowers of a large market with the prebuilt orders', () => {
   for (const size of sizes) {
     const rank = createRanker(recommendedScore);
     let borrowers = 0;
@@ -303,7 +303,7 @@ describe('retired borrowers', () => {
     return compared;
   }
 
-  test('never have lower scores than employed borrowers with the same income', () => {
+  test('retired borrowers never have lower scores than employed borrowers with the same income', () => {
     const compared = assertNeverBelow(() => recommendedScore);
     assert.ok(compared > 50, `only ${compared} offers were compared`);
   });
@@ -344,7 +344,7 @@ describe('a payout', () => {
   }
 
   for (const size of sizes) {
-    test(`affects no order except svc_revenue in a ${size} market`, () => {
+    test(`the payout affects no order except svc_revenue in a ${size} market`, () => {
       const revenueDiffered = assertNoInfluence(rankLoans, size);
       assert.ok(revenueDiffered > markets[size].catalogs / 2, `svc_revenue differed only ${revenueDiffered} times`);
     });

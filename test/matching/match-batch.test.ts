@@ -84,7 +84,7 @@ for (const [what, bytes] of [
   ['a map', encode({ a: 1 })],
   ['half a message', encodeBatch({ requests: [['version', 1, 2, 3]], unavailable: [] }).subarray(0, 5)],
 ] as const) {
-  test(`rejects ${what}`, () => {
+  test(`decoding rejects ${what}`, () => {
     assert.throws(() => decodeBatch(bytes));
     assert.throws(() => decodeResults(bytes));
   });

@@ -17,7 +17,7 @@ for (const { vertical, share } of [
   { vertical: personalLoans, share: 0.8 },
   { vertical: equipmentLeases, share: 0.2 },
 ]) {
-  test(`ranks ${vertical.segment} like the reference rules`, { timeout: 3_600_000 }, () => {
+  test(`ranks ${vertical.segment} in the same order as the reference rules`, { timeout: 3_600_000 }, () => {
     let compared = 0;
     const numRuns = Math.ceil((borrowersInAll * share) / borrowersOfCatalog);
     fc.assert(

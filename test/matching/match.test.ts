@@ -45,13 +45,13 @@ describe('eligibility', () => {
     [{ field: 'annual_income', max: 60_000 }, { annual_income: 60_000 }, { annual_income: 60_001 }],
     [{ field: 'birthdate', min_age: 21 }, { birthdate: '2005-08-01' }, { birthdate: '2005-08-02' }],
   ] as const) {
-    test(`applies the criterion ${JSON.stringify(criterion)}`, () => {
+    test(`matches borrowers by the criterion ${JSON.stringify(criterion)}`, () => {
       assert.ok(meets(criterion as unknown as CatalogCriterion, met));
       assert.ok(!meets(criterion as unknown as CatalogCriterion, unmet));
     });
   }
 
-  test('requires all criteria on a field', () => {
+  test('an offer requires the borrower to meet all criteria on a field', () => {
     const criteria = [
       { field: 'state', in: ['CA', 'NY'] },
       { field: 'state', not_in: ['NY'] },
@@ -93,7 +93,7 @@ describe('eligibility', () => {
     assert.ok(matches({}, {}, rules));
   });
 
-  test('requires an amount within the ranges of the offer and of the credit band', () => {
+  test('requires an amount within the ranges of both the offer and the credit band', () => {
     const offer = { amount: { min: 5_000, max: 40_000 }, bands: { '700-749': plainBand({ max_amount: 20_000 }) } };
     const shown = [4_999, 5_000, 20_000, 20_001].map((loan_amount) => matches(offer, { loan_amount }));
     assert.deepEqual(shown, [false, true, true, false]);
@@ -127,7 +127,7 @@ describe('eligibility', () => {
     });
   }
 
-  test('applies the rules of a lender only to its offers', () => {
+  test('applies the rules of a lender only to the offers of that lender', () => {
     const catalog = catalogOf([
       plainOffer({ id: 'a', state_rules: { CA: { min_amount: 20_000 } } }),
       plainOffer({ id: 'b' }),
@@ -142,7 +142,7 @@ describe('eligibility', () => {
     assert.deepEqual(orderOf(catalog, 'lowest_apr', { state: 'NY' }), ['a', 'b', 'c']);
   });
 
-  test('includes an APR of exactly 36 %, and excludes a fee that raises the APR above 36 %', () => {
+  test('matches an offer with an APR of exactly 36 %, but not an offer whose fee raises the APR above 36 %', () => {
     const at = (rate: number, origination_fee_percent: number) =>
       matches({
         bands: { '700-749': plainBand({ note_rate_percent: { min: 30, max: rate }, origination_fee_percent }) },
@@ -150,7 +150,7 @@ describe('eligibility', () => {
     assert.deepEqual([at(36, 0), at(35, 0), at(35, 2)], [true, true, false]);
   });
 
-  test('the debt-to-income limit counts the new payment, and excludes unknown debts', () => {
+  test('the debt-to-income limit counts the new payment, and excludes borrowers with unknown debts', () => {
     // 15,000 USD at 11 % over 36 months cost 491.08 a month; 7,083.33 a month and 30 % leave 2,125 for debts.
     const shown = [1_633, 1_634, null].map((monthly_debt_payments) =>
       matches({ max_debt_to_income_percent: 30 }, { monthly_debt_payments }),
@@ -254,7 +254,7 @@ describe('orders', () => {
     assert.equal(max, 30_567);
   });
 
-  test('each order contains the best 20 offers, and the total counts all matching offers', () => {
+  test('each sort order contains the best 20 offers, and the total counts all matching offers', () => {
     const rates = Array.from({ length: 45 }, (_, at) => 8 + ((at * 7) % 45) / 10);
     const file = catalogOf(rates.map((rate, at) => priced(`o${at}`, rate, 14)));
     const { total, orders } = rankLoans(compileLoans(file).tables, borrowerOf(goodBorrower), today);

@@ -85,8 +85,8 @@ function expectedRanking({ version, tables }: CompiledCatalog, who = borrower, u
 
 const terminate = (workers: readonly Worker[]) => Promise.all(workers.map((worker) => worker.terminate()));
 
-describe('the matcher of a service', () => {
-  test('ranks a small catalog in the calling thread and a larger one in a worker', async (context) => {
+describe('startMatcher', () => {
+  test('ranks with a small catalog in the calling thread and with a larger one in a worker', async (context) => {
     const { catalogs, remove } = openCatalogs();
     const matcher = await startMatcher({ threads: 1, inThreadOffersMax: smallOffers, catalogs, verticals });
     context.after(remove);
@@ -115,7 +115,7 @@ describe('the matcher of a service', () => {
   });
 });
 
-describe('a pool of two threads', () => {
+describe('matcher pool of two threads', () => {
   let fixture: Awaited<ReturnType<typeof openPool>>;
   before(async () => {
     fixture = await openPool(2);
@@ -141,14 +141,14 @@ describe('a pool of two threads', () => {
     assert.deepEqual([pool.pendingCount, pool.readyThreads, fixture.errors], [0, 2, []]);
   });
 
-  test('reads the borrower before it returns', async () => {
+  test('match copies the borrower before it returns', async () => {
     const changing = [...borrower];
     const ranking = fixture.pool.match({ ...fixture.request, borrower: changing });
     changing.fill(-1);
     assert.deepEqual(await ranking, expectedRanking(fixture.live()));
   });
 
-  test('rejects only the request with an unknown version', async () => {
+  test('rejects only the requests with an unknown catalog version', async () => {
     const versions = ['000000000000', '../../secret', fixture.live().version];
     const settled = await Promise.allSettled(
       versions.map((catalogVersion) => fixture.pool.match({ ...fixture.request, catalogVersion })),
@@ -159,7 +159,7 @@ describe('a pool of two threads', () => {
     );
   });
 
-  test('ranks with the old and the new catalog during and after a catalog change', async () => {
+  test('ranks with both the old and the new catalog during and after a catalog change', async () => {
     const old = fixture.live();
     const change = fixture.change(3);
     assert.deepEqual(await fixture.pool.match(requestTo(old)), expectedRanking(old));
@@ -170,7 +170,7 @@ describe('a pool of two threads', () => {
   });
 });
 
-describe('the queue of a pool', () => {
+describe('queue of a matcher pool', () => {
   let fixture: Awaited<ReturnType<typeof openPool>>;
   before(async () => {
     fixture = await openPool(1);
@@ -185,7 +185,7 @@ describe('the queue of a pool', () => {
     assert.deepEqual(batches, [bounds.matchBatchRequestsMax, 3]);
   });
 
-  test('returns null for a request to a full queue, and ranks all queued requests', async () => {
+  test('returns null for a request if the queue is full, and ranks all queued requests', async () => {
     const { pool, request } = fixture;
     const pending = Array.from({ length: bounds.matchQueueRequestsMax + 10 }, () => pool.match(request));
     assert.equal(pool.pendingCount, bounds.matchQueueRequestsMax);
@@ -238,8 +238,8 @@ describe('the queue of a pool', () => {
   });
 });
 
-describe('a pool whose worker exits', () => {
-  test('ranks every request after one exit of each worker', async (context) => {
+describe('matcher pool whose worker exits', () => {
+  test('ranks every request even if each worker exits once', async (context) => {
     const { pool, request, live, errors } = await openPoolFor(context, 2);
     const pending = Array.from({ length: 400 }, () => pool.match(request));
     await new Promise(setImmediate);
@@ -248,7 +248,7 @@ describe('a pool whose worker exits', () => {
     assert.ok(errors.length > 0);
   });
 
-  test('returns null for requests whose workers exited twice', async (context) => {
+  test('returns null for a request after two workers in turn exited during the ranking', async (context) => {
     const { pool, request } = await openPoolFor(context);
     const pending = Array.from({ length: 10 }, () => pool.match(request));
     while (pool.pendingCount > 0) {
@@ -259,7 +259,7 @@ describe('a pool whose worker exits', () => {
     assert.notEqual(await pool.match(request), null);
   });
 
-  test('reports exited idle workers, and sends a replacement the catalogs before any batch', async (context) => {
+  test('reports idle workers that exited, and sends the catalogs to a replacement before any batch', async (context) => {
     const { pool, catalogs, errors, batches, deleteArchive } = await openPoolFor(context, 2);
     deleteArchive();
     await terminate(pool.workers);
@@ -272,7 +272,7 @@ describe('a pool whose worker exits', () => {
     assert.deepEqual(batches, [1, 1, 1]);
   });
 
-  test('sends a replacement the catalog that was activated during its start', async (context) => {
+  test('sends a replacement thread the catalog that was activated while the thread was starting', async (context) => {
     const { pool, live, change, deleteArchive } = await openPoolFor(context);
     await terminate(pool.workers);
     const [, { ok }] = await Promise.all([once(process, 'worker'), change(3)]);
@@ -291,7 +291,7 @@ describe('a pool whose worker exits', () => {
     assert.equal(errors.length, 1);
   });
 
-  test('rejects a catalog that a worker cannot use, and keeps the worker', async (context) => {
+  test('rejects a catalog that a worker cannot load, and keeps the worker', async (context) => {
     const { pool, request, live, errors } = await openPoolFor(context);
     const [worker] = pool.workers;
     const tables = { ...live().tables, rangeFilters: null } as never;
@@ -301,7 +301,7 @@ describe('a pool whose worker exits', () => {
     assert.equal(pool.workers[0], worker);
   });
 
-  test('uses the other thread while no replacement can be started', async (context) => {
+  test('uses the remaining thread while no replacement thread can be started', async (context) => {
     const { pool, request, errors } = await openPoolFor(context, 2);
     const allowStarts = preventStarts(context);
     await pool.workers[0]!.terminate();
@@ -323,7 +323,7 @@ describe('a pool whose worker exits', () => {
     assert.notEqual(await pool.match(request), null);
   });
 
-  test('closes while a replacement is starting', async (context) => {
+  test('closes while a replacement thread is starting', async (context) => {
     const { pool, request, errors } = await openPoolFor(context);
     const next = once(process, 'worker');
     await terminate(pool.workers);

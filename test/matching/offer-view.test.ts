@@ -80,7 +80,7 @@ test('renders no offers as an empty array', () => {
   assert.equal(renderOffersJson(offerList(catalogOf([plainOffer()]), [], borrowerOf(goodBorrower)), ''), '[]');
 });
 
-test('throws for an offer that the borrower cannot get', () => {
+test('throws for an offer that does not match the borrower', () => {
   const file = catalogOf([plainOffer({ amount: { min: 1_000, max: 2_000 } })]);
   assert.throws(() => offerList(file, [0], borrowerOf(goodBorrower)), /not ranked/);
 });

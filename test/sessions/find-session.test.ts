@@ -82,7 +82,7 @@ describe('findSession', () => {
   });
 
   for (const [whose, tenant] of otherTenants) {
-    it(`does not find a session of ${whose}, whether live, expired or missing`, (t) => {
+    it(`does not find a session of ${whose}, whether the session is live, expired or missing`, (t) => {
       const bench = new Bench(t);
       const { id } = bench.create();
       const missing = bench.issue();
@@ -113,7 +113,7 @@ describe('findSession', () => {
     assert.equal(bench.missing, 0);
   });
 
-  it('rejects a session from the millisecond of its expiry', (t) => {
+  it('rejects a session from the millisecond of its expiry on', (t) => {
     const bench = new Bench(t);
     const { id, session } = bench.create();
     bench.clock.advance(sessionTtlMs - 1);
@@ -132,7 +132,7 @@ describe('findSession', () => {
     assert.equal(bench.missing, 0);
   });
 
-  it('reports a missing live session as expired, with an alert', (t) => {
+  it('reports a live session that is missing in the store as expired, with an alert', (t) => {
     const bench = new Bench(t);
     const id = bench.issue();
     bench.clock.advance(sessionTtlMs - 1);

@@ -11,7 +11,7 @@ describe('InternTable', () => {
     assert.equal(texts.intern('catalog-1'), texts.intern(['catalog', 1].join('-')));
   });
 
-  it('counts references per value and reuses indexes (random steps)', () => {
+  it('an intern table counts references per value and reuses indexes in random operations', () => {
     const step = fc.record({ isIntern: fc.boolean(), value: fc.nat(7) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {

@@ -61,7 +61,7 @@ describe('MemorySessionStore', () => {
     assert(store.add(newId(), liveTenant));
   });
 
-  it('deletes a session once, so that a full store accepts another', (t) => {
+  it('deletes a session once, so that a full store accepts one more session', (t) => {
     const { store, newId } = openStore(t, { sessionsMax: 5 });
     const [first] = fill(store, newId);
     store.delete(first!);
@@ -121,7 +121,7 @@ describe('MemorySessionStore', () => {
     });
   }
 
-  it('accepts the same number of sessions after all have expired', (t) => {
+  it('accepts the maximum number of sessions again after all sessions have expired', (t) => {
     const { clock, store, newId } = openStore(t, { sessionsMax: 300, parts: 64 });
     fill(store, newId);
     clock.advance(sessionTtlMs + 1);
@@ -132,7 +132,7 @@ describe('MemorySessionStore', () => {
     assert.equal(fill(store, newId).length, 300);
   });
 
-  it('accepts any text in lookups, and throws if an added id is invalid', (t) => {
+  it('a lookup accepts any text as an id, and add throws for an invalid id', (t) => {
     const { store } = openStore(t, { sessionsMax: 1 });
     const refuses = (text: string) => {
       assert.equal(store.get(text), undefined);

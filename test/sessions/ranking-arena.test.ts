@@ -15,7 +15,7 @@ const unavailableOffers: UnavailableOffers = { count: 1, bits: Int32Array.of(4) 
 
 describe('RankingArena', () => {
   for (const total of [0, 1, 5, 32, 33, 1_000, bounds.catalogOffersMax]) {
-    it(`stores a ranking of ${total} offers, of which some may be unavailable`, () => {
+    it(`stores a ranking of ${total} offers, some of which may be unavailable`, () => {
       const rankings = new RankingArena();
       const ranked = rankedOf({ total, openOnly: total % 2 === 1, closed: unavailableOffers });
       const read = rankings.read(rankings.store(ranked));

@@ -79,7 +79,7 @@ describe('SessionRecovery', () => {
     assert.equal(sessions.size, 1);
   });
 
-  it('does not restore a session that has just expired', (t) => {
+  it('does not restore a session from the millisecond of its expiry on', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
     const dead = subOf({ createdMs: nowMs - sessionTtlMs, serial: 1 });
     const dying = subOf({ createdMs: nowMs - sessionTtlMs + 1, serial: 2 });
@@ -88,7 +88,7 @@ describe('SessionRecovery', () => {
     assert(sessions.get(formatSubId(dying)) !== undefined);
   });
 
-  it('reads the ledger records of today and of live sessions, and one more hour', (t) => {
+  it('reads the ledger records of the current day and of live sessions, plus one hour', (t) => {
     const hourMs = 60 * 60 * 1000;
     const { clock, sessions } = setUp(t);
     const replaySinceMsAt = (wallMs: number): number => {
@@ -132,7 +132,7 @@ describe('SessionRecovery', () => {
     );
   });
 
-  it('restores no session from another vertical, a view or a click', (t) => {
+  it('restores no session from records of another vertical, of a view or of a click', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
     const sub = subOf({ createdMs: nowMs, serial: 1 });
     recovery.apply(createdRecord(subOf({ createdMs: nowMs, serial: 2, vertical: 99 })));

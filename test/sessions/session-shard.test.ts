@@ -299,7 +299,7 @@ class ModelComparison {
 }
 
 describe('SessionShard', () => {
-  it('a session shard behaves like a list of objects (random steps)', () => {
+  it('a session shard behaves like a list of objects in random operations', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 80, size: 'max' }), (steps) => {
         const comparison = new ModelComparison();
@@ -349,7 +349,7 @@ describe('SessionShard', () => {
     assert(find(shard, idOf(last, last, scattered(last))) !== undefined);
   });
 
-  it('distinguishes session ids that differ in one word', () => {
+  it('distinguishes session ids that differ in a single 32-bit word', () => {
     const { shard } = createShard();
     const id = idOf(1, 1_000);
     assert(shard.add(id, liveTenant));
@@ -393,7 +393,7 @@ describe('SessionShard', () => {
     assert.equal(session.mergeFields([0, 1])![0], 1);
   });
 
-  it('removes the gaps of deleted sessions; existing handles remain valid', async () => {
+  it('compacts memory after deletions; existing handles remain valid', async () => {
     const { shard } = createShard();
     const before = await memoryBesideHeap();
     const kept = [0, 5_000, 9_999].map((serial) => ({ serial, session: null as Session | null }));

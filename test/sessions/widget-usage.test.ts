@@ -12,7 +12,7 @@ const idOf = (number: number): Buffer => {
 };
 
 describe('WidgetUsage', () => {
-  it('admits at most twice the limit per minute within any minute, and returns the exact time to wait', () => {
+  it('admits at most twice the limit per minute in any minute, and returns the exact time to wait', () => {
     const pauses = fc.array(fc.nat({ max: 2_000 }), { minLength: 300, maxLength: 600 });
     fc.assert(
       fc.property(pauses, fc.nat({ max: 1e9 }), (waits, startMs) => {
@@ -39,7 +39,7 @@ describe('WidgetUsage', () => {
     );
   });
 
-  it('admits all requests of one minute in a burst', () => {
+  it('admits all requests of one minute at once', () => {
     const usage = new WidgetUsage();
     for (let i = 0; i < perMinute; i++) assert.equal(usage.admitRequest(5_000), 0);
     assert.equal(usage.admitRequest(5_000), 1);
@@ -75,7 +75,7 @@ const digest = fc
   .tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 5 }))
   .map(([first, second]) => Buffer.from([first, 0, 0, 0, second, 0, 0, 0]));
 
-test('DigestSet behaves as a Set (random steps)', () => {
+test('DigestSet behaves like a Set in random operations', () => {
   const command = fc.tuple(fc.constantFrom('add', 'delete', 'has'), digest);
   fc.assert(
     fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
@@ -98,7 +98,7 @@ test('DigestSet behaves as a Set (random steps)', () => {
   );
 });
 
-test('DigestSet copies its items and throws for other lengths', () => {
+test('DigestSet copies its items, and throws for a digest of another length', () => {
   const set = new DigestSet();
   const item = Buffer.alloc(8, 1);
   set.add(item);

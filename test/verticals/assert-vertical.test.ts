@@ -6,7 +6,7 @@ import { validateFields } from '../../src/verticals/pocket-fields.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 for (const { vertical } of allFixtures) {
-  it(`accepts the vertical ${vertical.segment}`, () => assertVertical(vertical));
+  it(`assertVertical accepts the vertical ${vertical.segment}`, () => assertVertical(vertical));
 }
 
 const { fields, roles } = personalLoans;
@@ -42,12 +42,12 @@ const wrong: readonly (readonly [told: RegExp, change: object])[] = [
 ];
 
 for (const [told, change] of wrong) {
-  it(`rejects personal loans with ${JSON.stringify(change).slice(-60)}`, () => {
+  it(`assertVertical rejects personal loans with ${JSON.stringify(change).slice(-60)}`, () => {
     assert.throws(() => assertVertical({ ...personalLoans, ...change }), { name: 'RangeError', message: told });
   });
 }
 
-it('rejects a vertical that is not an object', () => {
+it('assertVertical rejects a vertical that is not an object', () => {
   assert.throws(() => assertVertical(null as never), { name: 'RangeError', message: 'a vertical must be an object' });
 });
 
@@ -67,7 +67,7 @@ for (const [field, accepted] of [
 }
 
 for (const { vertical, fields } of allFixtures) {
-  it(`encodes the values of ${vertical.segment} within the range of their fields`, () => {
+  it(`encoded values of ${vertical.segment} are within the range of their fields`, () => {
     for (const { name, valid } of fields) {
       const position = vertical.fields.findIndex((field) => field.name === name);
       const [least, largest] = encodedRange(vertical.fields[position]!);

@@ -10,7 +10,7 @@ const rate = fc.double({ min: 0.01, max: 60, noNaN: true });
 const monthlyPayment = (principal: number, noteRatePercent: number, term: number) =>
   principal * paymentFactor(noteRatePercent, term);
 
-test('computes the rate from which a payment was computed', () => {
+test('computes the interest rate from the payment that was computed with this rate', () => {
   fc.assert(
     fc.property(fc.double({ min: 100, max: 1e6, noNaN: true }), rate, months, (net, percent, term) => {
       const solved = solveAprPercent(net, monthlyPayment(net, percent, term), term);
@@ -61,7 +61,7 @@ test('a fee raises the APR more for a shorter loan', () => {
   );
 });
 
-test('the payments repay the loan to the last cent', () => {
+test('the payments repay the loan exactly to the last cent', () => {
   fc.assert(
     fc.property(rate, fc.integer({ min: 1, max: 120 }), (percent, term) => {
       const payment = monthlyPayment(10_000, percent, term);
@@ -72,12 +72,12 @@ test('the payments repay the loan to the last cent', () => {
   );
 });
 
-test('a payment without interest is an equal share, and an APR without a fee is the note rate', () => {
+test('without interest, all payments are equal shares; without a fee, the APR is the note rate', () => {
   assert.equal(monthlyPayment(1_200, 0, 12), 100);
   assert.equal(aprPercent(13.94, 0, 36), 13.94);
 });
 
-test('payments that add up to no more than the received amount have an APR of 0', () => {
+test('the APR is 0 if the payments add up to no more than the received amount', () => {
   assert.equal(solveAprPercent(1_200, 100, 12), 0);
   assert.equal(solveAprPercent(1_200, 50, 12), 0);
 });
@@ -87,7 +87,7 @@ test('payments that add up to no more than the received amount have an APR of 0'
  * The figures of the regulation were read in the public tests of FSharp.Finance.Personal, which quote it by paragraph, all others on
  * the pages named.
  */
-describe('published examples', () => {
+describe('published loan examples', () => {
   test('Upgrade, "Are there any fees?" (upgrade.zendesk.com/hc/en-us/articles/115000319507)', () => {
     // 10,000 USD over 36 months at 13.94 % with a fee of 5 %: 9,500 received, 341.48 a month, 12,293.46 in all, 17.59 % APR.
     const payment = monthlyPayment(10_000, 13.94, 36);

@@ -145,15 +145,15 @@ describe('validateFields', () => {
     });
   }
 
-  it('returns the minimum age with the error of a borrower who is too young', () => {
+  it('the error for a borrower who is too young contains the minimum age', () => {
     assert.deepEqual(errorOf('birthdate', '2008-05-21'), { field: 'birthdate', code: 'min_age', min: 18 });
   });
 
-  it('clears every field that is null', () => {
+  it('clears every field whose value is null', () => {
     for (const { name } of personalLoans.fields) assert.equal(encoded(name, null), absentValue);
   });
 
-  it('returns accepted and unknown names and errors in the order of the submission', () => {
+  it('returns accepted fields, unknown fields and errors in the order of the submission', () => {
     assert.deepEqual(submit({}), { accepted: [], unknown: [], invalid: [], changes: [] });
     const { accepted, unknown } = submit({ zebra: 1, state: 'CA', apple: 2, loan_amount: 5_000, State: 'CA' });
     assert.deepEqual(accepted, ['state', 'loan_amount']);
@@ -165,7 +165,7 @@ describe('validateFields', () => {
     );
   });
 
-  it('treats names of built-in properties as unknown fields', () => {
+  it('names of built-in properties such as constructor are unknown fields', () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'length', ''];
     const sent = JSON.parse(`{${names.map((name) => `${JSON.stringify(name)}: {"state": "CA"}`).join(',')}}`);
     assert.deepEqual(submit(sent), { accepted: [], unknown: names, invalid: [], changes: [] });
@@ -173,7 +173,7 @@ describe('validateFields', () => {
 
   const anyName = fc.constantFrom(...personalLoans.fields.map(({ name }) => name));
 
-  it('does not repeat a rejected value in its error', () => {
+  it('the error for a rejected value does not contain the value', () => {
     const text = fc.string({ minLength: 12, unit: 'grapheme' }).map((noise) => `§${noise}§`);
     fc.assert(
       fc.property(anyName, text, (field, value) => {
@@ -207,7 +207,7 @@ describe('computeReadiness', () => {
     return [matchReadiness, missingRequired, missingConditional];
   }
 
-  it('is insufficient while a required field is missing, and lists the missing fields in order', () => {
+  it('readiness is insufficient while a required field is missing, and lists the missing fields in order', () => {
     assert.deepEqual(readinessOf({}), ['insufficient', Object.keys(required), []]);
     for (const missing of Object.keys(required)) {
       assert.deepEqual(readinessOf({ ...required, [missing]: null }), ['insufficient', [missing], []]);
@@ -218,7 +218,7 @@ describe('computeReadiness', () => {
     const [field, value] =
       { debt_consolidation: ['monthly_debt_payments', 0], home_improvement: ['housing_status', 'own'] }[loan_purpose] ??
       [];
-    it(`requires ${field ?? 'no conditional field'} for ${loan_purpose}`, () => {
+    it(`readiness requires ${field ?? 'no conditional field'} for the purpose ${loan_purpose}`, () => {
       const fields = { ...required, loan_purpose };
       if (field === undefined) return assert.deepEqual(readinessOf(fields), ['high', [], []]);
       assert.deepEqual(readinessOf(fields), ['partial', [], [field]]);

@@ -18,7 +18,7 @@ test('the registry contains the five verticals of the contract', () => {
   );
 });
 
-test('personal loans have the fields of the contract in the order in which sessions store them', () => {
+test('personal loans have the fields of the contract, in the order of the stored session fields', () => {
   const required = 'loan_amount loan_purpose credit_score_range annual_income employment_status state';
   const optional = 'birthdate housing_status monthly_debt_payments loan_term_months co_borrower citizenship_status';
   const names = personalLoans.fields.map(({ name }) => name).join(' ');
@@ -33,7 +33,7 @@ test('personal loans accept the fifty states, the District of Columbia and five 
   for (const code of ['AA', 'AE', 'AP', 'UM', 'FM', 'MH', 'PW', 'XX']) assert.ok(!codes.includes(code));
 });
 
-test('distinguishes tenants by account, vertical and mode', () => {
+test('isSameTenant compares account, vertical and mode', () => {
   const tenant: Tenant = { account: 7, vertical: personalLoans, mode: 'live' };
   assert.ok(isSameTenant(tenant, { ...tenant }));
   for (const change of [{ account: 8 }, { mode: 'test' as const }, { vertical: { ...personalLoans, number: 2 } }]) {

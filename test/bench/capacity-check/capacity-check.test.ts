@@ -59,7 +59,7 @@ function routeOf({ method, path }: PreparedRequest): RouteName {
 const subOf = (request: PreparedRequest) =>
   /sub_id=([\w-]+)/.exec(request.path)?.[1] ?? (JSON.parse(request.body!) as { sub_id: string }).sub_id;
 
-test('sends the routes in the shares of the mix in every section of the load, and each click once', () => {
+test('sends each route at its share in every section of the load, and each click once', () => {
   const { requests, order, scale } = loadOf(lifeCycle);
   assert(requests.length >= scale.perSecond * order.seconds);
   const clicks = requests.filter((request) => routeOf(request) === 'click').map(({ path }) => path);
@@ -79,7 +79,7 @@ for (const [name, rates] of [
   ['offers are asked for more often', { session: 10, inputs: 5, 'marketplace-unknown': 20 }],
   ['inputs never change', { session: 10, 'marketplace-unknown': 20 }],
 ] as const) {
-  test(`never requests a known ranking where a new ranking is required, if ${name}`, () => {
+  test(`every request for an uncached ranking uses a session without a current ranking if ${name}`, () => {
     const { requests, scale } = loadOf(rates, 60);
     // The inputs of the ranking of each session, and the inputs that were sent after its last ranking.
     const rankedAt = new Map<string, number>();
@@ -122,7 +122,7 @@ test('keeps every key far below its limits per minute and per day', () => {
   }
 });
 
-test('creates the requested sessions, and never fewer than the load needs', () => {
+test('creates the requested number of sessions, or more if the load needs more', () => {
   const scaleOf = (initialSessions: number) => computeCheckScale({ ...loadOf(lifeCycle).order, initialSessions });
   assert.equal(scaleOf(1_000_000).totalSessions, 1_000_000);
   assert.equal(scaleOf(1).totalSessions, scaleOf(0).totalSessions);
@@ -130,7 +130,7 @@ test('creates the requested sessions, and never fewer than the load needs', () =
   assert(scaleOf(1_000_000).keys >= 1_000_000 / bounds.sessionsPerDayDefault);
 });
 
-test('sends a small load of every route to a real server, and deletes all files and processes afterwards', async (t) => {
+test('sends a small load to every route of a real server, and deletes all files and processes afterwards', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'capacity-check-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const progress = new Progress(new PassThrough() as unknown as NodeJS.WriteStream);

@@ -6,7 +6,7 @@ import { sampleResult } from '../../capacity/sample-result.ts';
 import { runMarketplace } from '../../cli/run-marketplace.ts';
 import { temporaryFolder } from '../../support/running-marketplace.ts';
 
-test('capacity --check compares the plan with a server under load', async (t) => {
+test('marketplace capacity --check compares the plan with measurements of a server under load', async (t) => {
   const folder = temporaryFolder();
   t.after(() => rmSync(folder, { recursive: true }));
   const result = join(folder, 'result.json');

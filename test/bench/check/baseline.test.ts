@@ -46,7 +46,7 @@ for (const [title, place, at, expected] of [
   });
 }
 
-test('returns the same result for any order of the runs', () => {
+test('the comparison does not depend on the order of the runs', () => {
   const runs = fc.array(fc.record({ a: value, b: value }), { minLength: 1, maxLength: 7 });
   const shuffled = runs.chain((some) =>
     fc.tuple(fc.constant(some), fc.shuffledSubarray(some, { minLength: some.length })),
@@ -64,7 +64,7 @@ test('returns the same result for any order of the runs', () => {
   );
 });
 
-test('computes a spread of 0 and a positive threshold for equal runs, also with a single outlier', () => {
+test('computes a spread of 0 and a positive threshold for equal runs, also if one run is an outlier', () => {
   for (const equal of [[2, 2, 2], [2], [1, 1, 1, 1, 90]]) assert.equal(logSpread(equal), 0);
   assert.equal(lossThreshold(0), 0.08);
 });
@@ -76,7 +76,7 @@ test('computes the median without changing the order of the values', () => {
   assert.deepEqual([median([100, 20, 3]), median([4, 1, 2, 10])], [20, 3]);
 });
 
-test('estimates the spread of the distribution from any number of runs', () => {
+test('estimates the standard deviation of a distribution from any number of runs', () => {
   const random = seededRandom(1);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   for (const runs of [2, 3, 4, 5, 6, 9, 15]) {
@@ -89,7 +89,7 @@ test('estimates the spread of the distribution from any number of runs', () => {
   }
 });
 
-test('reports half the speed as a loss, however much the runs differ', () => {
+test('reports a loss of half the speed even if the runs differ widely', () => {
   fc.assert(
     fc.property(values, (some) => {
       const threshold = lossThreshold(logSpread(some));
@@ -98,7 +98,7 @@ test('reports half the speed as a loss, however much the runs differ', () => {
   );
 });
 
-test('reports half the throughput and twice the cost as the same loss', () => {
+test('reports half the throughput and twice the cost as a loss of the same size', () => {
   assert.equal(lossShareOf('higher', 0.4, 0.2), 0.5);
   assert.equal(lossShareOf('lower', 3, 6), 0.5);
 });
@@ -106,7 +106,7 @@ test('reports half the throughput and twice the cost as the same loss', () => {
 const micro = (name: string, medianNs: number) => ({ name, medianNs, p99Ns: 9_999 });
 const calibration = micro('calibration', 500);
 
-test('compares the ratios of a route to the bare server for each client, and of a hot function to the calibration', () => {
+test('divides figures of a route by those of the bare server per client, and times of functions by the calibration', () => {
   const better = 'higher';
   assert.deepEqual(ratiosOfResult({ routes: [sessionRoute], micro: [calibration, micro('a/b: c', 1_500)] }), [
     { name: 'session: throughput over bare (wrk)', part: 'session', better, value: 0.4 },
@@ -115,7 +115,7 @@ test('compares the ratios of a route to the bare server for each client, and of 
   ]);
 });
 
-test('omits absolute times, ratios that are not positive, and figures that depend on the disk or on chance', () => {
+test('omits absolute times, ratios that are not positive, and figures that depend on the disk or on random delays', () => {
   const servers = [
     { kind: 'service' as const, rounds: [measurement(0, null)] },
     { kind: 'bare' as const, rounds: [measurement(100, null)] },
@@ -134,7 +134,7 @@ test('omits absolute times, ratios that are not positive, and figures that depen
   );
 });
 
-test('prints losses, gains, and figures that only the baseline or only the runs contain', () => {
+test('prints losses, gains, and ratios that only the baseline or only the runs contain', () => {
   const ratio = (name: string, value: number) => ({ name, part: 'p', better: 'higher' as const, values: [value] });
   const storedAt = '2026-01-02T03:04:05.000Z';
   const baseline = createBaseline([ratio('session', 0.31), ratio('match', 2), ratio('gone', 1)], {
@@ -158,7 +158,7 @@ test('prints losses, gains, and figures that only the baseline or only the runs 
   assert.match(command!, /node bench\/check\/main\.ts --store$/);
 });
 
-test('warns about a busy machine, and about another machine but not another patch version of Node.js', () => {
+test('warns about a busy machine and a different machine, but not about a different patch version of Node.js', () => {
   const { machine } = smallResult;
   assert.equal(busyMachineWarning({ ...machine, loadAverage: 1 }), null);
   assert.match(busyMachineWarning({ ...machine, loadAverage: 1.1 })!, /^THIS MACHINE IS BUSY/);

@@ -53,7 +53,7 @@ test('compares runs with the stored baseline and exits with 1 for a loss', async
   assert.match(faster.stdout, /^better: a\/b: c/);
 });
 
-test('warns about runs with noisy results, and exits with 2 if runs and baseline have no ratio in common', async () => {
+test('warns about noisy runs, and exits with 2 if runs and baseline have no ratio in common', async () => {
   const baseline = join(folder, 'noisy.json');
   const runs = ['--from', await resultFile('7.json', 500), '--from', await resultFile('8.json', 5_000)];
   const stored = run('--store', '--baseline', baseline, ...runs);

@@ -10,7 +10,7 @@ const borrower = drawBorrower(seededRandom(1));
 const sessionsOf = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ subId: `sub_${n}_`, key: `key_${n}`, borrower }));
 
-test('sends page loads with all keys equally, a fifth of them new sessions', () => {
+test('sends page loads with every key equally often; a fifth of the requests create a session', () => {
   const sessions = sessionsOf(30);
   for (const count of [7, 1_000, 50_000]) {
     const keys = Array.from({ length: count }, (_, n) => `key_${n}`);
@@ -23,7 +23,7 @@ test('sends page loads with all keys equally, a fifth of them new sessions', () 
   }
 });
 
-test('sends one income and four offer requests for each session, mixed within a lap', () => {
+test('sends one income change and four offer requests per session, in mixed order', () => {
   for (const count of [3, 14, 20]) {
     const sessions = sessionsOf(count);
     const load = steadyLoadRequests(sessions);
@@ -40,11 +40,11 @@ test('sends one income and four offer requests for each session, mixed within a 
   }
 });
 
-test('rounds a share of saturation to a whole rate with a minimum', () => {
+test('rounds the request rate at a share of saturation to an integer, and applies a minimum', () => {
   assert.deepEqual([rateAtShare(0.6, 12_345, 6), rateAtShare(0.05, 30, 0.3), rateAtShare(0.05, 0, 6)], [7_407, 67, 4]);
 });
 
-test('computes the memory of a session as the least-squares slope; null for a single point', () => {
+test('computes the memory per session as the least-squares slope, and null for a single point', () => {
   const mebibyte = 2 ** 20;
   const points = [1_000, 10_000, 100_000].map((sessions) => ({
     sessions,
@@ -58,7 +58,7 @@ test('computes the memory of a session as the least-squares slope; null for a si
   assert.equal(estimateSessionMemory(points.slice(0, 1), 6, 5_000), null);
 });
 
-test('reads the default maximum of live sessions from the service, not from the environment', async (t) => {
+test('reads the default maximum of live sessions from check-config, without settings of the environment', async (t) => {
   process.env.SVC_MAX_SESSIONS = '7';
   t.after(() => delete process.env.SVC_MAX_SESSIONS);
   assert.ok((await readSessionsMax()) > 10_000);

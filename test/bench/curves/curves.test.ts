@@ -72,7 +72,7 @@ function assertAnswered({ points }: CurveResult): void {
   }
 }
 
-test('measures offered load beyond saturation, and the bare server at loads far below saturation', async () => {
+test('measures offered load beyond saturation, and measures the bare server at loads far below saturation', async () => {
   const { loads, sendOpenLoop } = recording(countedOpenLoop(() => 1_000));
   const [curve] = (await offeredLoadCurve.measure(context(sendOpenLoop), scale)).curves;
   // First the configured shares of saturation, then higher rates until the service responds at less than the offered rate.
@@ -110,7 +110,7 @@ test('measures offered load beyond saturation, and the bare server at loads far 
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('offers the same rate for every number of live sessions, and reports the memory per session', async () => {
+test('sends the same request rate for every number of live sessions, and reports the memory per session', async () => {
   const { curves, memory } = await liveSessionsCurve.measure(
     context(countedOpenLoop((closedLoop) => 1_000 - 300 * closedLoop)),
     scale,

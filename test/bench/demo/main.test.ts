@@ -28,13 +28,13 @@ test('fails without a server, and prints how to start a server', async () => {
   assert.equal(stdout, '');
 });
 
-test('names an invalid option, and sends no request', () => {
+test('reports an invalid option without sending a request', () => {
   const { status, stderr } = demo('--borrowers', 'many');
   assert.equal(status, 1);
   assert.match(stderr, /--borrowers must be an integer from 1 to 1000/);
 });
 
-describe('with a running server', () => {
+describe('demo with a running server', () => {
   let folder: string;
   let service: ServiceTarget;
   before(async () => {
@@ -114,7 +114,7 @@ test('prints the offers, the readiness and the redirect of a borrower on one lin
   );
 });
 
-test('prints variants side by side under their tags', () => {
+test('prints the analytics of two variants side by side under their referrer tags', () => {
   const summary = {
     referrer_tag: 'demo-a',
     sessions_total: 18,

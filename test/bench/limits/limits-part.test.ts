@@ -22,7 +22,7 @@ function smaller(scenario: LimitScenario, limit: number, keyLimits: Partial<Limi
   return { ...scenario, limit, keyLimits: { ...noLimitOverrides, ...keyLimits } };
 }
 
-test('uses up limits from many connections, counts every admitted request, and reports a limit that admits too many', async (t) => {
+test('uses up limits over many connections, counts every admitted request, and reports a limit that admits too many', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-limits-'));
   t.after(() => rm(folder, { recursive: true }));
   const scenarios = [
@@ -52,7 +52,7 @@ test('uses up limits from many connections, counts every admitted request, and r
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('configures the limits that the contract documents', () => {
+test('the limit scenarios have the limits that the contract documents', () => {
   assert.deepEqual(
     limitScenarios.map(({ name, limit }) => [name, limit]),
     [
@@ -63,7 +63,7 @@ test('configures the limits that the contract documents', () => {
   );
 });
 
-test('delays a load that would run over UTC midnight until midnight', () => {
+test('waits until midnight UTC before a load that would not end before midnight', () => {
   const midnight = Date.UTC(2026, 0, 2);
   const times = [midnight, midnight - 60_000, midnight - 59_999, midnight - 1];
   assert.deepEqual(

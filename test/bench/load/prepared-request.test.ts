@@ -16,7 +16,7 @@ import {
 const post: PreparedRequest = { method: 'POST', path: '/v1/x', key: 'svc_pl_live_1', body: '{"a":"b  c","d":" "}' };
 const get: PreparedRequest = { method: 'GET', path: '/c?sub=1&offer=2' };
 
-test('restores any request from its line in a file, with any JSON body', () => {
+test('restores any request, with any JSON body, from its line in a request file', () => {
   const request = fc.record(
     {
       method: fc.constantFrom('GET' as const, 'POST' as const),

@@ -22,7 +22,7 @@ test('micro benchmarks have unique names that start with a folder of src', () =>
   }
 });
 
-test('limits the live sessions in the micro benchmark of the session store', () => {
+test('limits the number of live sessions in the micro benchmark of the session store', () => {
   const full = listMicroBenchmarks(false, 10_000).map(({ name }) => name);
   assert.ok(full.some((name) => name.endsWith('get, 10,000 sessions')));
   assert.ok(!full.some((name) => name.includes('100,000 sessions')));
@@ -50,7 +50,7 @@ test('runs every micro benchmark repeatedly and deletes its files', async (t) =>
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('compares only the routes and the micro benchmarks with the baseline, together with their calibration', () => {
+test('the regression check measures only the routes and the micro benchmarks, including the calibration', () => {
   const names = checkedParts.map(({ name }) => name);
   for (const name of ['session', 'click', 'micro']) assert.ok(names.includes(name), name);
   for (const other of ['limits', 'history', 'crossover']) assert.ok(!names.includes(other), other);
@@ -88,7 +88,7 @@ for (const [kind, given] of [
   });
 }
 
-test('closes a benchmark and fails if a run throws or returns 0 or NaN', async () => {
+test('fails if a run throws or returns 0 or NaN, and closes the benchmark', async () => {
   let closed = 0;
   const close = () => {
     closed++;

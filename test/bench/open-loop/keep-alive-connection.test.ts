@@ -57,7 +57,7 @@ for (const [name, event, end] of [
     (socket: Socket) => socket.write(answer(200, 'Connection: close\r\n')),
   ],
 ] as const) {
-  test(`opens another connection after a connection ${name}`, async (t) => {
+  test(`opens a new connection after the current connection ${name}`, async (t) => {
     const { connection, events, sockets, socket } = await connected(t);
     connection.send(request);
     const next = Promise.all([once(events, event), once(sockets, 'accepted'), once(events, 'free')]);
@@ -68,7 +68,7 @@ for (const [name, event, end] of [
   });
 }
 
-test('never delivers the response of an abandoned request', async (t) => {
+test('ignores the response of an abandoned request', async (t) => {
   const { connection, events, sockets, socket } = await connected(t);
   const statuses: number[] = [];
   events.on('answer', (status: number) => statuses.push(status));
@@ -106,7 +106,7 @@ function parse(chunks: Iterable<Buffer>): (readonly [number, boolean])[] {
   return found;
 }
 
-test('parses the same responses however the bytes are split', () => {
+test('parses the same responses for every chunk size', () => {
   const bytes = Buffer.from(answers);
   for (let size = 1; size <= bytes.length; size++) {
     const chunks: Buffer[] = [];
@@ -121,7 +121,7 @@ for (const [name, text] of [
   ['an answer before the answer', 'HTTP/1.1 100 Continue\r\n\r\n'],
   ['a head without an end', `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(70_000)}`],
 ] as const) {
-  test(`rejects ${name}`, () => {
+  test(`the response parser rejects ${name}`, () => {
     assert.throws(() => parse([Buffer.from(text)]), MalformedResponse);
   });
 }

@@ -159,7 +159,7 @@ test('sends requests on schedule and in order, and repeats the list after its en
   assert.deepEqual([result.expected, result.answered, result.achievedPerSecond], [100, 100, 200]);
 });
 
-test('ends with the last request if requests may be sent only once, on schedule or in a closed loop', async (t) => {
+test('ends with the last request if each request may be sent only once, in an open and in a closed loop', async (t) => {
   for (const perSecond of [200, null]) {
     const { result, sent } = await scriptedLoad(t, { perSecond, singleUse: true, seconds: 30 });
     assert.deepEqual([result.due, result.expected, sent.length], [50, 50, 50]);
@@ -171,7 +171,7 @@ test('sends the warm-up requests and does not count them', async (t) => {
   assert.deepEqual([sent.length, result.due, result.answered], [100, 50, 100]);
 });
 
-test('includes a stall of the server in the latency of every request that was due during the stall', async (t) => {
+test('includes a stall of the server in the latency of every request that is scheduled during the stall', async (t) => {
   // The server sends no response for 400 ms from the 100th request on. At 400 even arrivals per second, 160 requests
   // are due in that time.
   const stallMs = 400;
@@ -188,7 +188,7 @@ test('includes a stall of the server in the latency of every request that was du
   assert.ok(result.latencyMs.p99 >= 0.95 * stallMs, `p99 ${result.latencyMs.p99}`);
 });
 
-test('includes the wait for a free connection in the latency of a request', async (t) => {
+test('includes the time that a request waits for a free connection in its latency', async (t) => {
   // One connection with 10 ms per response handles 100 of 200 requests per second: the last request waits for half a second.
   const { result } = await scriptedLoad(t, { connections: 1 }, { answerTo: () => at(200, 10) });
   assert.equal(result.expected, 100);
@@ -239,19 +239,19 @@ test('sends the next request after each response in a closed loop, with one pend
   assert.deepEqual([underWayMax, result.expected, sent.length, result.achievedPerSecond], [3, 150, 150, 300]);
 });
 
-test('rejects if the server accepts no connections', async (t) => {
+test('rejects if the server accepts no connection', async (t) => {
   await assert.rejects(scriptedLoad(t, {}, { listens: false }), /does not accept connections/);
 });
 
 const poisson = { perSecond: 1_000, warmUpSeconds: 0, seconds: 50, arrivals: 'poisson', seed: 1 } as const;
 
-test('generates even arrivals at equal intervals, as many as the rate requires', () => {
+test('generates even arrivals at equal intervals, in the number that the rate requires', () => {
   const times = scheduleArrivals({ ...poisson, perSecond: 200, seconds: 2, arrivals: 'even' });
   assert.equal(times.length, 400);
   for (const [place, ms] of times.entries()) assert.ok(Math.abs(ms - (2.5 + 5 * place)) < 1e-9, `${place}: ${ms}`);
 });
 
-test('generates ascending Poisson arrivals with the variation of independent visitors', () => {
+test('generates Poisson arrivals in ascending order with the variance of independent visitors', () => {
   const times = scheduleArrivals(poisson);
   assert.deepEqual(scheduleArrivals(poisson), times);
   assert.notDeepEqual(scheduleArrivals({ ...poisson, seed: 2 }), times);

@@ -53,12 +53,12 @@ function filled<Name extends keyof Borrower>(name: Name): NonNullable<Borrower[N
   return people.map((person) => person[name]).filter((value) => value !== undefined) as NonNullable<Borrower[Name]>[];
 }
 
-test('generates the same borrowers for the same seed, and other borrowers for another seed', () => {
+test('generates the same borrowers for the same seed, and different borrowers for a different seed', () => {
   assert.deepEqual(draw(50, 1), draw(50, 1));
   assert.notDeepEqual(draw(50, 1), draw(50, 2));
 });
 
-test('fills in every required field, and generates only valid values of known pocket fields', () => {
+test('fills in every required field, and generates only known pocket fields with valid values', () => {
   const fields = new Map(personalLoans.fields.map((field) => [field.name, field]));
   for (const person of people) {
     for (const name of personalLoans.required) assert.ok(name in person, name);
@@ -70,7 +70,7 @@ test('fills in every required field, and generates only valid values of known po
   }
 });
 
-test('fills in conditional fields for most borrowers whose condition is true, and omits the fields for some', () => {
+test('fills in conditional fields for most borrowers whose condition is true, but not for all of them', () => {
   for (const { field, when } of personalLoans.conditional) {
     const concerned = people.filter((person) => person[when.field as keyof Borrower] === when.is);
     const share = concerned.filter((person) => field in person).length / concerned.length;
@@ -87,14 +87,14 @@ for (const [name, table, tolerance] of [
   ['education_level', tables.education, 0.02],
   ['state', tables.places.map(([place, residents]) => [place.state, residents] as const), 0.01],
 ] as const) {
-  test(`draws ${name} with the shares of its table, which has only allowed values`, () => {
+  test(`draws ${name} with the shares of its table, and the table contains only allowed values`, () => {
     const field = personalLoans.fields.find((candidate) => candidate.name === name)!;
     for (const [value] of table) assert.ok(valid(field, value), `${name}: ${value}`);
     assertShares(table, filled(name), tolerance);
   });
 }
 
-test('uses the residents of the 2020 Census for the fifty states and the District of Columbia', () => {
+test('uses the population counts of the 2020 Census for the fifty states and the District of Columbia', () => {
   const islands = ['PR', 'GU', 'VI', 'AS', 'MP'];
   const states = tables.places.filter(([place]) => !islands.includes(place.state));
   assert.equal(states.length, 51);
@@ -111,7 +111,7 @@ test('generated incomes match every published point of the income distribution',
   }
 });
 
-test('increases income moderately with the credit band', () => {
+test('borrowers with better credit have moderately higher incomes', () => {
   const medians = tables.creditBands.map(([band]) => {
     const incomes = people.filter((person) => person.credit_score_range === band).map((person) => person.annual_income);
     return incomes.sort((a, b) => a - b)[Math.floor(incomes.length / 2)]!;
@@ -120,7 +120,7 @@ test('increases income moderately with the credit band', () => {
   assert.ok(medians.at(-1)! < 4 * medians[0]!, medians.join(' '));
 });
 
-test('generates about a fifth of retired borrowers, and mostly employed borrowers among the others', () => {
+test('about a fifth of the generated borrowers are retired, and most of the others are employed', () => {
   assertShares(
     [
       ['employed', 54],
@@ -133,7 +133,7 @@ test('generates about a fifth of retired borrowers, and mostly employed borrower
   );
 });
 
-test('requested amounts have the published means', () => {
+test('the mean requested amounts equal the published means', () => {
   for (const [purpose, published] of [
     ['debt_consolidation', tables.meanLoanAmountUsd.debt_consolidation],
     ['home_improvement', tables.meanLoanAmountUsd.home_improvement],
@@ -159,7 +159,7 @@ test('generates the numbers of mulberry32, so that a seed always generates the s
   assert.deepEqual([random(), random(), random()], [0.6270739405881613, 0.002735721180215478, 0.5274470399599522]);
 });
 
-test('selects the values of a weighted table in order, in proportion to their weights', () => {
+test('returns the values of a weighted table in order and in proportion to their weights', () => {
   const table = [['a', 1] as const, ['b', 2] as const, ['c', 1] as const];
   assert.deepEqual(
     [0, 0.24, 0.25, 0.74, 0.75, 0.999].map((at) => pickAtShare(table, at)),

@@ -23,14 +23,14 @@ const empty: BenchResult = {
   history: [],
 };
 
-describe('ratios of routes', () => {
-  test('compare throughput within each round, and report the median round', () => {
+describe('ratios of servers in a route result', () => {
+  test('compares the throughput within each round, and reports the median of the rounds', () => {
     assert.deepEqual(throughputRatios(sessionRoute, 'bare'), { median: 0.4, lowest: 0.3, highest: 0.5 });
     assert.deepEqual(throughputRatios(sessionRoute, 'bare', 'synced'), { median: 0.8, lowest: 0.45, highest: 0.8 });
     assert.equal(throughputRatios(sessionRoute, 'fastify'), null);
   });
 
-  test('invert the ratio of CPU time, because less CPU time is better', () => {
+  test('divides the CPU time of the baseline by that of the service, because less CPU time is better', () => {
     assert.deepEqual(cpuRatios(sessionRoute, 'bare'), { median: 0.25, lowest: 0.1, highest: 0.5 });
     const servers = sessionRoute.servers.map(({ kind }) => ({ kind, rounds: [measurement(1, null)] }));
     assert.equal(cpuRatios({ servers }, 'bare'), null);
@@ -38,18 +38,18 @@ describe('ratios of routes', () => {
 });
 
 describe('toMarkdown', () => {
-  test('formats a result as the expected text', async () => {
+  test('formats a result as the expected Markdown', async () => {
     const wanted = await readFile(new URL('./small-result.md', import.meta.url), 'utf8');
     assert.equal(toMarkdown(smallResult), wanted);
   });
 
-  test('omits parts that were not run, and describes only a quick run as indicative', () => {
+  test('omits parts that were not run, and describes the figures as indicative only for a quick run', () => {
     assert.equal(toMarkdown(empty).split('\n').filter(Boolean).length, 1);
     assert.match(toMarkdown(smallResult), /indicative only/);
     assert.doesNotMatch(toMarkdown({ ...smallResult, quick: false }), /indicative only/);
   });
 
-  test('marks missed targets, and limits that admit too many requests or get unexpected responses', () => {
+  test('marks missed targets, limits that admit too many requests, and limits with unexpected responses', () => {
     const targets = [{ over: 'bare' as const, ratio: 0.41 }];
     const [limit] = smallResult.limits;
     const limits = [
@@ -62,7 +62,7 @@ describe('toMarkdown', () => {
     assert.match(markdown, /\| 500 +\| no +\|/);
   });
 
-  test('names routes and points at which the client was saturated', () => {
+  test('names the routes and points at which the client was saturated', () => {
     const [curve] = smallResult.curves;
     const [first, ...others] = curve!.points;
     assert.doesNotMatch(toMarkdown(smallResult), /client gave first|at its end too/);
@@ -85,7 +85,7 @@ describe('toMarkdown', () => {
   });
 });
 
-test('ends the sustained rate where the service falls behind, rejects requests, or the client is saturated', () => {
+test('the sustained rate is the last rate before the service falls behind or rejects requests, or the client is saturated', () => {
   const fine = curvePoint(1_000, 995);
   const beyond = [
     curvePoint(2_000, 1_900),
@@ -98,7 +98,7 @@ test('ends the sustained rate where the service falls behind, rejects requests, 
   assert.equal(lastSustainedPoint([fine]), fine);
 });
 
-test('replaces only the text between the markers of bench/README.md, and rejects a text without markers', async () => {
+test('replaces only the text between the markers of bench/README.md, and throws if the markers are missing', async () => {
   const readme = await readFile(new URL('../../../bench/README.md', import.meta.url), 'utf8');
   const once = replaceResults(readme, 'first\n');
   const twice = replaceResults(once, 'second\n');
@@ -107,7 +107,7 @@ test('replaces only the text between the markers of bench/README.md, and rejects
   assert.throws(() => replaceResults('# A README\n', 'first\n'), /no markers/);
 });
 
-test('prints the tables of a result file, and rejects an invalid file with one line', async (t) => {
+test('prints the tables of a result file, and reports an invalid file with a one-line error', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'report-'));
   t.after(() => rm(folder, { recursive: true }));
   const run = async (text: string) => {

@@ -52,7 +52,7 @@ test('creates a second result with fewer rounds for a second client, and omits t
   );
 });
 
-test('fails the run at an unexpected response, and deletes all files and processes afterwards', async () => {
+test('aborts the run after an unexpected response, and deletes all files and processes', async () => {
   let prepared = 0;
   const scenario: Scenario = {
     ...sessionScenario,
@@ -67,7 +67,7 @@ test('fails the run at an unexpected response, and deletes all files and process
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('includes every server once in every round, starts with each equally often, and varies the predecessors', () => {
+test('runs every server once per round, starts with each equally often, and varies the order', () => {
   for (const count of [1, 2, 3, 5]) {
     for (let round = 0; round < 9; round++) {
       const servers = Array.from({ length: count }, (_, at) => at);

@@ -38,7 +38,7 @@ after(async () => {
 for (const scenario of [...routeScenarios, lifecycleScenario]) {
   // Click redirects need no key.
   if (scenario === clickScenario) continue;
-  test(`sends a round of ${scenario.name} with every key, however few sessions the round uses`, async () => {
+  test(`uses every key in a round of ${scenario.name}, even with few sessions`, async () => {
     const stage = createStage(caller, service.keys, roundRequests);
     for (const round of [0, 1]) {
       const requests = await scenario.prepare(stage, round);
@@ -48,7 +48,7 @@ for (const scenario of [...routeScenarios, lifecycleScenario]) {
   });
 }
 
-test('changes the income of a session in every request to a value that the session never had', () => {
+test('every request changes the income of a session to a value that the session did not have before', () => {
   const random = seededRandom(5);
   const session = (at: number) => ({ subId: `sub_${at}`, key: 'svc_key', borrower: drawBorrower(random) });
   const sessions = Array.from({ length: 7 }, (_, at) => session(at));
@@ -62,7 +62,7 @@ test('changes the income of a session in every request to a value that the sessi
   }
 });
 
-test('keeps the ratios of the routes in a large mix, and includes every route in a small mix', () => {
+test('keeps the ratios between the routes in a large mix, and includes every route in a small mix', () => {
   assert.deepEqual(lifecycleRequestCounts(369), lifecycleMix);
   assert.equal(lifecycleRequestCounts(36_900).inputs, 13_000);
   const few = lifecycleRequestCounts(3);
@@ -70,7 +70,7 @@ test('keeps the ratios of the routes in a large mix, and includes every route in
   assert.equal(few.analytics, 2);
 });
 
-test('shuffles items without losing one, in the same order for the same seed', () => {
+test('shuffles items without losing any, and in the same order for the same seed', () => {
   const items = Array.from({ length: 100 }, (_, at) => at);
   const shuffled = shuffle(items, seededRandom(1));
   assert.deepEqual(

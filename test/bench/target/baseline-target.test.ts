@@ -63,7 +63,7 @@ for (const kind of kinds) {
     });
     const url = (path: string) => `http://127.0.0.1:${target.port}${path}`;
 
-    test('returns the preset response to a query, with its status, headers and body', async () => {
+    test('returns the preset response to a query with its status, headers and body', async () => {
       const long = await fetch(url('/v1/y?a=b&way=long'));
       assert.equal(long.status, 200);
       assert.equal(long.headers.get('x-request-id'), 'r-1');
@@ -71,14 +71,14 @@ for (const kind of kinds) {
       assert.equal(await (await fetch(url('/v1/y?way=short'))).text(), '1');
     });
 
-    test('redirects without a body', async () => {
+    test('redirects with an empty body', async () => {
       const answer = await fetch(url('/c?sub=1'), { redirect: 'manual' });
       assert.equal(answer.status, 302);
       assert.equal(answer.headers.get('location'), 'https://a.example/b?c=d');
       assert.equal(await answer.text(), '');
     });
 
-    test('reads a POST body completely before it responds, and accepts further requests', async () => {
+    test('reads a POST body completely before responding, and accepts further requests', async () => {
       const body = JSON.stringify('y'.repeat(300_000));
       const headers = { 'content-type': 'application/json' };
       for (let call = 0; call < 3; call++) {
@@ -87,7 +87,7 @@ for (const kind of kinds) {
       }
     });
 
-    test('sends as many bytes as the original response, and keeps the connection open', async () => {
+    test('sends a response of the same size as the recorded one, and keeps the connection open', async () => {
       const text = await rawAnswer(target.port, 'GET /v1/y?way=short HTTP/1.1\r\nHost: a\r\n\r\n', 1);
       assert.equal(
         text.length,
@@ -96,7 +96,7 @@ for (const kind of kinds) {
     });
 
     // Invalid JSON ends a server that catches no exceptions, so this test comes last.
-    test('parses a POST body, and does not send the normal response to invalid JSON', async () => {
+    test('parses a POST body, and does not send the recorded response to invalid JSON', async () => {
       const headers = { 'content-type': 'application/json' };
       const sent = fetch(url('/v1/x'), { method: 'POST', headers, body: '{"a":' });
       const status = await sent.then(
@@ -139,7 +139,7 @@ describe('sampleResponses', () => {
     await rm(folder, { recursive: true });
   });
 
-  test('lets every baseline send as many bytes as the service', async () => {
+  test('the response of every baseline has as many bytes as the response of the service', async () => {
     const answers: BaselineResponse[] = [];
     const requests: PreparedRequest[] = [];
     for (const scenario of [sessionScenario, clickScenario]) {
@@ -163,14 +163,14 @@ describe('sampleResponses', () => {
     }
   });
 
-  test('samples each kind of request of a path, with full pages', async () => {
+  test('samples each kind of request to the same path, with full pages', async () => {
     const [summary, rows] = await sampleResponses(analyticsScenario, stage);
     assert.equal(JSON.parse(summary!.body).granularity, 'summary');
     assert.equal(JSON.parse(rows!.body).data.length, 100);
   });
 });
 
-test('computes the mean size of a body over the requested queries', () => {
+test('computes the mean body size over the requested queries', () => {
   const kind = { method: 'GET', path: '/a', status: 200, headers: [] } as const;
   const answers: readonly BaselineResponse[] = [
     { ...kind, query: 'b=1', body: 'x'.repeat(100) },

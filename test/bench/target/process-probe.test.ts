@@ -50,7 +50,7 @@ test('measures event loop delay, garbage collection and memory separately for ea
   assert.deepEqual(await ended, [0, null]);
 });
 
-test('reports nothing if a measurement ends before it begins', async () => {
+test('reports no figures if a measurement ends before it begins', async () => {
   const { child, probe, ended } = start(obedient);
   assert.equal(await probe.stop(), null);
   child.stdin!.end();
@@ -97,6 +97,6 @@ test('measures the CPU time of a busy process, most of it in the main thread', {
   assert.ok(after.mainThreadSeconds <= after.allThreadsSeconds);
 });
 
-test('returns no usage for a process that has ended', () => {
+test('returns null for the CPU usage of a process that has ended', () => {
   assert.equal(readProcessUsage(2 ** 30), null);
 });

@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-test('restores prewritten sessions as live sessions with inputs', async () => {
+test('the service restores sessions that were written before its start as live sessions with inputs', async () => {
   const dataDir = await mkdtemp(join(folder, 'data-'));
   const told = await writeLiveSessions(dataDir, {
     count: 2_500,
@@ -45,7 +45,7 @@ test('restores prewritten sessions as live sessions with inputs', async () => {
   }
 });
 
-test('gives every session different inputs, and spreads the sessions with inputs over all sessions', async () => {
+test('gives every session different inputs, and spreads the returned sessions evenly over all sessions', async () => {
   const wanted = { keys: 1, fields: 'all', seed: 1 } as const;
   const all = await writeLiveSessions(await mkdtemp(join(folder, 'data-')), {
     ...wanted,
@@ -65,7 +65,7 @@ test('gives every session different inputs, and spreads the sessions with inputs
   assert.deepEqual(places, [0, 500, 1_000, 1_500, 2_000]);
 });
 
-test('creates many valid keys of one account at once', async () => {
+test('creates many valid API keys of one account in one call', async () => {
   const dataDir = await mkdtemp(join(folder, 'data-'));
   const limits = { requestsPerMinute: 7, analyticsPerMinute: null, sessionsPerDay: 9 };
   const keys = createApiKeys(dataDir, 3_000, limits);
@@ -81,7 +81,7 @@ test('creates many valid keys of one account at once', async () => {
   assert.deepEqual(first.limits, limits);
 });
 
-test('deletes a folder when it is removed, but not after a call of keep', async () => {
+test('remove deletes an owned folder, unless keep was called before', async () => {
   const [removed, kept] = [await createOwnedFolder(folder, 'a-'), await createOwnedFolder(folder, 'b-')];
   kept.keep();
   for (const each of [removed, kept]) await each.remove();

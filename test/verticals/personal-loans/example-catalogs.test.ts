@@ -30,20 +30,20 @@ describe('the example catalog', () => {
   const totalFor = (fields: Readonly<Record<string, unknown>>) =>
     rankLoans(compiled.tables, borrowerOf(fields), today).total;
 
-  test('has at least 44 offers from at least 27 lenders, all with hosts of the reserved domain', () => {
+  test('the example catalog has at least 44 offers from at least 27 lenders, all with hosts of the reserved domain', () => {
     assert.ok(offersOf(catalog).length >= 44);
     assert.ok(catalog.lenders.length >= 27);
     for (const { landing_url } of offersOf(catalog)) assert.match(new URL(landing_url).hostname, /\.example$/);
   });
 
-  test('matches many offers to a good borrower, some to one with only the required fields, and few to a poor one', () => {
+  test('matches many offers to a good borrower, some without optional fields, and few to a poor borrower', () => {
     assert.ok(totalFor(goodBorrower) >= 15);
     const { monthly_debt_payments: _, ...required } = goodBorrower;
     assert.ok(totalFor(required) >= 5);
     assert.ok(totalFor({ ...goodBorrower, credit_score_range: '300-579', annual_income: 20_000 }) <= 3);
   });
 
-  test('the example catalog contains the ages of contract above 18', () => {
+  test('the example catalog has a minimum age for every state with an age of contract above 18', () => {
     const ages = Object.entries(catalog.state_rules).flatMap(([state, { min_age }]) =>
       min_age ? [[state, min_age]] : [],
     );
@@ -59,7 +59,7 @@ describe('the example catalog', () => {
     assert.ok(totalAt('TX', '2008-08-01') > 5);
   });
 
-  test('uses every member of the catalog format', () => {
+  test('the example catalog uses every member of the catalog format', () => {
     const text = JSON.stringify(catalog);
     for (const member of ['min_credit_score', 'max_debt_to_income_percent', 'joint_applications', 'payout_model']) {
       assert.ok(text.includes(`"${member}":`), member);
@@ -102,7 +102,7 @@ describe('the sandbox catalog', () => {
     for (const { id } of offersOf(catalog)) assert.match(id, /^sandbox-/);
   });
 
-  test('the sandbox catalog fills a response for every adult borrower with the required fields', () => {
+  test('the sandbox catalog has at least five offers for every adult borrower with the required fields', () => {
     const random = seededRandom(11);
     for (let i = 0; i < 1_000; i++) {
       const borrower = randomBorrower(random, personalLoans, i % 2);
@@ -120,7 +120,7 @@ describe('the sandbox catalog', () => {
     ['sandbox-lima-age-21', { birthdate: '2005-08-01' }, { birthdate: '2005-08-02' }],
     ['sandbox-kilo-debt-ratio', { monthly_debt_payments: 500 }, { monthly_debt_payments: 3_500 }],
   ] as const) {
-    test(`the offer ${id} of the sandbox catalog shows what its eligibility depends on`, () => {
+    test(`the sandbox offer ${id} is available only if the borrower meets its condition`, () => {
       const offer = compiled.offerIndex(id);
       const isShown = (fields: object) => {
         const { total, orders } = rankLoans(compiled.tables, borrowerOf({ ...goodBorrower, ...fields }), today);
@@ -131,7 +131,7 @@ describe('the sandbox catalog', () => {
     });
   }
 
-  test('matches offers to the poorest borrower with the largest amount in every state', () => {
+  test('the sandbox catalog has offers for the poorest borrower in every state, for the smallest and largest amounts', () => {
     const poorest = { ...goodBorrower, credit_score_range: '300-579', annual_income: 0, monthly_debt_payments: null };
     for (const state of usStateCodes) {
       for (const loan_amount of [1_000, 100_000]) {
@@ -148,7 +148,7 @@ const folder = logoFolder(files[0]!);
 const names = new Map(files.flatMap(lendersOf).map(({ name, logo }) => [logo, name]));
 
 describe('the logos of the example catalogs', () => {
-  test('every lender has its own valid logo, and every file belongs to a lender', async () => {
+  test('every lender has its own valid logo, and every logo file belongs to a lender', async () => {
     for (const file of files) {
       const { logos, problems } = await readLogos(logoFolder(file), lendersOf(file));
       assert.deepEqual(problems, []);
@@ -157,7 +157,7 @@ describe('the logos of the example catalogs', () => {
     assert.deepEqual(readdirSync(folder).sort(), [...names.keys()].sort());
   });
 
-  test('are small and square and contain only drawing elements', () => {
+  test('logos of the example catalogs are small and square and contain only drawing elements', () => {
     const head = '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64">\n';
     const drawing = ['svg', 'title', 'g', 'rect', 'circle', 'ellipse', 'path'];
     for (const [file, name] of names) {

@@ -14,7 +14,7 @@ import { generateCatalog, randomBorrower, seededRandom } from '../../support/ran
 
 const tables = compileLoanTables(generateCatalog(3, 400), personalLoans);
 
-test('a prepared index builds no orders at the first ranking of a band, and only the index of the requested state', () => {
+test('a prepared index builds no orders at the first ranking of a credit band, and only the index of the requested state', () => {
   const random = seededRandom(1);
   const rank = createRanker(recommendedScore);
   const index = rank.indexFor(tables);
@@ -39,7 +39,7 @@ test('a prepared index builds no orders at the first ranking of a band, and only
   assert.ok(matched > 20 * tables.bandCount, `only ${matched} offers were ranked`);
 });
 
-test('counts every stored index in the memory usage, including those of bands and ranges', () => {
+test('the memory usage includes every stored index, including those of bands and ranges', () => {
   const index = new MatchIndex(tables, recommendedScore);
   const bytesOf = (columns: object) =>
     Object.values(columns).reduce((sum, column) => sum + (ArrayBuffer.isView(column) ? column.byteLength : 0), 0);
@@ -64,7 +64,7 @@ test('counts every stored index in the memory usage, including those of bands an
   }
 });
 
-test('an index with a small memory limit stays below the limit and returns the same rankings', () => {
+test('an index with a small memory limit stays below the limit, and its rankings are unchanged', () => {
   const bytesMax = 40_000;
   const small = new MatchIndex(tables, recommendedScore, bytesMax);
   const large = new MatchIndex(tables, recommendedScore);

@@ -36,7 +36,7 @@ describe('a quoted payment', () => {
     assert.equal(quoted?.monthly_payment_estimate, 341.48);
   });
 
-  test('estimates the payment at the middle of the rate range', () => {
+  test('estimates the payment with the middle of the rate range', () => {
     const wide = quoteOf(inBand({ note_rate_percent: { min: 8, max: 14 } }));
     const narrow = quoteOf(inBand({ note_rate_percent: { min: 11, max: 11 } }));
     assert.equal(wide?.monthly_payment_estimate, narrow?.monthly_payment_estimate);
@@ -49,7 +49,7 @@ describe('a quoted payment', () => {
     [[12, 60], 84, 12],
     [[60, 84], 12, 60],
   ] as const) {
-    test(`of terms of ${term_months.join(', ')} months, quotes ${months} if ${requested ?? 'no term'} is requested`, () => {
+    test(`quotes a term of ${months} months from ${term_months.join(', ')} if ${requested ?? 'no term'} is requested`, () => {
       const quoted = quoteOf({ term_months: [...term_months] }, { loan_term_months: requested });
       assert.equal(quoted?.payment_term_months, months);
       assert.equal(quoted?.monthly_payment_estimate, quoteOf({ term_months: [months] })?.monthly_payment_estimate);
@@ -78,12 +78,12 @@ describe('a quoted payment', () => {
 });
 
 // `match-reference.test.ts` compares available terms and amounts with a reference for random offers and borrowers.
-test('the largest amount is limited by the debt', () => {
+test('the debt-to-income limit determines the largest amount of a quote', () => {
   // 30 % of 7,083.33 less 1,500 leave 625 a month; at 11 % over 36 months that repays 19,090 USD.
   assert.equal(quoteOf({ max_debt_to_income_percent: 30 })?.loan_amount_range.max, 19_090);
 });
 
-test('omits terms whose fee raises the APR above the cap', () => {
+test('a quote omits terms whose fee raises the APR above the cap', () => {
   const fee = inBand({ note_rate_percent: { min: 25, max: 30 }, origination_fee_percent: 6 });
   const quoted = quoteOf({ term_months: [12, 24, 36, 60], ...fee }, { loan_term_months: 12 });
   assert.deepEqual(quoted?.term_months, [36, 60]);
@@ -99,14 +99,14 @@ describe('a payment that reaches exactly the debt-to-income limit', () => {
     monthly_debt_payments,
   });
 
-  test('is allowed, and one dollar more of debt or amount is not', () => {
+  test('a payment at exactly the limit is allowed, but not one dollar more of debt or amount', () => {
     assert.notEqual(quoteOf(offer, owing(1_850)), null);
     assert.equal(quoteOf(offer, owing(1_851)), null);
     assert.equal(quoteOf(offer, owing(1_850, 12_001)), null);
     assert.equal(quoteOf(offer, owing(1_850, 1_000))?.loan_amount_range.max, 12_000);
   });
 
-  test('is ranked in a large catalog and has no mismatch reason', async () => {
+  test('an offer with a payment at the limit is ranked in a large catalog and has no mismatch reason', async () => {
     const many = Array.from({ length: 60 }, (_, at) => plainOffer({ ...offer, id: `o${at}` }));
     const { tables } = compileLoans(catalogOf(many));
     for (const [debt, total, reasons] of [
@@ -123,7 +123,7 @@ describe('a payment that reaches exactly the debt-to-income limit', () => {
     }
   });
 
-  test('is allowed for every share, income and debt', () => {
+  test('a payment at the limit is allowed for every debt-to-income limit, income and debt', () => {
     // In quarters of a percent of 960 USD a year, or 80 a month, all is whole fifths of a dollar, and 21 USD over 105 months
     // are one of them. Some such payments come out a last bit too high.
     const drawn = fc.record({
@@ -146,7 +146,7 @@ describe('a payment that reaches exactly the debt-to-income limit', () => {
     );
   });
 
-  test('is allowed for every amount, although some divisions return a slightly lower largest amount', () => {
+  test('a payment at the limit is allowed for every amount, although rounding can make the largest amount slightly too low', () => {
     const { tables } = compileLoans(catalogOf([plainOffer({ ...offer, max_debt_to_income_percent: 100 })]));
     const applicant = emptyApplicant();
     const price = emptyOfferPrice();

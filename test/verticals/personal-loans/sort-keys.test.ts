@@ -38,7 +38,7 @@ test('the recommended score has the documented weights, which add up to 100', ()
   assert.equal(sum, 100);
 });
 
-test('computes the documented score of the documented example', () => {
+test('computes the documented score for the documented example', () => {
   const borrower = borrowerOf({ ...goodBorrower, loan_amount: 18_000, loan_term_months: 48 });
   const { cost, approval, amountFit, termFit, stars } = recommendedWeights;
   for (const [term_months, termPart] of [
