@@ -18,7 +18,7 @@ const sessions = 50_000;
 /** A queue of the pending records would be several times larger: a record has about 80 bytes on disk and more in memory. */
 const growthBytesMax = 6 * 1024 * 1024;
 
-test('a blocked aggregator catches up, and pending records use no memory', async (t) => {
+test('an aggregator that was blocked by a locked store catches up, without buffering records in memory', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'aggregator-lag-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const files = dataFiles(folder);

@@ -92,14 +92,14 @@ describe('counter archive', () => {
     }
   });
 
-  it('is a closed log for `log verify`', async () => {
+  it('`log verify` reports the archive as a cleanly closed log', async () => {
     append(100, 7);
     const [file] = files();
     truncateSync(file!, statSync(file!).size - 1);
     assert.equal((await verifyLog(nodeLogFiles, folder)).damage?.file, file);
   });
 
-  it('reads and continues an archive without end segment', () => {
+  it('reads an archive without an end segment, and appends to the archive', () => {
     append(100, 7);
     rmSync(files()[1]!);
     assert.equal(new CounterArchive(folder).ledgerFromPosition, 7);
@@ -137,7 +137,7 @@ describe('counter archive', () => {
     }
   });
 
-  it('does not change on a failed write, and accepts a retry', () => {
+  it('a failed write leaves the archive unchanged, and a retry succeeds', () => {
     writeFileSync(folder, 'a file in place of the folder');
     const archive = new CounterArchive(join(folder, 'below'));
     const range = { wallMs: 1, untilDay: 100, ledgerFromPosition: 8 };
@@ -148,7 +148,7 @@ describe('counter archive', () => {
     assert.deepEqual([archive.retainedFromDay, archive.ledgerFromPosition], [100, 8]);
   });
 
-  it('leaves no files if the counters throw', () => {
+  it('append leaves no new files if reading the counters throws', () => {
     append(100, 7);
     const before = files();
     const archive = new CounterArchive(folder);

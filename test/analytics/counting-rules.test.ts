@@ -46,7 +46,7 @@ describe('counting rules', () => {
   const tenant = { account: 1, vertical: 1, mode: 'live' } as const;
   const byTag = { ...tenant, referrerTag: 'tag-one', subs: null, fromDay: 0, toDay: today };
 
-  it('counts a session, its views and its clicks, in one batch and if the store is reopened after every record', () => {
+  it('counts sessions, views and clicks, in one batch and if the store is reopened after every record', () => {
     const records = [
       createdRecord(sub),
       viewedRecord(sub, ['a', 'b']),
@@ -115,7 +115,7 @@ describe('counting rules', () => {
     assert.equal(projected.store.getTotals().repeatedSession, 2);
   });
 
-  it('counts events of a session that is older than the previous one', () => {
+  it('counts events of a session whose creation time is before that of the previous record', () => {
     const older = subOf({ createdMs: noon - 5_000, serial: 3 });
     apply(createdRecord(sub));
     apply(createdRecord(older));
@@ -158,7 +158,7 @@ describe('counting rules', () => {
     assertConfirmed(17.5, 0);
   });
 
-  it('sums large squares exactly', () => {
+  it('sums the squares of large revenues exactly', () => {
     const micros = bounds.confirmedRevenueUsdMax * 1_000_000 - 10_000;
     const subs = Array.from({ length: 1_000 }, (_, serial) => subOf({ createdMs: noon, serial: serial + 10 }));
     const recordsOf = (sub: Buffer) => [
@@ -172,7 +172,7 @@ describe('counting rules', () => {
     assert.equal(confirmed().usdSquared, 9_999_999 ** 2 / 10_000);
   });
 
-  it('counts a click restored by a confirmation once', () => {
+  it('counts an unrecorded click once if its confirmation restores the click', () => {
     apply(createdRecord(sub), viewedRecord(sub, ['a']));
     const click = { clickedMs: noon + 2_000, valueMicros: 3_000_000 };
     apply(confirmedRecord(sub, 'a', { click }));
@@ -182,7 +182,7 @@ describe('counting rules', () => {
     assert.equal(projected.store.getTotals().duplicateClicks, 1);
   });
 
-  it('ignores confirmations that break the rules', () => {
+  it('ignores invalid confirmations', () => {
     createClicks();
     const test = subOf({ createdMs: noon, serial: 2, mode: 'test' });
     apply(createdRecord(test), viewedRecord(test, ['a']), clickedRecord(test, 'a'));
@@ -244,7 +244,7 @@ describe('counting rules', () => {
     for (const filter of others) assert.deepEqual(query(filter).widgetEvents, [0, 0, 0, 0, 0, 0, 0]);
   });
 
-  it('counts widget events of known types only, and no click and no view for them', () => {
+  it('counts widget events of known types only, but not as clicks or views', () => {
     apply(createdRecord(sub), widgetViewedRecord(sub, ['a']));
     apply(reportedRecord(sub, [7, 'offer_click', 4_000], { offerId: 'a' }), reportedRecord(sub, [7]));
     const { views, clicks, attributedMicros, topLenders, widgetEvents } = query();

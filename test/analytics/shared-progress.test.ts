@@ -22,7 +22,7 @@ test('lag is the age of the oldest record that is not projected', () => {
   assert.equal(lag.measureMs(30, 30, 4_000), 0);
 });
 
-test('lag of days is measured with a bounded number of samples', () => {
+test('a lag of any length is measured with a bounded number of samples', () => {
   const lag = new AnalyticsLag();
   const stepMs = 1_000;
   const steps = 10 * bounds.analyticsLagSamplesMax;

@@ -18,7 +18,7 @@ function openRegistry(t: TestContext): EmbedOriginRegistry {
   return registry;
 }
 
-test('lists the origins of each account in order', (t) => {
+test('lists the origins of each account in alphabetical order', (t) => {
   const registry = openRegistry(t);
   assert.deepEqual(registry.allow('acme', [shop, local]), ['allowed', 'allowed']);
   assert.deepEqual(registry.allow('other', [shop]), ['allowed']);
@@ -28,7 +28,7 @@ test('lists the origins of each account in order', (t) => {
   assert.deepEqual(registry.list('acme'), acmeOrigins);
 });
 
-test('reports repeated changes', (t) => {
+test('reports that a repeated change of an origin has no effect', (t) => {
   const registry = openRegistry(t);
   assert.deepEqual(registry.allow('acme', [shop, shop]), ['allowed', 'already_allowed']);
   assert.deepEqual(registry.allow('acme', [local, shop]), ['allowed', 'already_allowed']);

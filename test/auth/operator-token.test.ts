@@ -25,7 +25,7 @@ test('creates a private token file at the first start only', (t) => {
   assert.equal(openOperatorToken(pathFor(t)).token.matchesHeader(`Bearer ${text}`), false);
 });
 
-test('accepts only the bearer token', (t) => {
+test('accepts only the operator token as a bearer token', (t) => {
   const path = pathFor(t);
   const { token } = openOperatorToken(path);
   const text = readOperatorToken(path);

@@ -66,7 +66,7 @@ for (const [signal, code] of [
   });
 }
 
-test('an interrupted rebuild keeps the store and leaves no other file', async (t) => {
+test('an interrupted rebuild of the analytics leaves the store unchanged and no temporary file', async (t) => {
   const { folder, marketplace } = await createSampleData(t);
   await marketplace.close();
   const files = dataFiles(folder);
@@ -84,7 +84,7 @@ test('an interrupted rebuild keeps the store and leaves no other file', async (t
   assert.ok(!existsSync(`${files.analyticsStoreFile}.rebuilt`));
 });
 
-test('an interrupted verification stops before the end of the log', async (t) => {
+test('an interrupted log verification stops before the end of the log', async (t) => {
   const { folder, marketplace, partner } = await createSampleData(t);
   const metadata = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`m${at}`, 'x'.repeat(256)]));
   await Promise.all(
