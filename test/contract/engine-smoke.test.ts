@@ -29,7 +29,7 @@ describe('the service on node:http', () => {
     assert.deepEqual([summary.sessions_total, summary.marketplace_views], [1, 1]);
   });
 
-  test('returns an error for every operation', async () => {
+  test('every operation returns an error for an invalid request', async () => {
     assertRefused(await caller.post('session', '{'), 'INVALID_REQUEST', 'body');
     assertRefused(await caller.post('inputs', { sub_id: 'none', fields: {} }), 'SUB_ID_NOT_FOUND');
     assertRefused(await caller.get('marketplace', { format: 'json' }), 'INVALID_REQUEST', 'sub_id');
@@ -62,7 +62,7 @@ describe('the service on node:http', () => {
     }
   });
 
-  test('serves the widget page, its script, offers and events', async () => {
+  test('serves the widget page, the widget script, widget offers and widget events', async () => {
     const widget = await caller.widgetWith('smoke-widget', fixture.complete);
     assert.equal((await widget.get('')).status, 200);
     assert.equal((await market.http.send({ path: '/w/widget.js' })).status, 200);
