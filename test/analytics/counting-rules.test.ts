@@ -123,7 +123,7 @@ describe('counting rules', () => {
     assert.deepEqual([query().sessions, query().views, query().clicks], [2, 1, 1]);
   });
 
-  /** Confirmed revenue, its square in USD, and confirmed revenue by lender, of one matured session. */
+  /** Returns the confirmed revenue, the sum of its squares in USD, and the confirmed revenue by lender, at an age of 60 days. */
   function confirmed(filter: Partial<SummaryQuery> = {}) {
     const { confirmedMicros, matured, topLenders, byDevice } = query({ today: today + 60, ...filter });
     const lenders = Object.fromEntries(topLenders.map(({ lender, confirmedMicros: micros }) => [lender, micros]));

@@ -114,7 +114,7 @@ test('serve prints one line and exits with code 1 if the start fails', async (t)
   }
 });
 
-// Simulated, because root, which may run the tests, has access to every file.
+// These errors are simulated, because the tests may run as root, which can access every file.
 const { config } = loadConfig(readEnv({ SVC_DATA_DIR: '/srv/data', SVC_SECRET_FILE: '/srv/secrets/ours.json' }));
 
 for (const [path, setting] of [

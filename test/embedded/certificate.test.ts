@@ -31,7 +31,7 @@ test('the embedded service serves HTTPS, and reloadCertificate loads a changed c
   assert.equal(await shown(), 'CN=two.test');
 });
 
-test('the start fails with an invalid certificate and unlocks the data folder; reloadCertificate fails without TLS', async (t) => {
+test('the start fails with an invalid certificate and unlocks the data folder; without TLS, reloadCertificate returns null', async (t) => {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const dataDir = join(folder, 'data');

@@ -75,7 +75,7 @@ test('logs and restarts an idle matching thread that exits', async (t) => {
   assert.equal(logged.length, 2);
 });
 
-test('the service is not ready until a terminated matching thread has restarted', async (t) => {
+test('the metrics report a missing matching thread until the thread has restarted', async (t) => {
   const { market, matcher, metric } = await withThreads(t);
   const caller = market.caller(fixture);
   const subId = await caller.sessionWith('matcher-missing', fixture.complete);

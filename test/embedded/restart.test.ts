@@ -107,7 +107,7 @@ for (const [what, meanwhile] of [
     },
   ],
 ] as const) {
-  test(`a restart retains analytics, confirmations, click links and Idempotency-Keys ${what}`, async (t) => {
+  test(`analytics, confirmations, click links and Idempotency-Keys are retained ${what}`, async (t) => {
     const { partner, marketplace, offers, confirmation, retried } = await afterRestart(t, 0, meanwhile);
     const query = { referrer_tag: 'restart' };
     const before = ok(await partner.queryAnalytics(query));

@@ -47,7 +47,7 @@ const text = (body: string, status = 200): Reply => ({
 
 const hello: Handler = (context) => context.reply(text('hello'));
 
-/** Replies with the size of the request body and its start. */
+/** Replies with the size and the first bytes of the request body. */
 const echo: Handler = (context) =>
   context.readBody((body) => context.reply(text(`${body.length}:${body.subarray(0, 64).toString()}`)));
 
