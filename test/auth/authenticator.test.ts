@@ -15,7 +15,7 @@ import { issueKey, type KeyOptions, ManualClock, noonMs, openAuth, revokeKey } f
 const midnightMs = noonMs + dayMs / 2;
 const otherVertical: Vertical = { ...personalLoans, number: 99, segment: 'boat-loans', keyPrefix: 'svc_bt_' };
 
-/** An authenticator with one API key. `ask` sends a request with the key. */
+/** Opens an authenticator with one API key. `ask` sends a request with the key. */
 function openAuthWithKey(t: Parameters<typeof openAuth>[0], options: KeyOptions = {}, clock = new ManualClock()) {
   const auth = openAuth(t, { clock });
   const { key, issued } = issueKey(auth.folder, options);

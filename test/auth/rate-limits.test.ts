@@ -63,7 +63,7 @@ describe('SlidingWindow', () => {
     return true;
   }
 
-  /** Steps of the monotonic clock: none, fractions, whole windows and times close to the edge of the window. */
+  /** Generates steps of the monotonic clock: zero, fractions, whole windows and times close to the end of the window. */
   const step = fc.oneof(
     fc.constantFrom(0, 0.25, 1, minuteMs - 1, minuteMs - 0.25, minuteMs, minuteMs + 0.25, 2 * minuteMs),
     fc.integer({ min: 0, max: 20_000 }).map((quarters) => quarters / 4),

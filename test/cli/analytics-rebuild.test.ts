@@ -16,7 +16,7 @@ function ok<Value>(result: Result<Value>): Value {
   return result.value;
 }
 
-/** Data folder with every kind of event that counts, and its store. */
+/** Creates a data folder with every kind of event that counts, and the analytics store. */
 async function createSampleStore(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const clock = new ManualClock();

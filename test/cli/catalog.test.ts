@@ -29,7 +29,7 @@ function writeLogo(catalogFile: string, name: string, content: string): void {
   writeFileSync(join(folder, name), content);
 }
 
-/** Line number of the first occurrence of a text, from 1. */
+/** Returns the line number of the first occurrence of a text, from 1. */
 const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split('\n').length;
 
 describe('validate', () => {

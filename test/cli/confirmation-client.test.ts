@@ -8,7 +8,7 @@ import { ConfirmationClient } from '../../src/cli/commands/confirmation-client.t
 
 type Outcome = 'accepted' | 'repeated' | 'rejected' | 'unknown';
 
-/** Server with these responses in turn: outcomes of the rows, a status, a body, or a closed connection. */
+/** Starts a server that sends these responses in turn: outcomes of rows, a status, a body, or a closed connection. */
 async function serverWith(t: TestContext, ...answers: readonly (readonly Outcome[] | number | 'cut' | string)[]) {
   const requests: unknown[][] = [];
   const server = createServer(async (request, response) => {

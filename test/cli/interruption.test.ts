@@ -19,7 +19,7 @@ import { createSampleData } from './sample-data-folder.ts';
 const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const rowsOfTwoBatches = 501;
 
-/** Folder with rows to confirm, and a server that rejects the first batch and never responds to the second. */
+/** Creates a folder with rows to confirm, and a server that rejects the first batch and never responds to the second batch. */
 async function createBlockedConfirmation(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-interruption-'));
   let batches = 0;

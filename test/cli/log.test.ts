@@ -21,7 +21,7 @@ import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
 const firstMs = Date.UTC(2026, 4, 20, 12);
 
-/** Data folder with a ledger of six sessions, one second apart, in two segments, without the mark of a clean stop. */
+/** Creates a data folder whose ledger has two segments with six sessions, one second apart, and no clean-stop mark. */
 async function sixSessions(t: TestContext) {
   const { folder: dataFolder, run } = marketplaceOnFreshFolder(t);
   const ledger = join(dataFolder, 'ledger');

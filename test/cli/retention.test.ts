@@ -73,7 +73,7 @@ before(async () => {
 });
 after(() => rmSync(root, { recursive: true }));
 
-/** Copy of a data folder that the service has used since day 0, and a clock at the end of its last run. */
+/** Copies a data folder that the service has used since day 0, and creates a clock at the end of the last run. */
 function copyHistory(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);
   cpSync(join(root, 'data'), folder, { recursive: true });
@@ -81,7 +81,7 @@ function copyHistory(t: TestContext) {
   return { folder, run, clock: new ManualClock(endMs), store: join(folder, 'analytics.sqlite'), ...others };
 }
 
-/** Analytics of all tags over all dates. */
+/** Returns the analytics of all tags over all dates. */
 async function figuresOf(marketplace: Marketplace, key: string, clock: ManualClock, ids: readonly string[]) {
   const partner = marketplace.partner(key);
   const dates = { date_from: isoDate(dayOf(clock.wallMs()) - 200), date_to: isoDate(dayOf(clock.wallMs())) };
@@ -121,7 +121,7 @@ async function waitUntilDeleted(folder: string, segments: number): Promise<void>
   while (segmentsOf(join(folder, 'ledger')).length > segments) await pause(10);
 }
 
-/** Names of the log segments that contain records. */
+/** Returns the names of the log segments that contain records. */
 function segmentsOf(log: string): string[] {
   return readdirSync(log)
     .filter(

@@ -331,7 +331,7 @@ describe('DailyCaps', () => {
   });
 });
 
-/** Random events for an offer and a session. The first event of a session creates the session. */
+/** Generates random events for an offer and a session. The first event of a session creates the session. */
 const event = fc.oneof(
   {
     weight: 4,

@@ -9,7 +9,7 @@ import { describePersonalLoans, type ServiceUnderTest } from '../support/contrac
 import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
-// A busy machine must not end a request: 24 sessions and their clicks are sent at once.
+// Increases the timeouts, because 24 sessions and their clicks at once may take long on a busy machine.
 Object.assign(bounds, { requestDeadlineMs: 60_000, analyticsQueryTimeoutMs: 60_000 });
 
 const cap = 3;

@@ -10,7 +10,7 @@ const allowed = {
   marketplace: ['GET', 'HEAD', 'OPTIONS'],
   analytics: ['GET', 'HEAD', 'OPTIONS'],
 };
-/** Some methods only start like an allowed method. */
+/** HTTP methods to send, including unknown methods whose names differ from a known method in one letter. */
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PURGE', 'GE', 'GETS', 'POS', 'POSTS'];
 
 describePersonalLoans('routes:', (door) => {

@@ -10,7 +10,7 @@ import { enlargedCatalog } from '../support/changeable-catalogs.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
-// A busy machine must not end a request that waits for a new thread.
+// Increases the timeouts, because a request that waits for a new thread may take long on a busy machine.
 Object.assign(bounds, { requestDeadlineMs: 60_000, analyticsQueryTimeoutMs: 60_000 });
 
 /** Starts a service with one matching thread, and collects its threads from the `worker` events of Node.js. */

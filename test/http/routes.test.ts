@@ -48,7 +48,7 @@ describe('errorReply', () => {
   });
 });
 
-/** A request with this Origin header. */
+/** Creates a request with this Origin header. */
 function from(origin: string): RequestContext {
   return { header: (name: string) => (name === 'origin' ? origin : '') } as RequestContext;
 }

@@ -32,7 +32,7 @@ const require = createRequire(import.meta.url);
 const versionOf = (name: string): string =>
   (manifest.dependencies as Readonly<Record<string, string>>)[name]!.replace('npm:@uwsjs/core@', '');
 
-/** The build that loads on this machine. */
+/** Package name of the uWebSockets.js build that loads on this machine. */
 const loads = [newest, older].find((name) => {
   try {
     return require(name);

@@ -106,7 +106,7 @@ async function setUp(
 
 const amount = fieldIndex(vertical, vertical.roles.amount);
 
-/** The two reasons why a response must wait. */
+// A response waits for another event-loop turn if it needs an explanation or a matching thread.
 for (const { threads, explain, what } of [
   { threads: 0, explain: true, what: 'an explanation' },
   { threads: 1, explain: false, what: 'a matching worker' },
