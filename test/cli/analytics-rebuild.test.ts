@@ -110,7 +110,7 @@ test('analytics rebuild', async (t) => {
     assert(!existsSync(`${store}.rebuilt`));
   });
 
-  await t.test('rebuild fails while the service runs or if the ledger is damaged, and leaves the store unchanged', async () => {
+  await t.test('rebuild fails and changes nothing while the service runs or if the ledger is damaged', async () => {
     const bytesBefore = readFileSync(store);
     const lock = lockFolder(folder);
     const inUse = await run('analytics', 'rebuild');

@@ -299,7 +299,7 @@ test('the first start writes the new API keys and the operator token to private 
 
 const noTerminals = spawnSync('script', ['--version']).status !== 0 && 'the script command is missing';
 
-test('the first start on a terminal prints the new API keys and does not write them to a file', { skip: noTerminals }, async (t) => {
+test('the first start on a terminal prints the API keys and writes no file', { skip: noTerminals }, async (t) => {
   const folder = createFolder(t);
   const m = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
   const settings = { SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0' };

@@ -42,7 +42,7 @@ interface TokenKind {
     readonly verifyInOtherContexts?: readonly ((text: string) => unknown)[];
   };
   readonly payload: unknown;
-  /** Token that an earlier version issued with the secrets `ringOf('ours')` and `FixedRandom`. */
+  /** Token that an earlier version issued with the secret of `ours` and the bytes of `FixedRandom`. */
   readonly recorded: string;
 }
 
