@@ -91,7 +91,7 @@ describe('counting rules', () => {
     assert.equal(projected.store.getTotals().lateClicks, 1);
   });
 
-  it('counts a test click with zero revenue', () => {
+  it('counts a sandbox click with zero revenue', () => {
     const test = subOf({ createdMs: noon, serial: 1, mode: 'test' });
     apply(createdRecord(test), viewedRecord(test, ['a']), clickedRecord(test, 'a', { valueMicros: 9_000_000 }));
     for (const filter of [{}, { subs: [test] }]) {
@@ -107,7 +107,7 @@ describe('counting rules', () => {
     assert.equal(projected.store.getTotals().unknownSession, 4);
   });
 
-  it('ignores a second creation of a session', () => {
+  it('ignores a second creation record of the same session', () => {
     apply(createdRecord(sub));
     apply(createdRecord(sub, { tag: 'tag-two' }), createdRecord(sub));
     assert.equal(query().sessions, 1);
@@ -138,7 +138,7 @@ describe('counting rules', () => {
   const createClicks = () =>
     apply(createdRecord(sub), viewedRecord(sub, ['a', 'b', 'c']), clickedRecord(sub, 'a'), clickedRecord(sub, 'b'));
 
-  it('sums confirmed revenue by session, lender and device on the creation day, and squares the sum of each session', () => {
+  it('sums confirmed revenue by session, lender and device on the creation day of the session, and squares the sum per session', () => {
     createClicks();
     apply(confirmedRecord(sub, 'a', { micros: 40_000_000, occurredMs: noon + 44 * dayMs }));
     apply(confirmedRecord(sub, 'b', { micros: 2_500_000 }));
@@ -253,7 +253,7 @@ describe('counting rules', () => {
     assert.equal(projected.store.getTotals().malformed, 0);
   });
 
-  it('ignores malformed records', () => {
+  it('ignores malformed ledger records', () => {
     const eight = Buffer.alloc(8);
     const many = bounds.logRecordItemsMax + 1;
     const longName = 'x'.repeat(bounds.ledgerNameCharactersMax + 1);
@@ -310,7 +310,7 @@ describe('counting rules', () => {
     assert.deepEqual([query().sessions, query().views], [1, 1]);
   });
 
-  it('counts a record with additional members of a later version', () => {
+  it('counts a record with additional members that a later version wrote', () => {
     apply([...createdRecord(sub), 'more'], [...widgetViewedRecord(sub, ['a']), 1], [...clickedRecord(sub, 'a'), null]);
     apply([...reportedRecord(sub, ['widget_loaded']), 'more']);
     assert.deepEqual([query().sessions, query().views, query().clicks], [1, 1, 1]);

@@ -34,7 +34,7 @@ test('a lag of any length is measured with a bounded number of samples', () => {
   assert.ok(Math.abs(measuredMs - half * stepMs) <= 32 * stepMs, `${measuredMs} ms`);
 });
 
-test('lag differs from the exact value by at most one sample interval', () => {
+test('the measured lag differs from the exact lag by at most one sample interval', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ stepMs: fc.nat(300), projects: fc.boolean() }), { maxLength: 100 }), (steps) => {
       const lag = new AnalyticsLag();

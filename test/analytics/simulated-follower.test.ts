@@ -381,7 +381,7 @@ for (const [durability, commands, numRuns] of [
   ['write', common, 8],
 ] as const) {
   const suffix = commands.includes(applyRetention) ? ' and retention' : '';
-  test(`figures match the ledger after crashes, with durability ${durability}${suffix}`, async () => {
+  test(`analytics match the ledger after crashes, with durability ${durability}${suffix}`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.commands([...commands], { maxCommands: 30, size: 'max' }), async (steps) => {
         const real = await SimulatedFollower.open(durability);

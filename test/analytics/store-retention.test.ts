@@ -46,7 +46,7 @@ describe('store retention', () => {
   const created = (serial: number, createdMs: number) => createdRecord(subOf({ createdMs, serial }));
   const rows: RowsQuery = { ...byTag, afterPosition: 0, limit: 100 };
 
-  it('deletes rows in several transactions, and excludes deleted sessions from results immediately', () => {
+  it('deletes sessions in several transactions, and excludes all of them from results immediately', () => {
     const count = 2 * bounds.sessionsPrunedPerTransaction + 10;
     const oldSubs = Array.from({ length: count }, (_, serial) => subOf({ createdMs: old, serial }));
     const young = subOf({ createdMs: noon, serial: count });

@@ -167,7 +167,7 @@ describe('thread analytics', () => {
     assert.equal((await analytics.getSummary(byTag)).sessions, 10);
   });
 
-  it('rejects a query that times out', async (test) => {
+  it('rejects an analytics query that times out', async (test) => {
     await writeLedger([createdRecord(subs[0]!)]);
     const analytics = await start(logAt(0, 1));
     test.mock.timers.enable({ apis: ['setTimeout'] });
@@ -232,7 +232,7 @@ describe('thread analytics', () => {
     await recovered.promise;
   });
 
-  it('rejects queries when the thread exits, and restarts it', async () => {
+  it('rejects pending queries if the analytics thread exits, and restarts the thread', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const copy = join(folder, 'copy');
     cpSync(ledgerFolder, copy, { recursive: true });
@@ -255,7 +255,7 @@ describe('thread analytics', () => {
     assert.equal(analytics.healthy, true);
   });
 
-  it('fails to start if the store cannot be opened', async () => {
+  it('the start fails if the analytics store cannot be opened', async () => {
     await writeLedger([createdRecord(subs[0]!)]);
     const nowhere = { ...files, analyticsStoreFile: join(folder, 'none', 'a') };
     await assert.rejects(startThreadAnalytics({ files: nowhere, log: logAt(1) }));

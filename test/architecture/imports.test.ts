@@ -159,12 +159,12 @@ function violations(files: readonly SourceFile[], broken: (file: SourceFile) => 
   return files.flatMap((file) => broken(file).map((what) => `${file.path}: ${what}`));
 }
 
-test('the import table lists every folder of src', () => {
+test('the import table lists exactly the folders of src', () => {
   const places = new Set(inSrc.map(({ path }) => placeOf(path)));
   assert.deepEqual([...places].sort(), [...Object.keys(mayImport), ...Object.keys(files)].sort());
 });
 
-test('imports follow the import table', () => {
+test('source files import only folders that the import table allows', () => {
   const found = violations(inSrc, ({ path, ownImports }) => {
     const place = placeOf(path);
     const allowed = files[place] ?? mayImport[place] ?? [];

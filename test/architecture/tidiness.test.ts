@@ -6,7 +6,7 @@ const sources = sourceFiles('src', 'workers');
 
 const tests = sourceFiles('test');
 
-test('every file is used', () => {
+test('every source file is imported or started by another file', () => {
   for (const [files, entry] of [
     [sources, /^src\/(index|cli\/main|web\/widget\/main)\.ts$/],
     // Servers preload the programs of test/cli/programs by name.

@@ -5,24 +5,24 @@ import fc from 'fast-check';
 import { generateApiKey, hashApiKey, isAccountName, parseBearerKey, parseKeyExpiry } from '../../src/auth/api-key.ts';
 import { bounds } from '../../src/bounds.ts';
 
-test('a key starts with its vertical and mode and ends in 48 hex digits', () => {
+test('an API key starts with its vertical and mode and ends in 48 hexadecimal digits', () => {
   assert.match(generateApiKey('svc_pl_', 'live'), /^svc_pl_live_[0-9a-f]{48}$/);
   assert.match(generateApiKey('svc_cc_', 'test'), /^svc_cc_test_[0-9a-f]{48}$/);
 });
 
-test('generated keys are unique', () => {
+test('generated API keys are unique', () => {
   const keys = new Set(Array.from({ length: 1000 }, () => generateApiKey('svc_pl_', 'live')));
   assert.equal(keys.size, 1000);
 });
 
-test('the hash of a key is its SHA-256', () => {
+test('the hash of an API key is the SHA-256 of its text', () => {
   const key = generateApiKey('svc_pl_', 'live');
   assert.deepEqual(Buffer.from(hashApiKey(key), 'latin1'), createHash('sha256').update(key).digest());
 });
 
 const key = generateApiKey('svc_pl_', 'live');
 
-test('parses a bearer key after a scheme in any case and one or more spaces', () => {
+test('parses an API key after the Bearer scheme in any case and one or more spaces', () => {
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR ', 'Bearer  ']) {
     assert.equal(parseBearerKey(`${scheme} ${key}`), key);
   }

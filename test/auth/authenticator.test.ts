@@ -62,7 +62,7 @@ test('rejects a missing, malformed or unknown key without a limit status', (t) =
   }
 });
 
-test('accepts a key until the millisecond of its expiry', (t) => {
+test('accepts an API key until the millisecond of its expiry', (t) => {
   const { ask, clock } = openAuthWithKey(t, { expiresAtMs: noonMs + 1000 });
   clock.pass(999);
   assertAdmitted(ask());
@@ -70,7 +70,7 @@ test('accepts a key until the millisecond of its expiry', (t) => {
   assert.equal(errorCode(ask()), 'UNAUTHORIZED');
 });
 
-test('rejects a revoked key', (t) => {
+test('rejects a revoked API key', (t) => {
   const { ask, folder, issued } = openAuthWithKey(t);
   revokeKey(folder, issued.id);
   assert.equal(errorCode(ask()), 'UNAUTHORIZED');

@@ -83,7 +83,7 @@ test('rejects a key file of a newer version', (t) => {
   assert.throws(() => openKeyFile(path, 100), /newer version/);
 });
 
-test('waits while another process creates the key file', async (t) => {
+test('opening the key file waits while another process creates the file', async (t) => {
   const path = keyFilePath(temporaryFolder(t));
   const other = spawn(process.execPath, [lockProgram, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => other.kill('SIGKILL'));
@@ -92,7 +92,7 @@ test('waits while another process creates the key file', async (t) => {
   await once(other, 'exit');
 });
 
-test('fails if the key file stays locked', (t) => {
+test('opening the key file fails if the file stays locked', (t) => {
   const path = keyFilePath(temporaryFolder(t));
   const other = new Database(path);
   t.after(() => other.close());

@@ -10,7 +10,7 @@ import { bounds } from '../../src/bounds.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { issueKey, noonMs, revokeKey, temporaryFolder } from './support.ts';
 
-test('lists an issued key without its text', (t) => {
+test('the list of keys does not contain the text of the keys', (t) => {
   const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder, {
     account: 'acme',
@@ -49,7 +49,7 @@ test('stores an API key neither as text nor as hexadecimal digits', (t) => {
   assert(files.every((content) => !content.includes(key) && !content.includes(Buffer.from(key.slice(-48), 'hex'))));
 });
 
-test('assigns one account number per account name', (t) => {
+test('keys with the same account name have the same account number', (t) => {
   const folder = temporaryFolder(t);
   const accounts = ['acme', 'other', 'acme'].map((account) => issueKey(folder, { account }).issued.account);
   assert.deepEqual(accounts, [1, 2, 1]);

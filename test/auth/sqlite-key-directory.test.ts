@@ -6,7 +6,7 @@ import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
 import { changeOrigins, issueKey, ManualClock, noonMs, openDirectory, revokeKey, temporaryFolder } from './support.ts';
 
-test('finds a key by its hash, unless it is unknown or revoked', (t) => {
+test('finds a key by its hash, and returns nothing for an unknown or revoked key', (t) => {
   const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder, { mode: 'test', expiresAtMs: noonMs + 1, limits: { requestsPerMinute: 9 } });
   const forever = issueKey(folder);

@@ -108,7 +108,7 @@ test('suggests the origin of a URL or host name', () => {
   }
 });
 
-test('explains why a text is not an origin', () => {
+test('the error explains why a text is not a valid origin', () => {
   const tooLong = `https://${'x'.repeat(bounds.originCharactersMax - 'https://'.length + 1)}`;
   for (const [message, texts] of [
     [/^Wildcards/, ['*', 'https://*', 'https://*.shop.example']],

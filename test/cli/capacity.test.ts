@@ -25,7 +25,7 @@ function withResult(t: TestContext, result: unknown = sampleResult()) {
   return { file, write, plan };
 }
 
-test('prints the number of servers, keys per server, and the bottleneck', async (t) => {
+test('prints the number of servers, the API keys per server, and the bottleneck', async (t) => {
   const { plan, write } = withResult(t);
   const mix = write('mix.json', '{"format":1,"per_100_sessions":{}}');
   const { code, stdout, stderr } = await plan('--mix', mix);

@@ -33,7 +33,7 @@ function writeLogo(catalogFile: string, name: string, content: string): void {
 const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split('\n').length;
 
 describe('validate', () => {
-  test('prints the size and the versions of a valid file', async (t) => {
+  test('prints the size and the versions of a valid catalog file', async (t) => {
     const file = writeCatalog(t, pretty(validCatalog));
     writeLogo(file, 'plain.svg', image('red'));
     const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
@@ -81,7 +81,7 @@ ${position('page.svg')}: note: lenders[1].logo: logos/page.svg is no SVG: it has
     );
   });
 
-  test('lists errors by line, column and path, in the order of the file', async (t) => {
+  test('lists errors with line, column and path, in the order of the file', async (t) => {
     const text = pretty(validCatalog)
       .replace('"stars": 4', '"stars": 9')
       .replace('"features": []', '"feature": []')

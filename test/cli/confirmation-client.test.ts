@@ -34,7 +34,7 @@ async function serverWith(t: TestContext, ...answers: readonly (readonly Outcome
 const items = [{ txid: 'a' }, { txid: 'b' }, { txid: 'c' }];
 const outcomesOf = async (sender: ConfirmationClient) => (await sender.send(items)).map(({ outcome }) => outcome);
 
-test('retries only rows with an unknown outcome', async (t) => {
+test('retries only confirmations with an unknown outcome', async (t) => {
   const { requests, sender } = await serverWith(
     t,
     ['accepted', 'unknown', 'unknown'],

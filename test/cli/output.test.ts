@@ -21,7 +21,7 @@ async function shell(t: TestContext, lines: string, variables: Readonly<Record<s
 
 const bold = '\u001b[1mUsage:\u001b[22m ';
 
-test('prints colours on terminals only, unless the environment overrides it', { skip: noTerminals }, async (t) => {
+test('prints colours on terminals only, unless an environment variable overrides the default', { skip: noTerminals }, async (t) => {
   const onTerminal = `script -qec "$m --help" /dev/null`;
   const piped = '$m --help | cat';
   const [terminal, none, pipe, forced] = await Promise.all([
@@ -71,7 +71,7 @@ test('the backup command shows a progress bar on a terminal, removes the bar at 
   assert.equal(await onTerminal(`backup ${dataDir}-other --json`), '');
 });
 
-test('table columns are as wide as their longest cell in code points', () => {
+test('a table column is as wide as its longest cell, measured in code points', () => {
   const lines = formatTable(
     ['NAME', 'N'],
     [

@@ -55,7 +55,7 @@ test('help is printed to standard output, also for subcommands', async () => {
   assert.deepEqual(await runMarketplace(['help', 'help']), await runMarketplace(['--help']));
 });
 
-test('help of an unknown command is an error', async () => {
+test('help for an unknown command is an error', async () => {
   for (const [args, message, parent] of [
     [['help', 'serv'], /unknown command 'serv'; did you mean serve\?\n/, 'marketplace'],
     [['help', 'keys', 'crate'], /unknown command 'crate'; did you mean create\?\n/, 'marketplace keys'],

@@ -80,7 +80,7 @@ test('a stop waits for pending requests while the operations listener stays open
   await assert.rejects(ServiceConnection.open(ports.public), { code: 'ECONNREFUSED' });
 });
 
-test('a stop closes connections with pending requests at the drain deadline', async (t) => {
+test('a stop closes connections with pending requests when the drain deadline expires', async (t) => {
   const { served, busy } = await withPendingRequest(t, { SVC_DRAIN_DEADLINE_SECONDS: '1' });
   served.signal('SIGTERM');
   await busy.closed;

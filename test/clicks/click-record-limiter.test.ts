@@ -91,7 +91,7 @@ describe('ClickRecordLimiter', () => {
     assert(tryRecord(newSession(noonMs + 2 * dayMs), 'offer'));
   });
 
-  it('includes clicks that were recorded before a restart', () => {
+  it('counts clicks that were recorded before a restart towards the limit', () => {
     const limiter = new ClickRecordLimiter({ ...defaults, clicksRecordedPerSessionMax: 3 });
     const { subId, sub } = newSession();
     for (let i = 0; i < 2; i++) limiter.apply(clickedRecord(Buffer.from(sub), 'a'));

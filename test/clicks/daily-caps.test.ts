@@ -163,7 +163,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(sub, 'b'), null);
   });
 
-  it('counts only first clicks on shown offers', () => {
+  it('counts only the first click of a session on an offer that was shown', () => {
     const bench = new Bench({ a: 2 });
     const [one, other] = [bench.shown(), bench.shown(['b', 'c'])];
     assert.equal(bench.click(other), null);

@@ -83,7 +83,7 @@ describe('SessionOfferPairs', () => {
     assert.equal(pairs.state(session(1), marks[0]!), 'shown');
   });
 
-  it('merges the pairs of another set', () => {
+  it('merges the session-offer pairs of another set', () => {
     const [pairs, others] = [new SessionOfferPairs(1_000, noon), new SessionOfferPairs(1_000, noon - minuteMs)];
     for (let serial = 0; serial < 300; serial++) pairs.markShown(session(serial), marks[0]!);
     for (let serial = 0; serial < 300; serial++) others.markShown(session(serial), marks[1]!);

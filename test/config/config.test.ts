@@ -24,7 +24,7 @@ function load(settings: Readonly<Record<string, string>> = {}, on: Partial<Machi
   return loadConfig(readEnv(settings), { ...machine, ...on });
 }
 
-test('returns the defaults for an empty environment', () => {
+test('returns the default settings for an empty environment', () => {
   assert.deepEqual(load(), {
     config: {
       publicEndpoint: { host: '127.0.0.1', port: 8080 },
@@ -49,7 +49,7 @@ test('returns the defaults for an empty environment', () => {
   });
 });
 
-test('reads every environment variable', () => {
+test('reads every setting from its environment variable', () => {
   const { config, warnings } = load({
     SVC_HOST: '::1',
     SVC_PORT: '0',
@@ -181,7 +181,7 @@ test('the error for an invalid setting names the variable, its value and the all
   });
 });
 
-test('limits every error to one line of 1,000 characters', () => {
+test('every error for an invalid setting is one line of at most 1,000 characters', () => {
   fc.assert(
     fc.property(fc.constantFrom(...settingNames), fc.string({ unit: 'binary', maxLength: 2_000 }), (name, value) => {
       try {
@@ -199,7 +199,7 @@ for (const [name, hosts] of [
   ['a wildcard address and another address', { SVC_HOST: '0.0.0.0', SVC_OPS_HOST: '10.0.0.1' }],
   ['an address and a wildcard address', { SVC_HOST: '10.0.0.1', SVC_OPS_HOST: '::' }],
 ] as const) {
-  test(`rejects the same port for both listeners on ${name}`, () => {
+  test(`rejects the same port for the public and the operations listener on ${name}`, () => {
     assert.throws(() => load({ ...hosts, SVC_PORT: '7000', SVC_OPS_PORT: '7000' }), {
       name: 'ConfigError',
       setting: 'SVC_OPS_PORT',
@@ -323,7 +323,7 @@ function allAt(url: string) {
   return { public: url, click: url, widget: `${url}/w`, cdn: `${url}/cdn` };
 }
 
-test('derives all URLs from the host and the bound port', () => {
+test('derives all public URLs from the host and the bound port', () => {
   assert.deepEqual(resolve({ SVC_PORT: '0' }, 41_234), { urls: allAt('http://127.0.0.1:41234'), warnings: [] });
 });
 

@@ -135,7 +135,7 @@ describe('findDuplicateMembers', () => {
     });
   }
 
-  it('finds rows with a repeated member at any nesting depth', () => {
+  it('finds every row with a repeated member, also if values are nested at any depth', () => {
     const member = fc.tuple(fc.constantFrom(...confirmationMembers, 'other'), fc.json({ maxDepth: 3 }));
     const row = fc.oneof(fc.json(), fc.array(member, { maxLength: 6 }));
     fc.assert(
@@ -153,7 +153,7 @@ describe('findDuplicateMembers', () => {
     );
   });
 
-  it('accepts the maximum nesting depth of a body', () => {
+  it('findDuplicateMembers accepts the maximum nesting depth of a request body', () => {
     const text = '['.repeat(250_000) + ']'.repeat(250_000);
     assert.equal(findDuplicateMembers(text).size, 0);
   });

@@ -17,7 +17,7 @@ describe('the service on node:http', () => {
   });
   after(() => market.close());
 
-  test('responds to every operation of the API', async () => {
+  test('the service on node:http responds to every operation of the API', async () => {
     const subId = await caller.sessionWith('smoke', fixture.complete);
     const { offers } = await caller.offers(subId);
     assert.ok(offers.length > 0);
@@ -41,7 +41,7 @@ describe('the service on node:http', () => {
     assert.deepEqual([lookup.status, lookup.headers.get('content-type')], [404, 'text/html; charset=utf-8']);
   });
 
-  test('responds to HEAD and OPTIONS, and returns 405 for other methods', async () => {
+  test('responds to HEAD and OPTIONS requests, and returns 405 for unsupported methods', async () => {
     const path = `${caller.basePath}/analytics`;
     const head = await caller.get('analytics', { referrer_tag: 'smoke' }, {}, 'HEAD');
     assert.deepEqual([head.status, head.text], [200, '']);

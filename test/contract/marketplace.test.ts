@@ -224,7 +224,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     assertOk(await caller.get('marketplace', query));
   });
 
-  test('responds to HEAD without a body, and counts no view', async () => {
+  test('responds to a HEAD request without a body, and counts no view', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('heads', fixture.complete);

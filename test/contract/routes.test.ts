@@ -90,7 +90,7 @@ describeService('other paths', ({ running }) => {
     }
   });
 
-  test('supports GET, HEAD and OPTIONS on read-only paths, and returns 405 for other methods', async () => {
+  test('read-only paths support GET, HEAD and OPTIONS, and return 405 for other methods', async () => {
     const market = running();
     const widget = await market
       .caller(personalLoansFixture, { mode: 'test' })

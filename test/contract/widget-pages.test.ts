@@ -176,7 +176,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal(nonces.size, 3);
     });
 
-    test('allows framing by allowed origins; without allowed origins by any page for test keys and by no page for live keys', async () => {
+    test('allowed origins can frame the iframe page; without any, all origins can for test keys and none for live keys', async () => {
       const market = running();
       const origins = ['https://one.example', 'http://127.0.0.1:3000'];
       for (const [mode, allowed, ancestors] of [

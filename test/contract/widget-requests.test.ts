@@ -21,7 +21,7 @@ const loaded = (id: string): WidgetEventBody => ({ event_id: id, type: 'widget_l
 
 describeService('requests of the widget', ({ running }) => {
   describe('GET /w/offers', () => {
-    test('returns the members of the API response with loan_amount and expires_at', async () => {
+    test('GET /w/offers returns the members of GET /marketplace, and additionally loan_amount and expires_at', async () => {
       const caller = running().caller(fixture);
       const widget = await caller.widgetWith('envelope', fixture.complete);
       for (const query of [{}, { sort: 'lowest_apr', max_offers: 20 }, { sort: 'svc_revenue', max_offers: 1 }]) {
@@ -72,7 +72,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.deepEqual([summary.marketplace_views, summary.offer_clicks], [1, 2]);
     });
 
-    test('rejects missing, unknown and repeated parameters', async () => {
+    test('GET /w/offers rejects missing, invalid and repeated parameters', async () => {
       const widget = await running().caller(fixture).widgetWith('parameters', fixture.complete);
       for (const [query, param] of [
         [{}, 'load'],
@@ -233,7 +233,7 @@ describeService('requests of the widget', ({ running }) => {
       );
     });
 
-    test('rejects methods other than GET and HEAD', async () => {
+    test('GET /w/offers rejects methods other than GET and HEAD', async () => {
       const widget = await running().caller(fixture, { mode: 'test' }).widgetWith('methods', fixture.complete);
       const posted = await widget.get('/offers', { load }, {}, 'POST');
       assertRefused(posted, 'METHOD_NOT_ALLOWED');
@@ -262,7 +262,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.deepEqual([answer.status, answer.text], [204, '']);
     };
 
-    test('accepts every type of event, as text/plain and as JSON', async () => {
+    test('accepts every type of widget event, as text/plain and as JSON', async () => {
       const caller = running().caller(fixture);
       const widget = await widgetOf(caller);
       const { offers } = await widget.offers(load);
@@ -302,7 +302,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.deepEqual([views, clicks], [1, 0]);
     });
 
-    test('rejects the whole batch if one event is invalid', async () => {
+    test('rejects a batch of widget events if one event is invalid', async () => {
       const widget = await widgetOf(running().caller(fixture));
       const wrong: readonly (readonly [body: unknown, param: string])[] = [
         ['{', 'body'],
@@ -340,7 +340,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.equal(await takenBy(all), bounds.widgetEventsPerSessionMax);
     });
 
-    test('accepts the token of a session until the session expires, within the rate limit of the session', async () => {
+    test('accepts events with the widget token until the session expires, within the rate limit of the session', async () => {
       const market = running();
       const caller = market.caller(fixture, { mode: 'test' });
       const widget = await widgetOf(caller);
@@ -376,7 +376,7 @@ describeService('requests of the widget', ({ running }) => {
       assertRefused(await widget.report(body, { Origin: 'https://evil.example' }), 'ORIGIN_NOT_ALLOWED');
     });
 
-    test('rejects methods other than POST', async () => {
+    test('POST /w/events rejects methods other than POST', async () => {
       const widget = await widgetOf(running().caller(fixture));
       const got = await widget.http.send({ path: widget.path('/events') });
       assertRefused(got, 'METHOD_NOT_ALLOWED');

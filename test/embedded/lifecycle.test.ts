@@ -157,7 +157,7 @@ test('two marketplaces in one process are independent', async (t) => {
   ok(await elsewhere.createSession({ referrer_tag: 'two' }));
 });
 
-test('unlocks the data folder after a failed start', async (t) => {
+test('a failed start unlocks the data folder', async (t) => {
   const dataDir = folderFor(t);
   const faulty = personalLoansFixture.catalogs.map(({ vertical, mode }) => ({ vertical, mode, text: '{' }));
   await assert.rejects(createMarketplace({ dataDir, catalogs: faulty, listen: { engine: 'uws' } }));

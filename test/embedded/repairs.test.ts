@@ -38,7 +38,7 @@ async function withThreads(t: TestContext) {
   return { market, threads, matcher, metric, logged };
 }
 
-test('restarts a matching thread that exits under load', async (t) => {
+test('the service restarts a matching thread that exits under load', async (t) => {
   const { market, matcher, metric } = await withThreads(t);
   const caller = market.caller(fixture);
   const sessions = await Promise.all(
@@ -53,7 +53,7 @@ test('restarts a matching thread that exits under load', async (t) => {
   assert.equal(await metric('marketplace_request_errors_total'), 0);
 });
 
-test('logs and restarts an idle matching thread that exits', async (t) => {
+test('the service logs and restarts an idle matching thread that exits', async (t) => {
   const { market, threads, matcher, metric, logged } = await withThreads(t);
   const caller = market.caller(fixture);
   const subId = await caller.sessionWith('matcher-dies-idle', fixture.complete);
@@ -92,7 +92,7 @@ test('the metrics report a missing matching thread until the thread has restarte
   assert.equal(await metric('marketplace_match_threads_ready'), 1);
 });
 
-test('restarts the aggregator without losing data', async (t) => {
+test('the service restarts a terminated aggregator without losing data', async (t) => {
   const { market, threads, metric, logged } = await withThreads(t);
   const caller = market.caller(fixture);
   await caller.visit('aggregator-dies', fixture.complete, 2);

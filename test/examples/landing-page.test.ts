@@ -220,7 +220,7 @@ test('a request for offers before the last question shows the first unanswered q
   assert.equal(errorBeside(early.text, 'loan_amount'), 'Please answer this question.');
 });
 
-test('a borrower without matching offers sees a friendly message', async (t) => {
+test('a borrower without matching offers sees a message that no offer fits', async (t) => {
   const { visitor } = await visiting(t, 'a');
   await visitor.posted('/answers', {
     ...goodAnswers,

@@ -68,7 +68,7 @@ test('the process continues after the reader has closed the log pipe', async () 
   assert.deepEqual(await end(), ['true', 0]);
 });
 
-test('writes ISO 8601 timestamps on a terminal', (t) => {
+test('log lines on a terminal have ISO 8601 timestamps', (t) => {
   if (spawnSync('script', ['--version']).status !== 0) return t.skip('the script command is missing');
   const { stdout } = spawnSync('script', ['-qec', `echo end | '${process.execPath}' '${program}' 0`, '/dev/null'], {
     env: { ...process.env, SHELL: '/bin/sh' },

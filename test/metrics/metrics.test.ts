@@ -39,7 +39,7 @@ function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
   return metrics;
 }
 
-test('each scrape reads the current values of the gauges', async () => {
+test('each scrape returns the current values of the gauges', async () => {
   let live = 3;
   const metrics = createMetrics({ liveSessions: () => live });
   assert.match(await metrics.render(), /^marketplace_live_sessions 3$/m);
@@ -89,7 +89,7 @@ test('the metrics count the record groups of ledger and journal separately', asy
   assert.match(text, /^marketplace_log_group_records_count\{log="ledger"\} 0$/m);
 });
 
-test('the metrics count errors and rejections', async () => {
+test('the metrics count errors and rejected requests', async () => {
   const metrics = createMetrics();
   metrics.countUnrecordedClick();
   metrics.countMissingSession();

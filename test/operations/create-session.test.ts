@@ -98,7 +98,7 @@ function keys(count: number): Record<string, number> {
 }
 
 describe('createSession', () => {
-  it('returns the session object and stores an empty session', async (t) => {
+  it('createSession returns the session and stores a session without fields', async (t) => {
     const bench = await Bench.open(t);
     const outcome = await bench.create({ referrer_tag });
     assert(outcome.ok);
@@ -122,7 +122,7 @@ describe('createSession', () => {
     assert.equal(session.cachedRanking, null);
   });
 
-  it('returns sandbox true for a test key', async (t) => {
+  it('createSession returns sandbox: true for a test key', async (t) => {
     const bench = await Bench.open(t);
     const outcome = await bench.create({ referrer_tag }, testTenant);
     assert(outcome.ok);
@@ -157,7 +157,7 @@ describe('createSession', () => {
     assert.deepEqual(subs, ids);
   });
 
-  it('accepts valid requests, and ignores unknown members', async (t) => {
+  it('createSession accepts valid requests, and ignores unknown members', async (t) => {
     const bench = await Bench.open(t);
     for (const tag of ['abc', 'a'.repeat(64), '0_-', '___', '---', '123']) {
       assert.equal(await bench.verdict({ referrer_tag: tag }), 'ok');
@@ -225,7 +225,7 @@ describe('createSession', () => {
     assert.equal(await bench.verdict({ referrer_tag }), 'ok');
   });
 
-  it('records metadata of the maximum length', async (t) => {
+  it('createSession records metadata of the maximum length', async (t) => {
     const bench = await Bench.open(t);
     const worst = '\u0001'.repeat(255);
     const metadata = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [worst + i, `${worst}x`]));

@@ -376,7 +376,7 @@ describe('followClick', () => {
     await assert.rejects(bench.follow(bench.link(), broken), TypeError);
   });
 
-  it('records concurrent clicks of many sessions', async (t) => {
+  it('followClick records concurrent clicks of many sessions', async (t) => {
     const bench = await Bench.open(t);
     const links = Array.from({ length: 40 }, () => bench.link());
     const outcomes = await Promise.all(links.map((link) => bench.redirect(link)));

@@ -478,7 +478,7 @@ describe('pages of an analytics query', () => {
     }
   });
 
-  it('rejects a page limit or cursor for a summary', async () => {
+  it('a summary query rejects a page limit or cursor', async () => {
     const bench = new Bench();
     const cursor = await cursorOf(bench, { referrer_tag, granularity: 'row' });
     assert.equal(await bench.outcome({ referrer_tag, limit: '5' }), 'INVALID_REQUEST limit');

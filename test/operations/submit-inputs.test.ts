@@ -156,7 +156,7 @@ describe('submitInputs', () => {
     );
   });
 
-  it('stores no field if one value is invalid', async (t) => {
+  it('stores none of the submitted fields if one value is invalid', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     await bench.submit(sub_id, required);
@@ -251,7 +251,7 @@ describe('submitInputs', () => {
     assert.equal(await bench.verdict(body), 'ok');
   });
 
-  it('applies field changes after they are durable in the journal', async (t) => {
+  it('applies field changes only after their journal record is durable', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const submitting = bench.submit(sub_id, { state: 'CA', loan_amount: 5_000 });

@@ -182,7 +182,7 @@ test('logs a warning in the last two weeks before a certificate expires', (t) =>
   assert.equal(warnings.length, 1);
 });
 
-test('uses an expired certificate and logs a warning', (t) => {
+test('the server uses an expired certificate and logs a warning', (t) => {
   const { store, warnings } = createStore(t, -1);
   assert.ok(store.secondsUntilExpiry < 0);
   assert.deepEqual(warnings, [store.secondsUntilExpiry]);

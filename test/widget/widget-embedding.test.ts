@@ -122,7 +122,7 @@ a, button, select, h2, h3, details, summary { display: none !important; transfor
         });
       });
 
-  test('a widget looks the same under hostile page styles', async (t) => {
+  test('conflicting styles of the page do not change the appearance of a widget', async (t) => {
     const { html } = await pages.widget({ maxOffers: 2 });
     const around = `<div id="around">${html}</div>`;
     const plain = await pages.open(t, around);

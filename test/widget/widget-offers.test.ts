@@ -193,7 +193,7 @@ describe('offers in the widget', () => {
 describe('a widget that cannot show offers', () => {
   const retryButton = (page: Page) => page.getByRole('button', { name: /^Try again/ });
 
-  test('tells the borrower what to do if no offer matches', async (t) => {
+  test('the widget tells the borrower what to do if no offer matches', async (t) => {
     const { html } = await pages.widget({ mode: 'live', allowed: true, fields: fixture.unmatched });
     const page = await pages.open(t, html);
     await messageTitle(page, 'No offers match right now').waitFor();

@@ -94,7 +94,7 @@ test('formats loan terms as a list', () => {
   assert.equal(formatMonths([24, 36, 48]), '24, 36 or 48 months');
 });
 
-test('formats feature tags as words', () => {
+test('formats feature tags of offers as words', () => {
   assert.equal(formatFeature('no_origination_fee'), 'No origination fee');
   assert.equal(formatFeature('low_apr'), 'Low APR');
   assert.equal(formatFeature('__same_day__funding_'), 'Same day funding');
