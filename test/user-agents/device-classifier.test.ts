@@ -44,7 +44,7 @@ describe('DeviceClassifier', () => {
     }
   });
 
-  it('does not throw for any user agent', () => {
+  it('classify does not throw for any user agent', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 1_024 }), (text) => void classifier.classify(text)));
   });
 });
@@ -90,7 +90,7 @@ describe('isSelfDeclaredBot', () => {
     }
   });
 
-  it('does not throw for any user agent', () => {
+  it('isSelfDeclaredBot does not throw for any user agent', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 1_024 }), (text) => void isSelfDeclaredBot(text)));
   });
 });
