@@ -52,7 +52,7 @@ test('costAtFullLoad returns the lowest cost on the curve', () => {
   assert.equal(costAtFullLoad(curve(pointAt(1_000, 2, { cpuMicros: 90 }), pointAt(2_000, 4), busier)), 30);
 });
 
-test('interpolateAt interpolates between points, and returns the value of the nearest point outside the curve', () => {
+test('interpolateAt interpolates between points, and returns the value of the first or last point outside the curve', () => {
   assert.equal(interpolateAt(plain.points, 3_000, 'p99Ms'), 14);
   assert.equal(interpolateAt(plain.points, 2_000, 'p99Ms'), 4);
   assert.equal(interpolateAt(plain.points, 10, 'p99Ms'), 2);

@@ -73,7 +73,7 @@ test('describes unexpected member values as they are, with bytes in hexadecimal'
   assert.deepEqual([malformed.load, malformed.event_ids, malformed.types], [null, 'x', ['length', 0.5, '01']]);
 });
 
-test('describes whether a click was within the daily cap, or null for an offer without a cap', () => {
+test('describes whether a click was within the daily cap as true, false or null', () => {
   for (const verdict of [true, false, null]) {
     const { within_daily_cap, more } = describeRecord([...clickedRecord(sub, 'one'), verdict] as unknown[]);
     assert.deepEqual([within_daily_cap, more], [verdict, undefined]);
