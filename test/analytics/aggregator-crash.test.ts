@@ -75,7 +75,7 @@ describe('aggregator crash', () => {
     }
   }
 
-  it('counts every record once after its process was killed at any point', async () => {
+  it('counts every record once if the aggregator process is killed at any point', async () => {
     const storeFile = join(folder, 'killed.sqlite');
     let kills = 0;
     for (let position = 0; position < records; ) {
@@ -91,7 +91,7 @@ describe('aggregator crash', () => {
         { stdio: ['ignore', 'pipe', 'inherit'] },
       );
       const exited = once(child, 'exit');
-      // The kill happens at some point of the next batch: in a read, a write or a commit.
+      // The process is killed at a random point of the next batch: in a read, a write or a commit.
       const killPosition = position + 700 * (1 + Math.floor(Math.random() * 30));
       child.stdout.on('data', (text: Buffer) => {
         position = Number(text.toString().trim().split('\n').at(-1));
@@ -112,7 +112,7 @@ describe('aggregator crash', () => {
     await assertFigures(storeFile);
   });
 
-  it('counts every record once after its thread was terminated at any point', async () => {
+  it('counts every record once if the aggregator thread is terminated at any point', async () => {
     const analyticsStoreFile = join(folder, 'terminated.sqlite');
     const progress = new SharedProgress();
     let terminations = 0;

@@ -15,10 +15,10 @@ import { createdRecord, subOf } from '../support/ledger-records.ts';
 
 const createdMs = Date.UTC(2026, 4, 20, 12);
 const sessions = 50_000;
-/** A queue of the pending records would be several times larger: a record has about 80 bytes on disk and more in memory. */
+/** Allowed memory growth. A queue of all pending records would be several times larger, at 80 bytes or more per record. */
 const growthBytesMax = 6 * 1024 * 1024;
 
-test('a blocked aggregator catches up, and pending records use no memory', async (t) => {
+test('an aggregator that was blocked by a locked store catches up, without buffering records in memory', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'aggregator-lag-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const files = dataFiles(folder);

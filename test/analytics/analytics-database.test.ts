@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { decodeVarints, encodeVarints } from '../../src/analytics/analytics-database.ts';
 
 describe('varints', () => {
-  it('decode to the encoded numbers', () => {
+  it('decodeVarints returns the encoded numbers', () => {
     const number = fc.oneof(fc.nat({ max: 300 }), fc.constantFrom(127, 128, 16_383, 16_384), fc.maxSafeNat());
     fc.assert(
       fc.property(fc.array(number), (numbers) => {
@@ -13,7 +13,7 @@ describe('varints', () => {
     );
   });
 
-  it('use one byte for small numbers, and null for none', () => {
+  it('encodeVarints uses one byte for each number up to 127, and returns null for an empty list', () => {
     assert.equal(encodeVarints([1, 2, 127])?.length, 3);
     assert.equal(encodeVarints([]), null);
   });

@@ -18,7 +18,7 @@ const noon = Date.UTC(2026, 4, 20, 12);
 export const arbitraryToday = dayOf(noon);
 const offers = ['a', 'b', 'c', 'd'];
 
-/** Few sub_ids, so that many records refer to the same session. Two accounts, both modes, several days, in any order. */
+/** Generates few sub_ids, so that many records refer to the same session. The ids have two accounts, both modes and several days. */
 const sub = fc
   .record({
     serial: fc.nat({ max: 3 }),
@@ -28,7 +28,7 @@ const sub = fc
   })
   .map(({ serial, account, mode, age }) => subOf({ createdMs: noon - age * dayMs, serial, account, mode }));
 
-/** Even fewer sub_ids for payouts, because a payout requires a session, a view and a click of the same sub_id. */
+/** Generates even fewer sub_ids for payouts, because a payout requires a session, a view and a click of the same sub_id. */
 const earner = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom(0, 46).map((age) => subOf({ createdMs: noon - age * dayMs, serial: 0 })) },
   { weight: 1, arbitrary: sub },
@@ -45,12 +45,12 @@ const created = fc
 
 const viewed = fc.tuple(sub, fc.subarray(offers)).map(([sub, shown]) => viewedRecord(sub, shown));
 
-/** Two widget load ids per session. A refresh does not require an earlier view. */
+/** Generates two widget load ids per session. A refresh does not require an earlier view. */
 const widgetViewed = fc
   .tuple(sub, fc.subarray(offers), fc.record({ load: fc.constantFrom(1, 2), again: fc.boolean() }))
   .map(([sub, shown, options]) => widgetViewedRecord(sub, shown, options));
 
-/** Events of known types and of a type of a later version. Some of the events are late. */
+/** Generates events of known types and of a type of a later version. Some of the events are late. */
 const reported = fc
   .tuple(
     sub,
@@ -73,7 +73,7 @@ const clicked = fc
     }),
   );
 
-/** Few payouts, amounts and times, so that repeats and conflicts are frequent. Some rows are too late, too early or too large. */
+/** Generates few different payouts, so that repeats and conflicts are frequent. Some rows are too late, too early or too large. */
 const booking = fc.record({
   sub: earner,
   offer: fc.constantFrom(...offers),

@@ -39,7 +39,7 @@ describe('counter archive', () => {
       .sort()
       .map((name) => join(folder, name));
 
-  it('reads back all segments in order', () => {
+  it('reads all archive segments in order', () => {
     append(100, 7);
     append(101, 7);
     const third = new CounterArchive(folder);
@@ -61,14 +61,14 @@ describe('counter archive', () => {
     assert.deepEqual([...third.readAll()], expected);
   });
 
-  it('writes segments larger than one buffer', () => {
+  it('writes archive segments larger than one buffer', () => {
     const tags = Array.from({ length: 3_000 }, (_, i) => `tag-${i}`);
     const all = tags.flatMap((tag) => counters(9, tag));
     append(10, 1, all);
     assert.deepEqual([...new CounterArchive(folder).readAll()].slice(1, -1), all);
   });
 
-  it('rejects every changed byte and every truncation', () => {
+  it('rejects an archive with any changed byte or any truncation', () => {
     append(100, 7);
     append(101, 9);
     for (const file of files()) {
@@ -92,14 +92,14 @@ describe('counter archive', () => {
     }
   });
 
-  it('is a closed log for `log verify`', async () => {
+  it('`log verify` reports the archive as a cleanly closed log', async () => {
     append(100, 7);
     const [file] = files();
     truncateSync(file!, statSync(file!).size - 1);
     assert.equal((await verifyLog(nodeLogFiles, folder)).damage?.file, file);
   });
 
-  it('reads and continues an archive without end segment', () => {
+  it('reads an archive without an end segment, and appends to the archive', () => {
     append(100, 7);
     rmSync(files()[1]!);
     assert.equal(new CounterArchive(folder).ledgerFromPosition, 7);
@@ -109,7 +109,7 @@ describe('counter archive', () => {
     assert.equal(new CounterArchive(folder).ledgerFromPosition, 9);
   });
 
-  it('rejects a missing older segment', () => {
+  it('rejects an archive without one of its older segments', () => {
     for (const day of [100, 101, 102]) append(day, 1);
     const [first, second] = files();
     for (const file of [first!, second!]) {
@@ -121,7 +121,7 @@ describe('counter archive', () => {
     assert.equal([...new CounterArchive(folder).readAll()].length, 18);
   });
 
-  it('rejects invalid records', () => {
+  it('rejects an archive with invalid records', () => {
     for (const [what, records] of [
       ['a negative counter', [[14, [1, 'x', -1, 0]]]],
       ['an unknown kind', [[99]]],
@@ -137,7 +137,7 @@ describe('counter archive', () => {
     }
   });
 
-  it('does not change on a failed write, and accepts a retry', () => {
+  it('a failed write leaves the archive unchanged, and a retry succeeds', () => {
     writeFileSync(folder, 'a file in place of the folder');
     const archive = new CounterArchive(join(folder, 'below'));
     const range = { wallMs: 1, untilDay: 100, ledgerFromPosition: 8 };
@@ -148,7 +148,7 @@ describe('counter archive', () => {
     assert.deepEqual([archive.retainedFromDay, archive.ledgerFromPosition], [100, 8]);
   });
 
-  it('leaves no files if the counters throw', () => {
+  it('append leaves no new files if reading the counters throws', () => {
     append(100, 7);
     const before = files();
     const archive = new CounterArchive(folder);
@@ -164,7 +164,7 @@ describe('counter archive', () => {
     assert.equal(archive.retainedFromDay, 100);
   });
 
-  it('ignores the temporary file of a killed process', () => {
+  it('ignores the temporary archive file of a killed process', () => {
     append(100, 7);
     writeFileSync(join(folder, '0000000000000007.log.new'), 'half');
     append(101, 8);

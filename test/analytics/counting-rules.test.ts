@@ -46,7 +46,7 @@ describe('counting rules', () => {
   const tenant = { account: 1, vertical: 1, mode: 'live' } as const;
   const byTag = { ...tenant, referrerTag: 'tag-one', subs: null, fromDay: 0, toDay: today };
 
-  it('counts a session, its views and its clicks, in one batch and if the store is reopened after every record', () => {
+  it('counts sessions, views and clicks, in one batch and if the store is reopened after every record', () => {
     const records = [
       createdRecord(sub),
       viewedRecord(sub, ['a', 'b']),
@@ -91,7 +91,7 @@ describe('counting rules', () => {
     assert.equal(projected.store.getTotals().lateClicks, 1);
   });
 
-  it('counts a test click with zero revenue', () => {
+  it('counts a sandbox click with zero revenue', () => {
     const test = subOf({ createdMs: noon, serial: 1, mode: 'test' });
     apply(createdRecord(test), viewedRecord(test, ['a']), clickedRecord(test, 'a', { valueMicros: 9_000_000 }));
     for (const filter of [{}, { subs: [test] }]) {
@@ -107,7 +107,7 @@ describe('counting rules', () => {
     assert.equal(projected.store.getTotals().unknownSession, 4);
   });
 
-  it('ignores a second creation of a session', () => {
+  it('ignores a second creation record of the same session', () => {
     apply(createdRecord(sub));
     apply(createdRecord(sub, { tag: 'tag-two' }), createdRecord(sub));
     assert.equal(query().sessions, 1);
@@ -115,7 +115,7 @@ describe('counting rules', () => {
     assert.equal(projected.store.getTotals().repeatedSession, 2);
   });
 
-  it('counts events of a session that is older than the previous one', () => {
+  it('counts events of a session whose creation time is before that of the previous record', () => {
     const older = subOf({ createdMs: noon - 5_000, serial: 3 });
     apply(createdRecord(sub));
     apply(createdRecord(older));
@@ -123,7 +123,7 @@ describe('counting rules', () => {
     assert.deepEqual([query().sessions, query().views, query().clicks], [2, 1, 1]);
   });
 
-  /** Confirmed revenue, its square in USD, and confirmed revenue by lender, of one matured session. */
+  /** Returns the confirmed revenue, the sum of its squares in USD, and the confirmed revenue by lender, at an age of 60 days. */
   function confirmed(filter: Partial<SummaryQuery> = {}) {
     const { confirmedMicros, matured, topLenders, byDevice } = query({ today: today + 60, ...filter });
     const lenders = Object.fromEntries(topLenders.map(({ lender, confirmedMicros: micros }) => [lender, micros]));
@@ -138,7 +138,7 @@ describe('counting rules', () => {
   const createClicks = () =>
     apply(createdRecord(sub), viewedRecord(sub, ['a', 'b', 'c']), clickedRecord(sub, 'a'), clickedRecord(sub, 'b'));
 
-  it('sums confirmed revenue by session, lender and device on the creation day, and squares the sum of each session', () => {
+  it('sums confirmed revenue by session, lender and device on the creation day of the session, and squares the sum per session', () => {
     createClicks();
     apply(confirmedRecord(sub, 'a', { micros: 40_000_000, occurredMs: noon + 44 * dayMs }));
     apply(confirmedRecord(sub, 'b', { micros: 2_500_000 }));
@@ -158,7 +158,7 @@ describe('counting rules', () => {
     assertConfirmed(17.5, 0);
   });
 
-  it('sums large squares exactly', () => {
+  it('sums the squares of large revenues exactly', () => {
     const micros = bounds.confirmedRevenueUsdMax * 1_000_000 - 10_000;
     const subs = Array.from({ length: 1_000 }, (_, serial) => subOf({ createdMs: noon, serial: serial + 10 }));
     const recordsOf = (sub: Buffer) => [
@@ -172,7 +172,7 @@ describe('counting rules', () => {
     assert.equal(confirmed().usdSquared, 9_999_999 ** 2 / 10_000);
   });
 
-  it('counts a click restored by a confirmation once', () => {
+  it('counts an unrecorded click once if its confirmation restores the click', () => {
     apply(createdRecord(sub), viewedRecord(sub, ['a']));
     const click = { clickedMs: noon + 2_000, valueMicros: 3_000_000 };
     apply(confirmedRecord(sub, 'a', { click }));
@@ -182,7 +182,7 @@ describe('counting rules', () => {
     assert.equal(projected.store.getTotals().duplicateClicks, 1);
   });
 
-  it('ignores confirmations that break the rules', () => {
+  it('ignores invalid confirmations', () => {
     createClicks();
     const test = subOf({ createdMs: noon, serial: 2, mode: 'test' });
     apply(createdRecord(test), viewedRecord(test, ['a']), clickedRecord(test, 'a'));
@@ -244,7 +244,7 @@ describe('counting rules', () => {
     for (const filter of others) assert.deepEqual(query(filter).widgetEvents, [0, 0, 0, 0, 0, 0, 0]);
   });
 
-  it('counts widget events of known types only, and no click and no view for them', () => {
+  it('counts widget events of known types only, but not as clicks or views', () => {
     apply(createdRecord(sub), widgetViewedRecord(sub, ['a']));
     apply(reportedRecord(sub, [7, 'offer_click', 4_000], { offerId: 'a' }), reportedRecord(sub, [7]));
     const { views, clicks, attributedMicros, topLenders, widgetEvents } = query();
@@ -253,7 +253,7 @@ describe('counting rules', () => {
     assert.equal(projected.store.getTotals().malformed, 0);
   });
 
-  it('ignores malformed records', () => {
+  it('ignores malformed ledger records', () => {
     const eight = Buffer.alloc(8);
     const many = bounds.logRecordItemsMax + 1;
     const longName = 'x'.repeat(bounds.ledgerNameCharactersMax + 1);
@@ -310,7 +310,7 @@ describe('counting rules', () => {
     assert.deepEqual([query().sessions, query().views], [1, 1]);
   });
 
-  it('counts a record with additional members of a later version', () => {
+  it('counts a record with additional members that a later version wrote', () => {
     apply([...createdRecord(sub), 'more'], [...widgetViewedRecord(sub, ['a']), 1], [...clickedRecord(sub, 'a'), null]);
     apply([...reportedRecord(sub, ['widget_loaded']), 'more']);
     assert.deepEqual([query().sessions, query().views, query().clicks], [1, 1, 1]);

@@ -37,7 +37,7 @@ const tagOne = { account: 1, vertical: 1, mode: 'live', referrerTag: 'tag-one', 
 
 it('summary, daily figures and rows include only sessions of the account, vertical, mode and tag', () => {
   const window = { fromDay: today - 30, toDay: today };
-  /** Number of sessions in the summary, in the daily figures and in the rows. */
+  /** Returns the numbers of sessions in the summary, in the daily figures and in the rows, and of sub_ids outside the dates. */
   const count = (filter: Partial<CohortQuery>) => {
     const { store } = projected;
     const query = { ...tagOne, ...window, ...filter };
@@ -83,7 +83,7 @@ describe('summary', () => {
     return projected.store.getSummary({ ...tagOne, referrerTag, fromDay: today - 30, toDay: today, ...filter });
   }
 
-  it('includes the first and the last day of the window', () => {
+  it('a summary includes the first and the last day of the window', () => {
     const subs = [-1, 0, 1, 2, 3].map((day) => subOf({ createdMs: (today + day) * dayMs, serial: day + 1 }));
     apply(...subs.map((sub) => createdRecord(sub)));
     const window = { fromDay: today, toDay: today + 2 };
@@ -92,7 +92,7 @@ describe('summary', () => {
     assert.deepEqual([bySubs.sessions, bySubs.subsOutsideDates], [3, 2]);
   });
 
-  it('is the same for a tag and for its sub_ids', () => {
+  it('a summary is the same for a tag and for its sub_ids', () => {
     const subs = Array.from({ length: 40 }, (_, serial) => subOf({ createdMs: noon - serial * dayMs, serial }));
     for (const [serial, sub] of subs.entries()) {
       apply(createdRecord(sub, { device: (serial % 5) as 0 }), viewedRecord(sub, ['a', 'b']));
@@ -108,7 +108,7 @@ describe('summary', () => {
     assert.deepEqual(query({ ...window, subs }), { ...byTag, subsOutsideDates: 7 });
   });
 
-  it('lists up to 20 lenders by clicks, then by name', () => {
+  it('a summary lists up to 20 lenders, sorted by clicks, then by name', () => {
     const lenders = Array.from({ length: 25 }, (_, i) => `Lender ${String.fromCharCode(97 + i)}`);
     const subs = [1, 2].map((serial) => subOf({ createdMs: noon, serial }));
     const offers = lenders.map((_, i) => `offer-${i}`);
@@ -135,7 +135,7 @@ describe('summary', () => {
     }
   });
 
-  it('contains the figures of each device with sessions', () => {
+  it('a summary contains the figures of each device type that has sessions', () => {
     const [phone, desk] = [1, 2].map((serial) => subOf({ createdMs: noon, serial })) as [Buffer, Buffer];
     apply(createdRecord(phone, { device: 2 }), createdRecord(desk, { device: 1 }));
     apply(viewedRecord(phone, ['a']), clickedRecord(phone, 'a', { valueMicros: 12 }));
@@ -147,7 +147,7 @@ describe('summary', () => {
     }
   });
 
-  it('treats a cohort as matured on the 46th day after its own day', () => {
+  it('a summary includes sessions in the matured figures from the 46th day after their creation', () => {
     const sub = subOf({ createdMs: noon, serial: 1 });
     apply(createdRecord(sub));
     for (const filter of [{}, { subs: [sub] }]) {
@@ -156,7 +156,7 @@ describe('summary', () => {
     }
   });
 
-  it('contains the time of the last projected record, or null', () => {
+  it('asOfMs of a summary is the time of the last projected record, or null before the first record', () => {
     assert.equal(query().asOfMs, null);
     const sub = subOf({ createdMs: noon, serial: 1 });
     apply(createdRecord(sub), viewedRecord(sub, ['a'], noon + 5));
@@ -175,12 +175,12 @@ describe('daily figures', () => {
   const oldSub = subOf({ createdMs: noon - 2 * dayMs, serial: 1 });
   const newSub = subOf({ createdMs: noon, serial: 2 });
 
-  it('contain every day of the window in order', () => {
+  it('daily figures contain every day of the window in order', () => {
     const days = [2, 1, 0].map((age) => ({ day: today - age, matured: false, ...none }));
     for (const filter of [{}, { subs: [] }]) assert.deepEqual(query(filter), days);
   });
 
-  it('count clicks and widget events on the creation day of the session, for a tag and for sub_ids', () => {
+  it('daily figures count clicks and widget events on the creation day of the session, for a tag and for sub_ids', () => {
     const otherSub = subOf({ createdMs: noon - 2 * dayMs, serial: 3 });
     apply(
       createdRecord(oldSub, { device: 1 }),
@@ -207,7 +207,7 @@ describe('daily figures', () => {
     }
   });
 
-  it('mark matured days', () => {
+  it('daily figures flag a day as matured from the 46th day on', () => {
     const days = query({ fromDay: today - 47, toDay: today - 44 });
     assert.deepEqual(
       days.map(({ matured }) => matured),
@@ -223,7 +223,7 @@ describe('rows', () => {
     return projected.store.listRows({ ...tagOne, referrerTag, ...page, ...filter });
   }
 
-  /** All pages, one after the other. */
+  /** Returns the rows of all pages. */
   function queryAll(wanted: Partial<RowsQuery>): SessionRow[] {
     const rows: SessionRow[] = [];
     for (let afterPosition: number | null = 0; afterPosition !== null; ) {
@@ -239,7 +239,7 @@ describe('rows', () => {
   const serials = (rows: readonly SessionRow[]) => rows.map(({ sub }) => Buffer.from(sub).readUInt32BE(14));
   const sub = subOf({ createdMs: noon, serial: 1 });
 
-  it('contain the figures of a session', () => {
+  it('each row contains the figures of its session', () => {
     apply(
       createdRecord(sub, { device: 3, metadata: '{"page":"b"}' }),
       viewedRecord(sub, ['a', 'b', 'c'], noon + 5_000),
@@ -270,7 +270,7 @@ describe('rows', () => {
     });
   });
 
-  it('contain the largest metadata for every session of a batch, or null', () => {
+  it('rows contain metadata of the maximum size, or null without metadata', () => {
     const metadata = JSON.stringify({
       text: '\u{1F600}'.repeat(bounds.metadataKeysMax * bounds.metadataCharactersMax),
     });
@@ -285,7 +285,7 @@ describe('rows', () => {
     assert.equal(query().rows[50]!.metadata, null);
   });
 
-  it('contain the time of the latest record that counted', () => {
+  it('lastEventMs of a row is the time of the latest counted record', () => {
     const lastEvent = () => query().rows[0]?.lastEventMs;
     apply(createdRecord(sub));
     assert.equal(lastEvent(), noon);
@@ -301,7 +301,7 @@ describe('rows', () => {
     assert.equal(lastEvent(), noon + 11_000);
   });
 
-  it('are in ledger order if the clock was set back', () => {
+  it('rows are in ledger order even if the clock was set back', () => {
     const ages = [1, 0, 2, 1, 0, 30, 1, 31, 2, 0];
     for (const [serial, age] of ages.entries()) apply(createdRecord(subOf({ createdMs: noon - age * dayMs, serial })));
     for (const limit of [1, 2, 3, 100]) {
@@ -310,7 +310,7 @@ describe('rows', () => {
     }
   });
 
-  it('have a next position only if there are more rows', () => {
+  it('a page has a next position only if there are more rows', () => {
     const subs = [0, 1, 2, 3].map((serial) => subOf({ createdMs: noon, serial }));
     apply(...subs.map((each) => createdRecord(each)));
     for (const filter of [{}, { subs }]) {
@@ -321,7 +321,7 @@ describe('rows', () => {
     }
   });
 
-  it('occur on exactly one page for any page size, while sessions are added', () => {
+  it('each row occurs on exactly one page for any page size, while sessions are added', () => {
     const batches = fc.array(fc.integer({ min: 1, max: 3 * bounds.cohortRowSessionsMax }), {
       minLength: 1,
       maxLength: 8,
@@ -337,7 +337,7 @@ describe('rows', () => {
           const arrive = (count: number) => {
             const records: unknown[] = [];
             for (let each = 0; each < count; each++, serial++) {
-              // Over several days, now and then out of their order.
+              // Creation times span several days. Some are out of order.
               const createdMs = noon - 3 * dayMs + serial * 600_000 - ((serial * 7) % (jitter + 1)) * 3_600_000;
               records.push(createdRecord(subOf({ createdMs, serial })));
             }

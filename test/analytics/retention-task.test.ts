@@ -51,7 +51,7 @@ describe('RetentionTask', () => {
     await turn();
   };
 
-  it('runs at start and every hour', async () => {
+  it('the retention task runs at the start and every hour', async () => {
     const retention = start();
     await turn();
     assert.deepEqual(requests, [{ today: dayOf(clock.wallMs()), retentionDays: 140, wallMs: clock.wallMs() }]);
@@ -66,7 +66,7 @@ describe('RetentionTask', () => {
     assert.equal(requests.length, 3);
   });
 
-  it('reports deleted days and deleted segments', async () => {
+  it('the retention task reports deleted days and deleted segments', async () => {
     const changed: RetentionOutcome = { archived: true, retainedFromDay: 101, isNew: true, ledgerFromPosition: 9 };
     outcome = async () => changed;
     const retention = start();
@@ -83,7 +83,7 @@ describe('RetentionTask', () => {
     ]);
   });
 
-  it('retries soon after an error, reports the recovery, and deletes no ledger segments without an archive', async () => {
+  it('retries soon after an error, reports the recovery, and deletes no ledger segments before the archive is written', async () => {
     outcome = () => Promise.reject(new Error('aggregator thread is not running'));
     const retention = start();
     await turn();
@@ -105,7 +105,7 @@ describe('RetentionTask', () => {
     assert.deepEqual(deletedBefore, [7, 7, 7]);
   });
 
-  it('closes without waiting for the aggregator, but waits for the deletion of segments', async () => {
+  it('close does not wait for the aggregator, but waits for the deletion of ledger segments', async () => {
     outcome = () => new Promise(() => {});
     const archiving = start();
     await turn();

@@ -79,7 +79,7 @@ class SimulatedFollower {
     return this.#follower.execute({ name, parameter });
   }
 
-  /** Whether the log took the record, whatever becomes of it. */
+  /** Appends a record. Returns whether the log accepted the record. */
   append(record: LedgerRecord, waited: boolean): boolean {
     if (!waited) return this.#log.appendWithoutWaiting(record) !== null;
     const appended = this.#log.append(record);
@@ -155,7 +155,7 @@ class SimulatedFollower {
   }
 
   /**
-   * Ends the process, with a power cut if there is a fate, and opens log and follower again. Returns the recovered records.
+   * Ends the process, with a power cut if `fate` is not null, and reopens log and follower. Returns the recovered records.
    *
    * @param restoresStore whether the power cut also resets the store to the saved copy
    */
@@ -196,7 +196,7 @@ class SimulatedFollower {
     return { first, records };
   }
 
-  /** Later writes of the log go to a disk that is no longer used. */
+  /** Closes the log. Writes of the closed log do not change the disk of the next log. */
   async #endLog(): Promise<void> {
     await this.#log.close();
     await this.settle();
@@ -381,7 +381,7 @@ for (const [durability, commands, numRuns] of [
   ['write', common, 8],
 ] as const) {
   const suffix = commands.includes(applyRetention) ? ' and retention' : '';
-  test(`figures match the ledger after crashes, with durability ${durability}${suffix}`, async () => {
+  test(`analytics match the ledger after crashes, with durability ${durability}${suffix}`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.commands([...commands], { maxCommands: 30, size: 'max' }), async (steps) => {
         const real = await SimulatedFollower.open(durability);

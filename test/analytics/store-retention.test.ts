@@ -46,7 +46,7 @@ describe('store retention', () => {
   const created = (serial: number, createdMs: number) => createdRecord(subOf({ createdMs, serial }));
   const rows: RowsQuery = { ...byTag, afterPosition: 0, limit: 100 };
 
-  it('deletes rows in several transactions, and excludes deleted sessions from results immediately', () => {
+  it('deletes sessions in several transactions, and excludes all of them from results immediately', () => {
     const count = 2 * bounds.sessionsPrunedPerTransaction + 10;
     const oldSubs = Array.from({ length: count }, (_, serial) => subOf({ createdMs: old, serial }));
     const young = subOf({ createdMs: noon, serial: count });
@@ -92,7 +92,7 @@ describe('store retention', () => {
     assert.deepEqual(summary(), after);
   });
 
-  it('archives widget events by device, and restores them in a new store and in an outdated one', () => {
+  it('archives widget events by device, and restores the events in a new or outdated store', () => {
     const [one, other, young] = [1, 2, 3].map((serial) => subOf({ createdMs: serial === 3 ? noon : old, serial }));
     const records = [
       createdRecord(one!, { device: 1 }),
@@ -132,7 +132,7 @@ describe('store retention', () => {
     assert.deepEqual(summary({ referrerTag: null, subs: [one!, other!, young!] }).widgetEvents, [1, 0, 0, 0, 0, 0, 0]);
   });
 
-  it('restores archives without widget events, and with fewer or more event types', () => {
+  it('restores archives without widget events, or with fewer or more event types than today', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerFromPosition: 1 };
     const [day, figures] = [retainedFrom - 1, [5, 4, 3, 2, 1, '1'] as const];
     archive.append(archiveRange, [
@@ -170,7 +170,7 @@ describe('store retention', () => {
     assert.equal(summary().views, before.views + 1);
   });
 
-  it('needs the ledger from the first segment with a retained session', () => {
+  it('a rebuild of the store needs the ledger from the first segment with a retained session', () => {
     let position = 0;
     const applyIn = (segment: number, ...records: readonly unknown[]) =>
       projected.store.applyBatch((projection) => {
@@ -178,7 +178,7 @@ describe('store retention', () => {
         return { position, segment, offset: position, crc: 0 };
       });
     applyIn(1, created(1, old));
-    // The clock was ahead for a moment, within a batch.
+    // One record of this batch has a later creation time, because the clock was briefly ahead.
     applyIn(20, created(2, old), created(3, noon), created(4, old));
     applyIn(20, created(5, old));
     applyIn(40, created(6, old));
@@ -188,7 +188,7 @@ describe('store retention', () => {
     applyIn(60, created(7, noon + dayMs));
     applyRetention(today + 1);
     assert.equal(archive.ledgerFromPosition, 60);
-    // Only the clock has advanced, not the sessions.
+    // The clock has advanced, but no sessions were created on a later day.
     applyRetention(today + 2);
     assert.equal(archive.retainedFromDay, today + 1);
     applyIn(80, created(8, noon + 2 * dayMs));
@@ -197,7 +197,7 @@ describe('store retention', () => {
     assert.deepEqual([...archive.readAll()].filter(([kind]) => kind === 11).length, 3);
   });
 
-  it('retains all sessions until days are archived, and never restores deleted ones', () => {
+  it('retains all sessions until their days are archived, and never restores deleted sessions', () => {
     const days = () => [projected.store.retainedFromDay, archive.retainedFromDay];
     applyRetention();
     assert.deepEqual(days(), [0, 0]);
@@ -210,12 +210,12 @@ describe('store retention', () => {
     applyRetention();
     applyRetention(retainedFrom - 1);
     assert.deepEqual([projected.store.listRows(rows).rows.length, ...days()], [1, retainedFrom, retainedFrom]);
-    // No other session is old enough.
+    // The remaining session is too new, so the retention writes no second segment.
     applyRetention(today + 5);
     assert.equal([...archive.readAll()].filter(([kind]) => kind === 11).length, 1);
   });
 
-  it('deletes nothing by a clock far ahead until there is a second later cohort day', () => {
+  it('deletes nothing while the clock is far ahead, until sessions were created on two later days', () => {
     const year = 365;
     projected.apply(created(1, old), created(2, noon));
     const retain = () =>
@@ -229,7 +229,7 @@ describe('store retention', () => {
     assert.equal(projected.store.retainedFromDay, today + year - 140);
   });
 
-  it('needs the whole ledger if it was started anew', () => {
+  it('a store needs the whole ledger if a new ledger has replaced the archived one', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerFromPosition: 5_000 };
     archive.append(archiveRange, []);
     projected.store.restoreArchive(archive);

@@ -79,7 +79,7 @@ describe('thread analytics', () => {
     healthy: true,
   });
 
-  it('includes everything appended before the query in summary, days and rows', async () => {
+  it('summary, days and rows include every record that was appended before the query', async () => {
     const { log, analytics } = await startOnLog();
     for (let turn = 0; turn < 60; turn++) {
       const sub = subs[turn]!;
@@ -113,7 +113,7 @@ describe('thread analytics', () => {
     await assert.rejects(analytics.listRows({ ...neither, afterPosition: 0, limit: 1 }), TypeError);
   });
 
-  it('projects the log without queries', async () => {
+  it('projects the records of the log even if there are no queries', async () => {
     const { log, analytics } = await startOnLog();
     for (const count of [500, 1, 400]) {
       for (const sub of subs.slice(0, count)) log.appendWithoutWaiting(createdRecord(sub));
@@ -123,7 +123,7 @@ describe('thread analytics', () => {
     assert.deepEqual([totals.records, totals.repeatedSession], [901, 401]);
   });
 
-  it('waits for the appended records of a healthy log, and uses the durable ones otherwise', async () => {
+  it('waits for all appended records if the log is healthy, and otherwise only for the durable records', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const log = { durablePosition: 5, appendedPosition: 10, healthy: false };
     const analytics = await start(log);
@@ -137,8 +137,8 @@ describe('thread analytics', () => {
     assert.equal((await answer).sessions, 10);
   });
 
-  it('rejects a queued query whose signal has ended and a query beyond a full queue, and executes the others', async (test) => {
-    // Without timeouts: on a busy machine the queries take longer.
+  it('rejects a queued query that was aborted and a query when the queue is full, and executes the others', async (test) => {
+    // Disables timeouts, because queries may take long on a busy machine.
     test.mock.timers.enable({ apis: ['setTimeout'] });
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(10));
@@ -147,7 +147,7 @@ describe('thread analytics', () => {
     const cancelled = analytics.listRows({ ...byTag, afterPosition: 0, limit: 5 }, signal);
     const active = analytics.listDays(byTag, { ended: false });
     const rejected = assert.rejects(cancelled, AnalyticsUnavailableError);
-    // In the same turn, so the thread has not executed any query yet.
+    // All queries are sent in the same event-loop turn, before the thread executes the first one.
     signal.ended = true;
     for (const { sessions } of await Promise.all(first)) assert.equal(sessions, 10);
     await rejected;
@@ -167,7 +167,7 @@ describe('thread analytics', () => {
     assert.equal((await analytics.getSummary(byTag)).sessions, 10);
   });
 
-  it('rejects a query that times out', async (test) => {
+  it('rejects an analytics query that times out', async (test) => {
     await writeLedger([createdRecord(subs[0]!)]);
     const analytics = await start(logAt(0, 1));
     test.mock.timers.enable({ apis: ['setTimeout'] });
@@ -179,7 +179,7 @@ describe('thread analytics', () => {
     assert.equal((await analytics.getSummary(byTag)).sessions, 1);
   });
 
-  it('rebuilds a damaged store, one with another schema version, and one of another ledger', async () => {
+  it('rebuilds a store that is damaged, has another schema version or belongs to another ledger', async () => {
     await writeLedger(subs.slice(0, 20).map((sub) => createdRecord(sub)));
     let sessions = 20;
     const replaceLedger = async (first: number, count: number) => {
@@ -196,7 +196,7 @@ describe('thread analytics', () => {
       },
       // The ledger ends before the cursor of the store.
       () => replaceLedger(0, 7),
-      // The ledger has a record at the position of the cursor, but another one.
+      // The ledger has a different record at the position of the cursor.
       () => replaceLedger(100, 9),
     ]) {
       await damage();
@@ -211,12 +211,12 @@ describe('thread analytics', () => {
     }
   });
 
-  it('rebuilds a store that is found damaged while running', async () => {
+  it('rebuilds the store if damage is found while the thread is running', async () => {
     await writeLedger([...subs.map((sub) => createdRecord(sub)), ...subs.map((sub) => viewedRecord(sub, ['a']))]);
     const first = await start(logAt(subs.length));
     assert.equal((await first.getSummary(byTag)).sessions, subs.length);
     await first.close();
-    // Damages pages that are not read at opening, but when the views look up their sessions.
+    // Damages pages that are read when a view looks up its session, not when the store is opened.
     const bytes = readFileSync(analyticsStoreFile);
     bytes.fill(0xa5, Math.floor(bytes.length * 0.4), Math.floor(bytes.length * 0.6));
     writeFileSync(analyticsStoreFile, bytes);
@@ -232,7 +232,7 @@ describe('thread analytics', () => {
     await recovered.promise;
   });
 
-  it('rejects queries when the thread exits, and restarts it', async () => {
+  it('rejects pending queries if the analytics thread exits, and restarts the thread', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const copy = join(folder, 'copy');
     cpSync(ledgerFolder, copy, { recursive: true });
@@ -255,13 +255,13 @@ describe('thread analytics', () => {
     assert.equal(analytics.healthy, true);
   });
 
-  it('fails to start if the store cannot be opened', async () => {
+  it('the start fails if the analytics store cannot be opened', async () => {
     await writeLedger([createdRecord(subs[0]!)]);
     const nowhere = { ...files, analyticsStoreFile: join(folder, 'none', 'a') };
     await assert.rejects(startThreadAnalytics({ files: nowhere, log: logAt(1) }));
   });
 
-  it('rejects pending and later queries when closed', async () => {
+  it('closing rejects pending and later queries', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(5, 10));
     const open = assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);

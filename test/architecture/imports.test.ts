@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { type SourceFile, sourceFiles } from './source-tree.ts';
 
 /**
- * What each folder of `src/` may import from the others: the picture in docs/contributing/architecture.md as data. Whatever is not
- * listed is forbidden, so a new dependency between folders is a decision somebody takes here.
+ * Allowed imports between the folders of `src/`, as shown in docs/contributing/architecture.md. All other imports between folders
+ * fail the test, so a new dependency between folders requires a change of this table.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   analytics: ['bounds', 'clicks', 'confirmations', 'domain', 'event-log', 'files', 'ids', 'ledger'],
@@ -116,14 +116,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   widgets: ['bounds', 'catalogs', 'domain', 'ledger', 'matching'],
 };
 
-/** Files that stand in `src/` itself, and the composition root, which like the public entry may see everything. */
+/** Allowed imports of the files directly in `src/` and of the composition root. `server` and `index` may import every folder. */
 const files: Readonly<Record<string, readonly string[] | 'everything'>> = {
   bounds: [],
   server: 'everything',
   index: 'everything',
 };
 
-/** The ports, and rules without I/O, as operations and routes may see them. Everything else in these folders may be an adapter behind one. */
+/** Files of these folders that operations and routes may import: ports and rules without I/O. The other files may be adapters. */
 const portsOnly: Readonly<Record<string, readonly string[]>> = {
   'http/engines': ['response-head.ts', 'listener.ts'],
   'event-log': ['event-log.ts'],
@@ -132,7 +132,7 @@ const portsOnly: Readonly<Record<string, readonly string[]>> = {
   journal: ['journal.ts'],
 };
 
-/** Packages that only one place may know. */
+/** Packages that only the listed files and folders may import. */
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['src/http/engines/uws-engine.ts', 'src/http/engines/uws-listener.ts'],
   'uWebSockets.js-glibc-2.38': ['src/http/engines/uws-engine.ts'],
@@ -148,7 +148,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
 const sources = sourceFiles('src', 'workers');
 const inSrc = sources.filter(({ path }) => path.startsWith('src/'));
 
-/** The folder in the table: the one below for `http`, `verticals` and `web`. */
+/** Returns the key of a file in the import table: its folder in `src/`, or the subfolder for `http`, `verticals` and `web`. */
 function placeOf(path: string): string {
   const [, folder = '', below = '', file] = path.split('/');
   if (file !== undefined && ['http', 'verticals', 'web'].includes(folder)) return `${folder}/${below}`;
@@ -159,12 +159,12 @@ function violations(files: readonly SourceFile[], broken: (file: SourceFile) => 
   return files.flatMap((file) => broken(file).map((what) => `${file.path}: ${what}`));
 }
 
-test('the import table lists every folder of src', () => {
+test('the import table lists exactly the folders of src', () => {
   const places = new Set(inSrc.map(({ path }) => placeOf(path)));
   assert.deepEqual([...places].sort(), [...Object.keys(mayImport), ...Object.keys(files)].sort());
 });
 
-test('imports follow the import table', () => {
+test('source files import only folders that the import table allows', () => {
   const found = violations(inSrc, ({ path, ownImports }) => {
     const place = placeOf(path);
     const allowed = files[place] ?? mayImport[place] ?? [];
@@ -178,7 +178,7 @@ test('imports follow the import table', () => {
   assert.deepEqual(found, []);
 });
 
-test('operations and routes import ports, not adapters', () => {
+test('operations and routes import interfaces (ports) and no implementations (adapters)', () => {
   const callers = inSrc.filter(({ path }) => /^src\/(operations|http\/routes)\//.test(path));
   const found = violations(callers, ({ ownImports }) =>
     ownImports.filter((to) => {
@@ -192,7 +192,7 @@ test('operations and routes import ports, not adapters', () => {
   assert.deepEqual(found, []);
 });
 
-test('each package is imported only by its folder', () => {
+test('restricted packages are imported only by the files and folders listed for them', () => {
   const found = violations(sources, ({ path, packages }) =>
     packages.filter((name) => {
       const homes = packageHomes[name];
@@ -202,7 +202,7 @@ test('each package is imported only by its folder', () => {
   assert.deepEqual(found, []);
 });
 
-test('examples import neither the service nor packages', () => {
+test('examples import no code of the service and no npm packages', () => {
   const examples = sourceFiles('examples');
   const found = examples.flatMap(({ path, ownImports, packages }) => {
     const home = path.split('/').slice(0, 2).join('/');
@@ -218,7 +218,7 @@ test('examples import neither the service nor packages', () => {
 
 test('imports have no cycles', () => {
   const byPath = new Map(sources.map((file) => [file.path, file]));
-  // What only names a type is gone when the code runs, so it closes no circle.
+  // Type imports do not exist at run time, so they cannot cause a cycle.
   const runtimeImports = (file: SourceFile): string[] => {
     const code = file.text.replaceAll(/import type [^;]+;/g, '');
     return file.ownImports.filter((to) => to.startsWith('src/') && code.includes(`/${basename(to)}'`));

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** What the headings of a document are linked by, as GitHub makes it of their words. */
+/** Returns the anchors of the headings of a document, generated from the heading texts as GitHub does. */
 function anchorsOf(path: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, heading] of proseOf(read(path)).matchAll(/^#{1,6} +(.+?) *#*$/gm) as Iterable<[string, string]>) {
@@ -26,7 +26,7 @@ function anchorsOf(path: string): ReadonlySet<string> {
   return anchors;
 }
 
-/** Null where the link leads to a file, and its anchor to a heading. */
+/** Returns the problem of a link, or null if the target file exists and contains the heading of the anchor. */
 function problemOf(document: string, link: string): string | null {
   const anchor = link.split('#', 2)[1];
   const target = targetOf(document, link);
@@ -51,7 +51,7 @@ test('a blank line precedes every heading', () => {
   assert.deepEqual(crowded, []);
 });
 
-test('references to documents in code name a file, and a heading where they have an anchor', () => {
+test('references to documents in code name an existing file and, after a #, an existing heading', () => {
   const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
     .split('\n')
     .filter((path) => /\.(ts|md|yml|json)$|Makefile$/.test(path) && path !== 'package-lock.json');

@@ -17,7 +17,7 @@ const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta
 
 const packages: Readonly<Record<string, LockedPackage>> = JSON.parse(read('package-lock.json')).packages;
 
-test('the lock file contains the packages of every platform', () => {
+test('the lock file contains the optional packages of every platform', () => {
   const missing = Object.entries(packages)
     .flatMap(([path, { optionalDependencies = {} }]) =>
       Object.entries(optionalDependencies).map(([name, wanted]) => [path, name, wanted] as const),
@@ -30,7 +30,7 @@ test('the lock file contains the packages of every platform', () => {
   assert.deepEqual(missing, []);
 });
 
-test('every package has a hash, except for the binaries of platforms that docs/contributing/decisions/packaging.md names', () => {
+test('every package has a hash, except for the platform binaries in docs/contributing/decisions/packaging.md', () => {
   const binaries = /^(.+\/)?node_modules\/@(uwsjs|biomejs)\/[a-z0-9-]+$/;
   const unchecked = Object.entries(packages)
     .filter(([path, { integrity = '' }]) => path !== '' && !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity))
@@ -50,8 +50,8 @@ test('every package is pinned to one version', () => {
 });
 
 /**
- * Licences under which a package may be part of an installation: they ask for their text and a notice to be kept, which lie in each
- * package's own folder, and for nothing about our code.
+ * Licences that an installed package may have. These licences require only that their text and a copyright notice are included, as
+ * in the folder of each package, and have no conditions for the code of this project.
  */
 const allowed = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT']);
 
@@ -65,7 +65,7 @@ test('every dependency has a permissive licence', () => {
   assert.ok(installed.length >= 12, `${installed.length} packages`);
 });
 
-test('the project names its licence and contains its text', () => {
+test('package.json names the licence, and LICENSE contains its text', () => {
   assert.equal(JSON.parse(read('package.json')).license, 'Apache-2.0');
   assert.match(read('LICENSE'), /^\s+Apache License\n\s+Version 2\.0, January 2004\n/);
 });

@@ -5,16 +5,16 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface SourceFile {
-  /** From the project's root, with forward slashes. */
+  /** Path relative to the root of the project, with forward slashes. */
   readonly path: string;
   readonly text: string;
-  /** Files of this project it imports, or starts as a thread or process, from the root. */
+  /** Paths of the project files that the file imports, or starts as a thread or process. */
   readonly ownImports: readonly string[];
-  /** Packages and `node:` modules it imports. */
+  /** Packages and `node:` modules that the file imports. */
   readonly packages: readonly string[];
 }
 
-/** Every TypeScript file with code in it under these folders of the project. */
+/** Returns all TypeScript files in these folders of the project, except declaration files. */
 export function sourceFiles(...folders: readonly string[]): SourceFile[] {
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
@@ -23,7 +23,7 @@ export function sourceFiles(...folders: readonly string[]): SourceFile[] {
   );
 }
 
-/** The files among these that are reached from none of the entries, by imports or by being started. */
+/** Returns the paths of the sources that no entry file imports or starts, directly or indirectly. */
 export function deadFiles(sources: readonly SourceFile[], entries: readonly string[]): string[] {
   const byPath = new Map(sources.map((file) => [file.path, file]));
   const reached = new Set<string>();
@@ -42,7 +42,7 @@ function read(absolute: string): SourceFile {
   const code = text.replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
   const specifiers = [
     ...[...code.matchAll(/\b(?:from|import|require)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!),
-    // Relative, also where it begins with no dot.
+    // Paths in `new URL` are always relative, even without a leading dot.
     ...[...code.matchAll(/new URL\(\s*'([^']+\.ts)'\s*,\s*import\.meta\.url\)/g)].map((match) => `./${match[1]!}`),
   ];
   return {

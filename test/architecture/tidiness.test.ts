@@ -6,7 +6,7 @@ const sources = sourceFiles('src', 'workers');
 
 const tests = sourceFiles('test');
 
-test('every file is used', () => {
+test('every source file is imported or started by another file', () => {
   for (const [files, entry] of [
     [sources, /^src\/(index|cli\/main|web\/widget\/main)\.ts$/],
     // Servers preload the programs of test/cli/programs by name.
@@ -34,8 +34,8 @@ test('every exported value is used in another file', () => {
   assert.deepEqual(unused, []);
 });
 
-test('time is read from the clock only, and the code contains no TODO', () => {
-  // These folders measure their own deadlines and pauses, which affect no response. In a browser there is no other clock.
+test('code reads the time only from the injected clock, and contains no TODO comments', () => {
+  // These folders measure deadlines and pauses, which do not affect responses. Browser code has no injected clock.
   const ownTime = /^(src\/domain\/clock|src\/http\/|src\/analytics\/|src\/event-log\/|src\/cli\/|src\/web\/|workers\/)/;
   const found = sources
     .filter(
@@ -53,6 +53,6 @@ test('tests of the API check each response against the OpenAPI document', () => 
   const found = tests
     .filter(({ path, text }) => /^test\/(contract|embedded|openapi|crash)\//.test(path) && ownClient.test(text))
     .map(({ path }) => path);
-  // All others use `HttpClient` or `ServiceConnection`. This program checks that a service without listeners has no address.
+  // Other tests use `HttpClient` or `ServiceConnection`. The listed program checks that a service without listeners has no address.
   assert.deepEqual(found, ['test/embedded/programs/lifecycle.ts']);
 });

@@ -5,30 +5,30 @@ import fc from 'fast-check';
 import { generateApiKey, hashApiKey, isAccountName, parseBearerKey, parseKeyExpiry } from '../../src/auth/api-key.ts';
 import { bounds } from '../../src/bounds.ts';
 
-test('a key starts with its vertical and mode and ends in 48 hex digits', () => {
+test('an API key starts with its vertical and mode and ends in 48 hexadecimal digits', () => {
   assert.match(generateApiKey('svc_pl_', 'live'), /^svc_pl_live_[0-9a-f]{48}$/);
   assert.match(generateApiKey('svc_cc_', 'test'), /^svc_cc_test_[0-9a-f]{48}$/);
 });
 
-test('generated keys are unique', () => {
+test('generated API keys are unique', () => {
   const keys = new Set(Array.from({ length: 1000 }, () => generateApiKey('svc_pl_', 'live')));
   assert.equal(keys.size, 1000);
 });
 
-test('the hash of a key is its SHA-256', () => {
+test('the hash of an API key is the SHA-256 of its text', () => {
   const key = generateApiKey('svc_pl_', 'live');
   assert.deepEqual(Buffer.from(hashApiKey(key), 'latin1'), createHash('sha256').update(key).digest());
 });
 
 const key = generateApiKey('svc_pl_', 'live');
 
-test('parses a bearer key after a scheme in any case and one or more spaces', () => {
+test('parses an API key after the Bearer scheme in any case and one or more spaces', () => {
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR ', 'Bearer  ']) {
     assert.equal(parseBearerKey(`${scheme} ${key}`), key);
   }
 });
 
-test('rejects headers that are no bearer key', () => {
+test('rejects Authorization headers without a bearer API key', () => {
   for (const header of [
     ...['', 'Bearer', 'Bearer ', key, `Basic ${key}`, `Bearers ${key}`, `Bearer${key}`, `Bearer\t${key}`],
     // Differs from the scheme only in the bit for the case.
@@ -42,7 +42,7 @@ test('rejects headers that are no bearer key', () => {
   }
 });
 
-test('never throws and never returns a key that is too long', () => {
+test('parsing any header throws no error and returns no key above the maximum length', () => {
   const mark = fc.constantFrom('Bearer ', 'bearer', ' ', 'live_', 'test_', 'svc_pl_', key, '0'.repeat(48), '\u00e9');
   const header = fc.oneof(
     fc.string(),
@@ -63,18 +63,18 @@ test('an account name has 1 to 64 printable characters', () => {
   }
 });
 
-test('a date expires at the end of its UTC day', () => {
+test('an expiry given as a date applies at the end of that UTC day', () => {
   assert.equal(parseKeyExpiry('2030-12-31'), Date.UTC(2031, 0, 1));
   assert.equal(parseKeyExpiry('2028-02-29'), Date.UTC(2028, 2, 1));
 });
 
-test('a timestamp expires at its exact time', () => {
+test('an expiry given as a timestamp applies at that exact time', () => {
   assert.equal(parseKeyExpiry('2030-12-31T18:30:00Z'), Date.UTC(2030, 11, 31, 18, 30));
   assert.equal(parseKeyExpiry('2030-12-31T18:30Z'), Date.UTC(2030, 11, 31, 18, 30));
   assert.equal(parseKeyExpiry('2030-12-31T18:30:00.250+02:00'), Date.UTC(2030, 11, 31, 16, 30, 0, 250));
 });
 
-test('rejects an expiry that is neither a date nor a timestamp with its offset', () => {
+test('rejects an expiry that is neither a date nor a timestamp with a UTC offset', () => {
   for (const text of [
     ...['', 'tomorrow', '1924905600', '2030-1-1', '2030-13-01', '2030-02-30', '2029-02-29', '2030-02-30T00:00:00Z'],
     ...['2030-12-31T18:30:00', '2030-12-31T25:00:00Z', '2030-12-31 18:30:00Z'],

@@ -15,7 +15,7 @@ import { issueKey, type KeyOptions, ManualClock, noonMs, openAuth, revokeKey } f
 const midnightMs = noonMs + dayMs / 2;
 const otherVertical: Vertical = { ...personalLoans, number: 99, segment: 'boat-loans', keyPrefix: 'svc_bt_' };
 
-/** An authenticator with one API key. `ask` sends a request with the key. */
+/** Opens an authenticator with one API key. `ask` sends a request with the key. */
 function openAuthWithKey(t: Parameters<typeof openAuth>[0], options: KeyOptions = {}, clock = new ManualClock()) {
   const auth = openAuth(t, { clock });
   const { key, issued } = issueKey(auth.folder, options);
@@ -38,7 +38,7 @@ function errorCode(answer: Admission | Rejection): string {
   return assertRejected(answer).error.code;
 }
 
-test('identifies the caller by account, vertical, mode and key', (t) => {
+test('returns the account, vertical, mode and key number of the caller', (t) => {
   const { ask, issued } = openAuthWithKey(t, { mode: 'test' });
   assert.deepEqual(assertAdmitted(ask()).caller, {
     account: issued.account,
@@ -48,7 +48,7 @@ test('identifies the caller by account, vertical, mode and key', (t) => {
   });
 });
 
-test('rejects a missing, malformed or unknown key without limit headers', (t) => {
+test('rejects a missing, malformed or unknown key without a limit status', (t) => {
   const { authenticator } = openAuth(t);
   for (const header of [
     '',
@@ -62,7 +62,7 @@ test('rejects a missing, malformed or unknown key without limit headers', (t) =>
   }
 });
 
-test('accepts a key until the millisecond of its expiry', (t) => {
+test('accepts an API key until the millisecond of its expiry', (t) => {
   const { ask, clock } = openAuthWithKey(t, { expiresAtMs: noonMs + 1000 });
   clock.pass(999);
   assertAdmitted(ask());
@@ -70,7 +70,7 @@ test('accepts a key until the millisecond of its expiry', (t) => {
   assert.equal(errorCode(ask()), 'UNAUTHORIZED');
 });
 
-test('rejects a revoked key', (t) => {
+test('rejects a revoked API key', (t) => {
   const { ask, folder, issued } = openAuthWithKey(t);
   revokeKey(folder, issued.id);
   assert.equal(errorCode(ask()), 'UNAUTHORIZED');
@@ -93,7 +93,7 @@ test('rejects an unknown, revoked or expired key of another vertical with UNAUTH
   }
 });
 
-test('does not charge a request with a key of another vertical', (t) => {
+test('does not count a request with a key of another vertical against a limit', (t) => {
   const { ask } = openAuthWithKey(t, { limits: { requestsPerMinute: 2 } });
   assertAdmitted(ask());
   for (let n = 0; n < 5; n++) {
@@ -105,7 +105,7 @@ test('does not charge a request with a key of another vertical', (t) => {
   assert.equal(errorCode(ask()), 'RATE_LIMIT_EXCEEDED');
 });
 
-test('charges a repeated Idempotency-Key to the minute only', (t) => {
+test('counts a request with a repeated Idempotency-Key against the limit per minute only', (t) => {
   const { authenticator, folder } = openAuth(t);
   const { key } = issueKey(folder, { limits: { requestsPerMinute: 3, sessionsPerDay: 1 } });
   const create = (isRepeat: boolean) =>
@@ -120,7 +120,7 @@ test('charges a repeated Idempotency-Key to the minute only', (t) => {
   assert.deepEqual([limitStatus?.policy.name, error.retryAfterSeconds], ['minute', 60]);
 });
 
-test('applies limits per key', (t) => {
+test('counts the requests of each key separately', (t) => {
   const { ask, authenticator, folder, clock } = openAuthWithKey(t, { limits: { requestsPerMinute: 1 } });
   assertAdmitted(ask());
   clock.pass(bounds.unknownApiKeyPollIntervalMs);
@@ -128,7 +128,7 @@ test('applies limits per key', (t) => {
   assertAdmitted(authenticator.admit(`Bearer ${second.key}`, personalLoans, 'get_marketplace'));
 });
 
-test('returns the time from which the next request succeeds', (t) => {
+test('a rejection contains the time until the next request succeeds', (t) => {
   const { ask, clock } = openAuthWithKey(t, { limits: { requestsPerMinute: 2 } });
   assertAdmitted(ask());
   clock.pass(20_000.5);
@@ -143,7 +143,7 @@ test('returns the time from which the next request succeeds', (t) => {
   assertAdmitted(ask());
 });
 
-test('returns the longer wait if two limits are exceeded', (t) => {
+test('returns the longer retry time if two limits are exceeded', (t) => {
   const { ask, clock } = openAuthWithKey(t, { limits: { requestsPerMinute: 2, analyticsPerMinute: 1 } });
   assertAdmitted(ask());
   clock.pass(10_000);
@@ -154,7 +154,7 @@ test('returns the longer wait if two limits are exceeded', (t) => {
   assert.equal(assertRejected(ask()).error.retryAfterSeconds, 50);
 });
 
-test('returns the status of the limit with the least remaining', (t) => {
+test('returns the status of the limit with the fewest remaining requests', (t) => {
   const { ask, clock } = openAuthWithKey(t, {
     limits: { requestsPerMinute: 10, analyticsPerMinute: 3, sessionsPerDay: 8 },
   });
@@ -170,7 +170,7 @@ test('returns the status of the limit with the least remaining', (t) => {
   assert.deepEqual(statusOf('create_session'), ['minute', 5, 61]);
 });
 
-test('returns the policies of the operation only', (t) => {
+test('returns only the rate limit policies that apply to the operation', (t) => {
   const { ask } = openAuthWithKey(t);
   const policies = (operation: Operation) => assertAdmitted(ask(operation)).limitStatus.policy.policyHeaderValue;
   assert.equal(policies('get_marketplace'), '"minute";q=500;w=60');
@@ -179,7 +179,7 @@ test('returns the policies of the operation only', (t) => {
   assert.equal(policies('create_session'), '"minute";q=500;w=60, "day";q=10000;w=86400');
 });
 
-test('counts sessions per UTC day', (t) => {
+test('counts the sessions of each UTC day separately', (t) => {
   const { ask, clock } = openAuthWithKey(t, { limits: { sessionsPerDay: 2 } }, new ManualClock(midnightMs - 2));
   assertAdmitted(ask('create_session'));
   assertAdmitted(ask('create_session'));
@@ -192,7 +192,7 @@ test('counts sessions per UTC day', (t) => {
   assert.equal(assertRejected(ask('create_session')).error.retryAfterSeconds, dayMs / 1000);
 });
 
-test('returns a released reservation to its own day', (t) => {
+test('a released session reservation frees quota on the day of the reservation only', (t) => {
   const { ask, clock } = openAuthWithKey(t, { limits: { sessionsPerDay: 1 } }, new ManualClock(midnightMs - 1));
   const { quotaReservation } = assertAdmitted(ask('create_session'));
   quotaReservation?.release();
@@ -203,7 +203,7 @@ test('returns a released reservation to its own day', (t) => {
   assert.equal(errorCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
 });
 
-test('continues with the restored session count', (t) => {
+test('counts sessions from the restored session count on', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 10 } });
   authenticator.restoreSessionCount(issued.number, dayOf(noonMs) - 1, 10);
   authenticator.restoreSessionCount(issued.number, dayOf(noonMs), 9);
@@ -211,14 +211,14 @@ test('continues with the restored session count', (t) => {
   assert.equal(errorCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
 });
 
-test('returns 0 remaining if the limit was lowered below the restored count', (t) => {
+test('reports 0 remaining sessions if the restored count exceeds the daily limit', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 5 } });
   authenticator.restoreSessionCount(issued.number, dayOf(noonMs), 9);
   assert.equal(assertRejected(ask('create_session')).limitStatus?.remaining, 0);
   assert.equal(assertRejected(ask('create_session', otherVertical)).limitStatus?.remaining, 0);
 });
 
-test('frees the usage of idle keys but keeps their session counts', (t) => {
+test('deletes the request counts of idle keys but keeps their session counts', (t) => {
   const { authenticator, folder, clock, ask } = openAuthWithKey(t);
   for (let n = 0; n < 5; n++) {
     const { key } = issueKey(folder, { account: `quiet ${n}` });
@@ -233,7 +233,7 @@ test('frees the usage of idle keys but keeps their session counts', (t) => {
   assert.equal(authenticator.trackedKeyCount, 2);
 });
 
-test('frees restored session counts after their days', (t) => {
+test('deletes restored session counts when their days are over', (t) => {
   const { authenticator, clock, ask } = openAuthWithKey(t);
   for (let number = 100; number < 105; number++) authenticator.restoreSessionCount(number, dayOf(noonMs), 1);
   clock.pass(dayMs);
@@ -244,14 +244,14 @@ test('frees restored session counts after their days', (t) => {
   assert.equal(authenticator.trackedKeyCount, 1);
 });
 
-test('admits a request exactly if no limit of its operation is exceeded (random clocks and operations)', (t) => {
+test('admits a request if and only if no limit of the operation is exceeded (random clocks and operations)', (t) => {
   const { keyDirectory, folder } = openAuth(t);
   const limits = { requestsPerMinute: 7, analyticsPerMinute: 3, sessionsPerDay: 4 };
   const { key } = issueKey(folder, { limits });
   const event = fc.record({
     operation: fc.constantFrom<Operation>('create_session', 'submit_inputs', 'get_marketplace', 'query_analytics'),
     monotonicStepMs: fc.constantFrom(0, 0, 0.5, 1, 5_000, 29_999.5, 59_999, 60_000, 90_000),
-    // Crosses midnight in both directions, by at most a day.
+    // The clock crosses midnight in both directions and moves by at most a day.
     wallStepMs: fc.constantFrom(0, 0, 1, 30_000, 60_000, -45_000, dayMs / 4),
     sessionCreated: fc.boolean(),
   });
@@ -285,7 +285,7 @@ test('admits a request exactly if no limit of its operation is exceeded (random 
   );
 });
 
-test('admits a request after the returned wait (random operations)', (t) => {
+test('admits a request after the returned retry time (random operations)', (t) => {
   const { keyDirectory, folder } = openAuth(t);
   const limits = { requestsPerMinute: 5, analyticsPerMinute: 2, sessionsPerDay: 2 };
   const { key } = issueKey(folder, { limits });
@@ -311,7 +311,7 @@ test('admits a request after the returned wait (random operations)', (t) => {
   );
 });
 
-test('reports the reason of each rejection', (t) => {
+test('each rejection contains the reason', (t) => {
   const { keyDirectory, folder, clock } = openAuth(t);
   const reasons: string[] = [];
   const authenticator = new Authenticator({

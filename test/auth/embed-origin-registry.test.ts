@@ -18,7 +18,7 @@ function openRegistry(t: TestContext): EmbedOriginRegistry {
   return registry;
 }
 
-test('lists the origins of each account in order', (t) => {
+test('lists the origins of each account in alphabetical order', (t) => {
   const registry = openRegistry(t);
   assert.deepEqual(registry.allow('acme', [shop, local]), ['allowed', 'allowed']);
   assert.deepEqual(registry.allow('other', [shop]), ['allowed']);
@@ -28,7 +28,7 @@ test('lists the origins of each account in order', (t) => {
   assert.deepEqual(registry.list('acme'), acmeOrigins);
 });
 
-test('reports repeated changes', (t) => {
+test('reports that a repeated change of an origin has no effect', (t) => {
   const registry = openRegistry(t);
   assert.deepEqual(registry.allow('acme', [shop, shop]), ['allowed', 'already_allowed']);
   assert.deepEqual(registry.allow('acme', [local, shop]), ['allowed', 'already_allowed']);
@@ -41,7 +41,7 @@ test('reports repeated changes', (t) => {
   );
 });
 
-test('rejects an unknown account', (t) => {
+test('allow, remove and list reject an unknown account', (t) => {
   const registry = openRegistry(t);
   assert.deepEqual(registry.list('acme'), []);
   for (const call of [
@@ -55,7 +55,7 @@ test('rejects an unknown account', (t) => {
   assert.deepEqual(registry.list(), []);
 });
 
-test('makes no change if one origin is invalid', (t) => {
+test('changes no origins if one of the given origins is invalid', (t) => {
   const registry = openRegistry(t);
   registry.allow('acme', [shop]);
   for (const invalid of ['https://shop.example/', '*', '', 5 as never, undefined as never]) {
@@ -68,7 +68,7 @@ test('makes no change if one origin is invalid', (t) => {
   );
 });
 
-test('limits the origins of an account', (t) => {
+test('limits the number of origins of an account', (t) => {
   const registry = openRegistry(t);
   const origins = Array.from({ length: bounds.embedOriginsPerAccountMax }, (_, n) => `https://${n}.example.com`);
   registry.allow('acme', origins.slice(1));

@@ -52,13 +52,13 @@ const version2 = `
 const openProgram = fileURLToPath(new URL('programs/open-key-file.ts', import.meta.url));
 const lockProgram = fileURLToPath(new URL('programs/lock-a-while.ts', import.meta.url));
 
-test('does not create a key file that must exist', (t) => {
+test('throws without creating a file if a required key file is missing', (t) => {
   const folder = temporaryFolder(t);
   assert.throws(() => KeyRegistry.openExisting(keyFilePath(folder)), KeyFileError);
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('creates files that only the owner can read', (t) => {
+test('creates key files that only the owner can read', (t) => {
   const folder = join(temporaryFolder(t), 'data');
   const registry = KeyRegistry.open(keyFilePath(folder));
   t.after(() => registry.close());
@@ -66,7 +66,7 @@ test('creates files that only the owner can read', (t) => {
   for (const name of readdirSync(folder)) assert.equal(statSync(join(folder, name)).mode & 0o077, 0, name);
 });
 
-test('rejects a file that is not a database', (t) => {
+test('rejects a key file that is not a SQLite database', (t) => {
   const path = keyFilePath(temporaryFolder(t));
   writeFileSync(path, 'not a database, and long enough to be looked at as if it were one'.repeat(20));
   assert.throws(
@@ -83,7 +83,7 @@ test('rejects a key file of a newer version', (t) => {
   assert.throws(() => openKeyFile(path, 100), /newer version/);
 });
 
-test('waits while another process creates the key file', async (t) => {
+test('opening the key file waits while another process creates the file', async (t) => {
   const path = keyFilePath(temporaryFolder(t));
   const other = spawn(process.execPath, [lockProgram, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => other.kill('SIGKILL'));
@@ -92,7 +92,7 @@ test('waits while another process creates the key file', async (t) => {
   await once(other, 'exit');
 });
 
-test('fails if the key file stays locked', (t) => {
+test('opening the key file fails if the file stays locked', (t) => {
   const path = keyFilePath(temporaryFolder(t));
   const other = new Database(path);
   t.after(() => other.close());
@@ -137,7 +137,7 @@ function schemaOf(folder: string): unknown[] {
   }
 }
 
-test('migrates version 1 to the schema of a new file, with its keys', (t) => {
+test('migrates a key file of version 1 to the current schema and retains the keys', (t) => {
   const { folder, key, database } = createVersion1(t);
   database.close();
   const registry = KeyRegistry.openExisting(keyFilePath(folder));
@@ -159,7 +159,7 @@ test('migrates version 1 to the schema of a new file, with its keys', (t) => {
   assert.deepEqual(schemaOf(folder), schemaOf(fresh));
 });
 
-test('migrates version 2 with its keys and origins, and tracks later changes', (t) => {
+test('migrates a key file of version 2, retains keys and origins, and tracks later changes', (t) => {
   const { folder, key, database } = createVersion1(t);
   t.after(() => database.close());
   database.exec(version2);
@@ -174,7 +174,7 @@ test('migrates version 2 with its keys and origins, and tracks later changes', (
   assert.deepEqual(directory.origins.forAccount(1), []);
 });
 
-test('does not write to a file of the newest version', (t) => {
+test('does not write to a key file of the current version', (t) => {
   const { folder, database } = createVersion1(t);
   openKeyFile(keyFilePath(folder), 100).close();
   const changes = () => database.pragma('data_version', { simple: true });
@@ -184,7 +184,7 @@ test('does not write to a file of the newest version', (t) => {
   database.close();
 });
 
-test('lets a process of version 1 continue to read its open file', (t) => {
+test('a process that opened a version 1 key file can read it after the migration', (t) => {
   const { folder, database } = createVersion1(t);
   t.after(() => database.close());
   const count = database.prepare('SELECT count(*) FROM keys WHERE revoked IS NULL').pluck();
@@ -194,7 +194,7 @@ test('lets a process of version 1 continue to read its open file', (t) => {
   assert.equal(count.get(), 2);
 });
 
-test('lets several processes migrate a file at once', async (t) => {
+test('several processes can migrate the same key file concurrently', async (t) => {
   const { folder, database } = createVersion1(t);
   database.close();
   const children = Array.from({ length: 4 }, () =>

@@ -10,7 +10,7 @@ import { bounds } from '../../src/bounds.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { issueKey, noonMs, revokeKey, temporaryFolder } from './support.ts';
 
-test('lists an issued key without its text', (t) => {
+test('the list of keys does not contain the text of the keys', (t) => {
   const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder, {
     account: 'acme',
@@ -39,7 +39,7 @@ test('lists an issued key without its text', (t) => {
   assert(!JSON.stringify(registry.list()).includes(key.slice(-48)));
 });
 
-test('stores neither the text nor the digits of a key', (t) => {
+test('stores an API key neither as text nor as hexadecimal digits', (t) => {
   const folder = temporaryFolder(t);
   const open = KeyRegistry.open(keyFilePath(folder));
   t.after(() => open.close());
@@ -49,13 +49,13 @@ test('stores neither the text nor the digits of a key', (t) => {
   assert(files.every((content) => !content.includes(key) && !content.includes(Buffer.from(key.slice(-48), 'hex'))));
 });
 
-test('assigns one account number per account name', (t) => {
+test('keys with the same account name have the same account number', (t) => {
   const folder = temporaryFolder(t);
   const accounts = ['acme', 'other', 'acme'].map((account) => issueKey(folder, { account }).issued.account);
   assert.deepEqual(accounts, [1, 2, 1]);
 });
 
-test('does not reuse the number of a deleted key', (t) => {
+test('does not reuse the key number of a deleted key', (t) => {
   const folder = temporaryFolder(t);
   issueKey(folder);
   const database = new Database(keyFilePath(folder));
@@ -64,7 +64,7 @@ test('does not reuse the number of a deleted key', (t) => {
   assert.equal(issueKey(folder).issued.number, 2);
 });
 
-test('reports a repeated revocation and an unknown id, and keeps the first time', (t) => {
+test('reports a repeated revocation and an unknown id, and retains the time of the first revocation', (t) => {
   const folder = temporaryFolder(t);
   const { issued } = issueKey(folder);
   assert.equal(revokeKey(folder, issued.id, noonMs + 1), 'revoked');
@@ -83,7 +83,7 @@ const validKey = {
   limits: noLimitOverrides,
 } as const;
 
-test('rejects a new key with an invalid member', (t) => {
+test('rejects a new key with an invalid property', (t) => {
   const registry = KeyRegistry.open(keyFilePath(temporaryFolder(t)));
   t.after(() => registry.close());
   for (const member of [

@@ -11,7 +11,7 @@ function pathFor(t: TestContext): string {
   return operatorTokenPath(folder);
 }
 
-test('creates a private token file at the first start only', (t) => {
+test('creates a private operator token file at the first start only', (t) => {
   const path = pathFor(t);
   const first = openOperatorToken(path);
   assert.equal(first.created, true);
@@ -25,7 +25,7 @@ test('creates a private token file at the first start only', (t) => {
   assert.equal(openOperatorToken(pathFor(t)).token.matchesHeader(`Bearer ${text}`), false);
 });
 
-test('accepts only the bearer token', (t) => {
+test('accepts only the operator token as a bearer token', (t) => {
   const path = pathFor(t);
   const { token } = openOperatorToken(path);
   const text = readOperatorToken(path);
@@ -42,7 +42,7 @@ test('accepts only the bearer token', (t) => {
   }
 });
 
-test('rejects a file without a token, and does not show its content', (t) => {
+test('rejects an operator token file without a token, and the error does not contain the file content', (t) => {
   const path = pathFor(t);
   for (const content of ['', 'secret', 'svc_operator_12\n', `svc_operator_${'A'.repeat(64)}`]) {
     writeFileSync(path, content);

@@ -7,7 +7,7 @@ import { createKeyPolicies, createLimitStatus, rateLimitHeaders, SlidingWindow }
 describe('rateLimitHeaders', () => {
   const policies = createKeyPolicies({ requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 });
 
-  test('formats the customary headers and those of the IETF draft', () => {
+  test('formats the X-RateLimit headers and the headers of the IETF draft', () => {
     const status = createLimitStatus(policies.forSessions.requests, 497, 59_500, 1_800_000_000_250);
     assert.deepEqual(rateLimitHeaders(status).split('\r\n'), [
       '',
@@ -19,7 +19,7 @@ describe('rateLimitHeaders', () => {
     ]);
   });
 
-  test('rounds the time of the reset up', () => {
+  test('rounds the reset time up to whole seconds', () => {
     const status = createLimitStatus(policies.requests, 0, 1_001, 1_800_000_000_000);
     assert.equal(status.resetEpochSeconds, 1_800_000_002);
     assert.equal(status.resetSeconds, 2);
@@ -35,7 +35,7 @@ describe('DailyCounter', () => {
     assert.deepEqual([counter.count(today), counter.count(today + 1), counter.count(today + 2)], [2, 1, 0]);
   });
 
-  test('releases a reservation once', () => {
+  test('releasing a reservation twice decrements the count once', () => {
     const counter = new DailyCounter();
     counter.reserve(today);
     const reservation = counter.reserve(today);
@@ -44,7 +44,7 @@ describe('DailyCounter', () => {
     assert.equal(counter.count(today), 1);
   });
 
-  test('does not release a reservation of a forgotten day', () => {
+  test('releasing a reservation of a day that is no longer counted has no effect', () => {
     const counter = new DailyCounter();
     const reservation = counter.reserve(today);
     counter.reserve(today + 2);
@@ -63,14 +63,14 @@ describe('SlidingWindow', () => {
     return true;
   }
 
-  /** Steps of the monotonic clock: none, fractions, whole windows and times close to the edge of the window. */
+  /** Generates steps of the monotonic clock: zero, fractions, whole windows and times close to the end of the window. */
   const step = fc.oneof(
     fc.constantFrom(0, 0.25, 1, minuteMs - 1, minuteMs - 0.25, minuteMs, minuteMs + 0.25, 2 * minuteMs),
     fc.integer({ min: 0, max: 20_000 }).map((quarters) => quarters / 4),
     fc.integer({ min: 0, max: 100_000 }),
   );
 
-  test('admits at most the limit in any window, and nothing less', () => {
+  test('admits requests up to the limit in any window, and no more', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 40 }), fc.array(step, { maxLength: 300 }), (limit, steps) => {
         const window = new SlidingWindow(limit, minuteMs);
@@ -92,7 +92,7 @@ describe('SlidingWindow', () => {
     );
   });
 
-  test('keeps all times when the ring grows after it has wrapped', () => {
+  test('retains all request times when the ring buffer grows after it wrapped around', () => {
     const window = new SlidingWindow(100, minuteMs);
     const admitted: number[] = [];
     const take = (nowMs: number) => {
@@ -100,13 +100,13 @@ describe('SlidingWindow', () => {
       window.admit(nowMs);
       admitted.push(nowMs);
     };
-    // Few requests, so that the ring stays small and its start moves; then many, so that it grows.
+    // With few requests, the ring buffer stays small and its start moves. With many requests, the buffer grows.
     for (let second = 0; second < 75; second += 12) take(second * 1000);
     for (let second = 75; second < 95; second++) take(second * 1000);
     for (let second = 95; second < 160; second++) take(second * 1000);
   });
 
-  test('returns the exact time until the next admission', () => {
+  test('returns the exact time until the window admits another request', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20 }), fc.array(step, { minLength: 1, maxLength: 60 }), (limit, steps) => {
         const window = new SlidingWindow(limit, minuteMs);
@@ -126,7 +126,7 @@ describe('SlidingWindow', () => {
     );
   });
 
-  test('is empty one window after the last admitted request', () => {
+  test('a sliding window is empty one window length after the last admitted request', () => {
     const window = new SlidingWindow(3, minuteMs);
     assert.equal(window.resetMs(0), 0);
     window.admit(0);
@@ -137,7 +137,7 @@ describe('SlidingWindow', () => {
     assert.equal(window.resetMs(70_000), 0);
   });
 
-  test('does not admit two bursts on both sides of a minute', () => {
+  test('does not admit two full bursts within 60 seconds across a minute boundary', () => {
     const window = new SlidingWindow(500, minuteMs);
     for (let n = 0; n < 500; n++) assert(tryTake(window, 59_999));
     assert(!tryTake(window, 60_001));
@@ -145,13 +145,13 @@ describe('SlidingWindow', () => {
     assert(tryTake(window, 119_999));
   });
 
-  test('throws if the window is full', () => {
+  test('admit throws if the window is full', () => {
     const window = new SlidingWindow(1, minuteMs);
     window.admit(0);
     assert.throws(() => window.admit(1), RangeError);
   });
 
-  test('frees its memory only when empty, and can be used again', () => {
+  test('a sliding window frees its memory only when empty, and can be used again', () => {
     const window = new SlidingWindow(2, minuteMs);
     window.admit(0);
     assert.equal(window.releaseIfEmpty(minuteMs - 1), false);

@@ -6,7 +6,7 @@ import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
 import { changeOrigins, issueKey, ManualClock, noonMs, openDirectory, revokeKey, temporaryFolder } from './support.ts';
 
-test('finds a key by its hash, unless it is unknown or revoked', (t) => {
+test('finds a key by its hash, and returns nothing for an unknown or revoked key', (t) => {
   const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder, { mode: 'test', expiresAtMs: noonMs + 1, limits: { requestsPerMinute: 9 } });
   const forever = issueKey(folder);
@@ -28,7 +28,7 @@ test('finds a key by its hash, unless it is unknown or revoked', (t) => {
   directory.close();
 });
 
-test('finds a new key at once, and drops a revoked, deleted or replaced key at the next poll', (t) => {
+test('finds a new key immediately, and rejects a revoked, deleted or replaced key from the next poll on', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const directory = openDirectory(t, folder, new ManualClock());
@@ -47,7 +47,7 @@ test('finds a new key at once, and drops a revoked, deleted or replaced key at t
   assert.equal(directory.findByHash(another)?.number, replaced.issued.number);
 });
 
-test('keeps known keys and origins while the file is unreadable, and reports error and recovery once', (t) => {
+test('uses cached keys and origins while the key file is unreadable, and reports error and recovery once', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   for (const table of ['keys', 'embed_origins']) {
     const folder = temporaryFolder(t);
@@ -79,7 +79,7 @@ test('keeps known keys and origins while the file is unreadable, and reports err
   }
 });
 
-test('applies changed origins at the next poll, in order, and returns the same array until then', (t) => {
+test('applies changed origins at the next poll in alphabetical order, and returns the same array until then', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const [acme, other] = ['acme', 'other'].map((account) => issueKey(folder, { account }).issued.account);
@@ -101,7 +101,7 @@ test('applies changed origins at the next poll, in order, and returns the same a
   assert.equal(origins.forAccount(other!), ofOther);
 });
 
-test('limits the polls caused by unknown keys', (t) => {
+test('limits how often an unknown key causes a poll of the key file', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const clock = new ManualClock();
@@ -114,7 +114,7 @@ test('limits the polls caused by unknown keys', (t) => {
   assert.notEqual(directory.findByHash(hashApiKey(key)), undefined);
 });
 
-test('returns key ids and account names, from its cache if the file is unreadable', (t) => {
+test('returns key ids and account names, from the cache if the key file is unreadable', (t) => {
   const folder = temporaryFolder(t);
   const { issued } = issueKey(folder, { account: 'acme' });
   const other = issueKey(folder, { account: 'other' }).issued;
@@ -130,7 +130,7 @@ test('returns key ids and account names, from its cache if the file is unreadabl
   assert.deepEqual(directory.callerNames({ ...caller, keyNumber: other.number }), { key: undefined, account: 'acme' });
 });
 
-test('reads many changes in several event-loop turns', async (t) => {
+test('reads a large number of key changes in several event-loop turns', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder);

@@ -27,7 +27,7 @@ const almostValid = fc
   });
 const anyText = fc.oneof(address, almostValid, fc.webUrl(), fc.string({ unit: 'grapheme' }));
 
-test('accepts only origins that are safe in a header and in a policy', () => {
+test('accepts only origins that are safe in an HTTP header and in a Content-Security-Policy', () => {
   let accepted = 0;
   fc.assert(
     fc.property(anyText, (text) => {
@@ -55,7 +55,7 @@ test('accepts the origin of every URL with a host name or IPv4 address', () => {
   );
 });
 
-test('suggests valid origins only', () => {
+test('every suggested origin is valid', () => {
   let suggested = 0;
   fc.assert(
     fc.property(anyText, (text) => {
@@ -108,7 +108,7 @@ test('suggests the origin of a URL or host name', () => {
   }
 });
 
-test('explains why a text is not an origin', () => {
+test('the error explains why a text is not a valid origin', () => {
   const tooLong = `https://${'x'.repeat(bounds.originCharactersMax - 'https://'.length + 1)}`;
   for (const [message, texts] of [
     [/^Wildcards/, ['*', 'https://*', 'https://*.shop.example']],
@@ -122,7 +122,7 @@ test('explains why a text is not an origin', () => {
   }
 });
 
-test('does not repeat text that may be a key', () => {
+test('the error for an invalid origin does not contain text that may be an API key', () => {
   for (const text of [
     'svc_pl_live_0123456789abcdef',
     'svc_pl_live_0123456789abcdef/',

@@ -25,7 +25,7 @@ function assertRefused(run: () => unknown, message: RegExp): void {
   });
 }
 
-test('reads the costs of the service, not of the baselines', () => {
+test('reads the request costs of the service, not of the baseline servers', () => {
   const { costs, box, curve } = read();
   assert.deepEqual(
     costs,
@@ -35,38 +35,38 @@ test('reads the costs of the service, not of the baselines', () => {
   assert.equal(curve.points.length, 4);
 });
 
-test('uses the median over all rounds of a route', () => {
+test('uses the median cost over all benchmark rounds of a route', () => {
   const routes = [30, 50, 90].map((micros) => route('session', micros, micros));
   assert.deepEqual(read({ routes }, sessionsOnly).costs.session, { socketThreadMicros: 50, allThreadsMicros: 50 });
 });
 
-test('requires only the routes of the mix', () => {
+test('requires measurements only for the routes of the traffic mix', () => {
   const routes = [route('session', 40, 60)];
   assert.deepEqual(Object.keys(read({ routes }, sessionsOnly).costs), ['session']);
   assertRefused(() => read({ routes }), /^lacks measurements of the route inputs/);
 });
 
-test('adds up the disk bytes per session', () => {
+test('sums the disk bytes per session of all entries in the result', () => {
   const figure = { name: 'sample' };
   assert.equal(read({ history: [figure] }).diskBytesPerSession, null);
   const history = [figure, { ...figure, bytesPerSession: 75 }, { ...figure, bytesPerSession: 125 }];
   assert.equal(read({ history }).diskBytesPerSession, 200);
 });
 
-test('orders the points of a curve by rate', () => {
+test('sorts the points of a latency curve by rate', () => {
   const [curve] = sampleResult().curves;
   const shuffled = [{ ...curve!, points: curve!.points.toReversed() }];
   assert.deepEqual(read({ curves: shuffled }).curve, read().curve);
 });
 
-test('computes the memory of an empty server', () => {
+test('computes the memory use of a server without sessions', () => {
   const { memory } = sampleResult();
   const points = [{ sessions: 100_000, rssMiB: 300 }];
   const { baseResidentMiB } = read({ memory: { ...memory, points } }).memory;
   assert(Math.abs(baseResidentMiB - (300 - 153_600_000 / 2 ** 20)) < 1e-9);
 });
 
-test('refuses an incomplete result and names the command to run', () => {
+test('rejects an incomplete benchmark result and names the command to run', () => {
   assertRefused(() => read({ curves: [] }), /^lacks the latency curve over offered load/);
   assertRefused(() => read({ memory: null }), /^lacks the memory use of live sessions/);
   const { memory, curves } = sampleResult();
@@ -83,7 +83,7 @@ test('refuses an incomplete result and names the command to run', () => {
   assertRefused(() => read({ curves: unreported }), /^has no CPU time on the latency curve/);
 });
 
-test('refuses other files and other formats', () => {
+test('rejects files that are not benchmark results or have another format version', () => {
   const mix = toTrafficMix(defaultTrafficMixFile);
   assertRefused(() => readMeasurements('{"format":1}', mix), /^has format 1, not 2/);
   for (const text of ['{}', 'null', '[]', '"text"', '{"format":"\\u001b[2J"}']) {
@@ -99,7 +99,7 @@ test('refuses other files and other formats', () => {
   );
 });
 
-test('a trimmed result has the same measurements', () => {
+test('a trimmed benchmark result has the same measurements as the full one', () => {
   const text = JSON.stringify(sampleResult());
   const trimmed = trimBenchmarkResult(text);
   const mix = toTrafficMix(defaultTrafficMixFile);

@@ -52,14 +52,14 @@ test('costAtFullLoad returns the lowest cost on the curve', () => {
   assert.equal(costAtFullLoad(curve(pointAt(1_000, 2, { cpuMicros: 90 }), pointAt(2_000, 4), busier)), 30);
 });
 
-test('interpolateAt interpolates between points and uses the end points beyond them', () => {
+test('interpolateAt interpolates between points, and returns the value of the first or last point outside the curve', () => {
   assert.equal(interpolateAt(plain.points, 3_000, 'p99Ms'), 14);
   assert.equal(interpolateAt(plain.points, 2_000, 'p99Ms'), 4);
   assert.equal(interpolateAt(plain.points, 10, 'p99Ms'), 2);
   assert.equal(interpolateAt(plain.points, 1e6, 'p99Ms'), 900);
 });
 
-test('wasClientSaturated considers points up to the first one above the rate', () => {
+test('wasClientSaturated checks the curve up to the first point above the rate', () => {
   const saturated = curve(pointAt(1_000, 2), pointAt(2_000, 4), pointAt(3_000, 9, { clientSaturated: true }));
   assert.equal(wasClientSaturated(saturated, 2_000), true);
   assert.equal(wasClientSaturated(saturated, 3_000), true);

@@ -29,14 +29,14 @@ const requestFor = (changes: Partial<PlanRequest> = {}): PlanRequest => ({
   headroom: 0.2,
   ...changes,
 });
-/** Only sessions: 8.33 per second and key. */
+/** A mix that only creates sessions: 8.33 per second for each API key. */
 const sessionsOnly = mix({ per_100_sessions: {} });
 
 const resource = (plan: CapacityPlan, name: Resource['name']) => plan.resources.find((one) => one.name === name)!;
 const near = (actual: number, expected: number) =>
   assert(Math.abs(actual - expected) < 1e-9 * Math.abs(expected), `${actual}, not ${expected}`);
 
-test('computes each resource from its own measurements', () => {
+test('computes the capacity of each resource from the measurements of that resource', () => {
   const plan = planCapacity(sample, sessionsOnly, requestFor());
   near(resource(plan, 'socket-thread').capacity, 25_000);
   near(resource(plan, 'all-cores').capacity, 4e6 / 60);
@@ -47,20 +47,20 @@ test('computes each resource from its own measurements', () => {
   assert.deepEqual([plan.bottleneck, plan.keysPerBox, plan.boxes], ['latency', 1_440, 7]);
 });
 
-test('predicts the server with the most keys', () => {
+test('predicts the load of the server with the most API keys', () => {
   const plan = planCapacity(sample, sessionsOnly, requestFor());
   assert.equal(plan.load.keys, 1_429);
   const rate = (1_429 * 500) / 60;
   near(plan.load.requestsPerSecond, rate);
   near(plan.predicted.p99Ms, 10 + ((rate - 10_000) / 10_000) * 50);
-  // At the points around it a request costs 70 and 60 µs of all threads; the routes were measured at 60.
+  // At the neighboring points, a request costs 70 and 60 µs of all threads. The routes were measured with 60 µs.
   const costFactor = (70 - (rate - 10_000) / 1_000) / 60;
   near(plan.predicted.socketThreadCores, (rate * 40 * costFactor) / 1e6);
   near(plan.predicted.allThreadsCores, (rate * 60 * costFactor) / 1e6);
   near(plan.predicted.memoryMiB, 120 + (plan.load.liveSessions * 1_536) / 2 ** 20);
 });
 
-test('halves the rate for a mix of twice the cost', () => {
+test('a traffic mix of twice the cost halves the request rate of a server', () => {
   const expensive: Measurements = { ...sample, costs: { session: { socketThreadMicros: 80, allThreadsMicros: 120 } } };
   near(resource(planCapacity(expensive, sessionsOnly, requestFor()), 'latency').capacity, 7_500);
 });
@@ -70,13 +70,13 @@ test('memory is the bottleneck for large sessions', () => {
   assert.equal(planCapacity(heavy, sessionsOnly, requestFor()).bottleneck, 'memory');
 });
 
-test('predicts the disk use if it was measured', () => {
+test('predicts the disk use if the benchmark result contains it', () => {
   assert.equal(planCapacity(sample, sessionsOnly, requestFor()).predicted.diskBytesPerDay, null);
   const measured = { ...sample, diskBytesPerSession: 200 };
   near(planCapacity(measured, sessionsOnly, requestFor()).predicted.diskBytesPerDay!, 200 * 1_429 * 10_000);
 });
 
-test('refuses a target that no measured rate meets', () => {
+test('throws if no measured rate meets the latency target', () => {
   assert.throws(
     () => planCapacity(sample, mix(), requestFor({ sloP99Ms: 3 })),
     (error: unknown) =>
@@ -85,12 +85,12 @@ test('refuses a target that no measured rate meets', () => {
   );
 });
 
-test('refuses a server that cannot serve one key, and names the bottleneck', () => {
+test('throws if a server cannot serve a single API key, and names the bottleneck', () => {
   const tiny = { ...sample, memory: { ...sample.memory, sessionsMax: 100 } };
   assert.throws(() => planCapacity(tiny, mix(), requestFor()), /a single key of this mix; bottleneck: session-ceiling/);
 });
 
-test('lists only the caveats that apply', () => {
+test('a plan lists only the caveats that apply to the measurements', () => {
   const caveatsOf = (measurements: Measurements, changes: Partial<PlanRequest> = {}) =>
     planCapacity(measurements, sessionsOnly, requestFor(changes)).caveats.join('\n');
   const plain = caveatsOf(sample);
@@ -110,7 +110,7 @@ test('lists only the caveats that apply', () => {
   );
 });
 
-test('throws if the measurements lack a route of the mix', () => {
+test('throws if the measurements lack a route of the traffic mix', () => {
   assert.throws(() => planCapacity({ ...sample, costs: {} }, mix(), requestFor()), /lack session/);
 });
 
@@ -139,7 +139,7 @@ test('computes the error of the prediction in percent of the measurement', () =>
   assert.deepEqual(errors, { rate: 0, p99, 'socket-thread': -50, 'all-threads': 100, memory: 0 });
 });
 
-test('has no error for values that the system does not report', () => {
+test('a comparison has no error for values that the operating system does not report', () => {
   const unreported = { ...asPlanned, socketThreadCores: null, allThreadsCores: null, memoryMiB: null };
   const { rows, carried } = compareWithPlan(checkedPlan, unreported);
   assert.deepEqual(
@@ -155,7 +155,7 @@ for (const [name, changes] of [
   ['a p99 above the target', { p99Ms: 35.1 }],
   ['a backlog at the end', { achievedPerSecond: checkedPlan.load.requestsPerSecond * 0.97 }],
 ] as const) {
-  test(`does not meet the target with ${name}`, () => {
+  test(`a check run with ${name} misses the target`, () => {
     assert(!compareWithPlan(checkedPlan, { ...asPlanned, ...changes }).carried);
   });
 }
@@ -219,7 +219,7 @@ function planOrNull(measurements: Measurements, of: ReturnType<typeof mix>, requ
 
 const keysPerBox = (plan: CapacityPlan | null) => plan?.keysPerBox ?? 0;
 
-test('more keys never need fewer servers, and all keys have a place', () => {
+test('more API keys never need fewer servers, and the servers can serve all keys', () => {
   fc.assert(
     fc.property(measurementsArbitrary, mixes, requests, fc.nat(1_000_000), (measurements, of, request, more) => {
       const few = planOrNull(measurements, of, request);
@@ -250,7 +250,7 @@ for (const [name, makeHarder] of [
   ['twice the cost', ([data, of, request]) => [doubleCost(data), of, request]],
   ['a busier mix', ([data, of, request]) => [data, { ...of, busyShare: of.busyShare * 2 }, request]],
 ] as readonly (readonly [string, (easy: PlanArguments, by: number) => PlanArguments])[]) {
-  test(`${name} never allows more keys per server`, () => {
+  test(`${name} never allows more API keys per server`, () => {
     fc.assert(
       fc.property(
         fc.tuple(measurementsArbitrary, mixes, requests),
@@ -261,7 +261,7 @@ for (const [name, makeHarder] of [
   });
 }
 
-test('one more key exceeds the bottleneck, and no other resource is exceeded first', () => {
+test('one more key per server exceeds the bottleneck resource, and no other resource is exceeded first', () => {
   fc.assert(
     fc.property(measurementsArbitrary, mixes, requests, (measurements, of, request) => {
       const plan = planOrNull(measurements, of, request);

@@ -17,11 +17,11 @@ const near = (actual: number, expected: number) =>
   assert(Math.abs(actual - expected) < 1e-9 * Math.max(1, expected), `${actual}, not ${expected}`);
 
 describe('parseTrafficMix', () => {
-  test('returns the default mix for the shipped file', () => {
+  test('parses the shipped file to the default mix', () => {
     assert.deepEqual(parseTrafficMix(shipped), toTrafficMix(defaultTrafficMixFile));
   });
 
-  test('has the life cycle of the benchmarks as the default', () => {
+  test('the default mix is the session life cycle of the benchmarks', () => {
     assert.deepEqual(defaultTrafficMixFile.per_100_sessions, {
       inputs: lifecycleMix.inputs,
       'marketplace-unknown': lifecycleMix['marketplace, first look'],
@@ -32,7 +32,7 @@ describe('parseTrafficMix', () => {
     assert.equal(lifecycleMix.session, 100);
   });
 
-  test('uses the defaults of the service', () => {
+  test('uses the default limits of the service', () => {
     const mix = parseTrafficMix('{"format":1,"per_100_sessions":{}}');
     assert.deepEqual([...Object.values(mix.perSession)], [1, 0, 0, 0, 0, 0]);
     assert.deepEqual([mix.busyShare, mix.minutePeakFactor, mix.livePeakFactor, mix.sessionHours], [1, null, 1, 4]);
@@ -54,7 +54,7 @@ describe('parseTrafficMix', () => {
     // An unknown name is not repeated, because it may contain control characters.
     ['{"format":1,"\\u001b[2J":1}', /^((?!2J)\P{Cc})*$/u],
   ] as const) {
-    test(`refuses ${text}`, () => {
+    test(`rejects the traffic mix ${text}`, () => {
       assert.throws(
         () => parseTrafficMix(text),
         (error: unknown) => error instanceof CapacityError && message.test(error.message),
@@ -64,7 +64,7 @@ describe('parseTrafficMix', () => {
 });
 
 describe('calculateLoadPerKey', () => {
-  test('is bound by requests per minute, which do not count clicks', () => {
+  test('the load is bound by the requests per minute, which exclude clicks', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { inputs: 300, click: 50 } }));
     assert.equal(load.boundBy, 'requests a minute');
     near(load.ratesPerSecond.session + load.ratesPerSecond.inputs, 500 / 60);
@@ -75,35 +75,35 @@ describe('calculateLoadPerKey', () => {
     near(load.liveSessions, 10_000 / 6);
   });
 
-  test('is bound by analytics queries per minute for many queries', () => {
+  test('the load is bound by the analytics queries per minute if a session has many queries', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { analytics: 50 } }));
     assert.equal(load.boundBy, 'analytics queries a minute');
     near(load.ratesPerSecond.analytics, 50 / 60);
     near(load.ratesPerSecond.session, 100 / 60);
   });
 
-  test('is bound by sessions per day for a given minute peak', () => {
+  test('the load is bound by the sessions per day if a minute peak is given', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { inputs: 100 }, minute_peak: 3 }));
     assert.equal(load.boundBy, 'sessions a day');
     near(load.requestsPerSecond, (2 * 3 * 10_000) / 86_400);
     near(load.sessionsPerDay, 10_000);
   });
 
-  test('has fewer sessions per day for many requests per session', () => {
+  test('reports fewer sessions per day if each session has many requests', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { inputs: 9_900 } }));
     near(load.ratesPerSecond.session, 5 / 60);
     near(load.sessionsPerDay, 7_200);
     near(load.liveSessions, 1_200);
   });
 
-  test('has more live sessions for a live peak, at most those created', () => {
+  test('a live peak increases the live sessions, at most to the sessions created per day', () => {
     near(calculateLoadPerKey(mix({ live_peak: 3 })).liveSessions, 5_000);
     near(calculateLoadPerKey(mix({ live_peak: 24 })).liveSessions, 10_000);
     // The limit per minute allows no peak.
     near(calculateLoadPerKey(mix({ per_100_sessions: { inputs: 9_900 }, live_peak: 6 })).liveSessions, 1_200);
   });
 
-  test('scales with the share of busy keys', () => {
+  test('the load is proportional to the share of busy keys', () => {
     const all = calculateLoadPerKey(mix());
     const some = calculateLoadPerKey(mix({ busy_share: 0.25 }));
     near(some.requestsPerSecond, all.requestsPerSecond / 4);

@@ -12,12 +12,12 @@ const linesOf = (text: string): Record<string, unknown>[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-test('analytics commands on a data folder', async (t) => {
+test('analytics commands on the data folder of a service', async (t) => {
   const { folder, run, partner, marketplace } = await createSampleData(t);
   // The API responds only when the store has counted all earlier events.
   ok(await partner.queryAnalytics({ referrer_tag: 'hero-short' }));
 
-  await t.test('prints tables and the position of the last counted record', async () => {
+  await t.test('the analytics commands print tables and the position of the last counted record', async () => {
     const [summary, daily, sessions, none, tags] = await Promise.all([
       run('analytics', 'summary', ...forHero),
       run('analytics', 'daily', ...forHero),
@@ -35,7 +35,7 @@ test('analytics commands on a data folder', async (t) => {
     assert.deepEqual([none.stdout, none.stderr], ['', 'No sessions found, as of record 7 of the ledger.\n']);
   });
 
-  await t.test('prints the figures of the API, while the service runs and afterwards', async () => {
+  await t.test('the commands print the figures of the API, also after the service has stopped', async () => {
     const query = { referrer_tag: 'hero-short' };
     const expected = {
       summary: ok(await partner.queryAnalytics(query)),
@@ -62,7 +62,7 @@ test('analytics commands on a data folder', async (t) => {
     await compare();
   });
 
-  await t.test('reports invalid queries and unusable stores in one line', async () => {
+  await t.test('an invalid query or unusable store is reported in one line', async () => {
     const store = join(folder, 'analytics.sqlite');
     const failing = async (code: number, message: RegExp, ...args: string[]): Promise<void> => {
       const ran = await run('analytics', 'summary', ...(args.length > 0 ? args : forHero));
@@ -84,7 +84,7 @@ test('analytics commands on a data folder', async (t) => {
   });
 });
 
-test('creates nothing in an empty folder', async (t) => {
+test('the analytics commands create no files in an empty folder', async (t) => {
   const { run } = marketplaceOnFreshFolder(t);
   const { code, stderr } = await run('analytics', 'summary', ...forHero);
   assert.equal(code, 1);

@@ -16,7 +16,7 @@ function ok<Value>(result: Result<Value>): Value {
   return result.value;
 }
 
-/** Data folder with every kind of event that counts, and its store. */
+/** Creates a data folder with every kind of event that counts, and the analytics store. */
 async function createSampleStore(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const clock = new ManualClock();
@@ -58,7 +58,7 @@ async function createSampleStore(t: TestContext) {
   return { folder, run, store: join(folder, 'analytics.sqlite') };
 }
 
-/** Returns all rows of a store. Joins the pieces of session lists, because their boundaries depend on the batches. */
+/** Returns all rows of a store. Joins the parts of session lists, because the size of the parts depends on the batches. */
 function contents(store: string): Record<string, unknown[]> {
   const database = new Database(store, { readonly: true });
   try {
@@ -84,7 +84,7 @@ test('analytics rebuild', async (t) => {
   const { folder, run, store } = await createSampleStore(t);
   const before = contents(store);
 
-  await t.test('computes the same store from the ledger', async () => {
+  await t.test('rebuild restores the contents of a changed store from the ledger', async () => {
     assert.equal(before.widget_counter!.length, 4);
     assert.ok(before.payout!.length === 6 && before.click!.length === 12);
     const database = new Database(store);
@@ -99,7 +99,7 @@ test('analytics rebuild', async (t) => {
     assert.deepEqual(contents(store), before);
   });
 
-  await t.test('creates a missing store and deletes leftovers of a killed run', async () => {
+  await t.test('rebuild creates a missing store and deletes temporary files of a killed rebuild', async () => {
     for (const name of readdirSync(folder).filter((each) => each.startsWith('analytics.sqlite'))) {
       writeFileSync(join(folder, name), '');
     }
@@ -110,7 +110,7 @@ test('analytics rebuild', async (t) => {
     assert(!existsSync(`${store}.rebuilt`));
   });
 
-  await t.test('refuses a running service and a damaged ledger, and keeps the store', async () => {
+  await t.test('rebuild fails and changes nothing while the service runs or if the ledger is damaged', async () => {
     const bytesBefore = readFileSync(store);
     const lock = lockFolder(folder);
     const inUse = await run('analytics', 'rebuild');
@@ -130,7 +130,7 @@ test('analytics rebuild', async (t) => {
   });
 });
 
-test('rebuild reports a missing ledger', async (t) => {
+test('rebuild reports that the ledger is missing', async (t) => {
   const { run } = marketplaceOnFreshFolder(t);
   const { code, stderr } = await run('analytics', 'rebuild');
   assert.equal(code, 1);

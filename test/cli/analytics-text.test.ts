@@ -64,7 +64,7 @@ test('a summary states the meaning and unit of every figure', () => {
   ]);
 });
 
-test('a summary without matured sessions has no revenue per matured session', () => {
+test('a summary without sessions older than 45 days has no revenue per matured session', () => {
   const nothing = { sessions_matured: 0, rev_per_session_matured: null, rev_per_session_ci95: null };
   const none = formatSummary({ ...summary, ...nothing }, 7);
   assert.match(none, /\nmatured {5}0 sessions from 2026-04-01 to 2026-04-07, older than 45 days\n/);
@@ -72,7 +72,7 @@ test('a summary without matured sessions has no revenue per matured session', ()
   assert.match(young, /\nmatured {5}no day of this period is older than 45 days\n/);
 });
 
-test('tables of days and sessions state the currency in the headings', () => {
+test('the tables of days and sessions show the currency in the headings', () => {
   const day = { date: '2026-04-01', ...figures, widget_events: summary.widget_events, matured: true };
   const days = stripVTControlCharacters(formatDays([day], 7));
   assert.match(days, / {2}ATTRIBUTED USD {2}CONFIRMED USD {2}CONFIRMED USD PER /);

@@ -12,7 +12,7 @@ import { serveMarketplace } from './served-process.ts';
 
 const callers = 4;
 
-test('a backup of a server under load contains everything acknowledged before it', async (t) => {
+test('a backup of a server under load contains every write that was acknowledged before the backup', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const key = (
     await run(
@@ -69,7 +69,7 @@ test('a backup of a server under load contains everything acknowledged before it
   );
 });
 
-test('a backup is readable by its owner only and needs an empty folder', async (t) => {
+test('only the owner can read the files of a backup, and the target folder must be empty', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const target = mkdtempSync(join(tmpdir(), 'marketplace-backup-'));
   t.after(() => rmSync(target, { recursive: true }));
@@ -85,7 +85,7 @@ test('a backup is readable by its owner only and needs an empty folder', async (
   assert.deepEqual(readdirSync(target, { recursive: true }), files);
 });
 
-test('a backup reports an unreadable key file in one line', async (t) => {
+test('the backup command reports an unreadable key file in one line', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   await (await serveMarketplace(folder)).stop();
   writeFileSync(join(folder, 'keys.sqlite'), 'no database');

@@ -25,7 +25,7 @@ function withResult(t: TestContext, result: unknown = sampleResult()) {
   return { file, write, plan };
 }
 
-test('prints the number of servers, keys per server, and the bottleneck', async (t) => {
+test('prints the number of servers, the API keys per server, and the bottleneck', async (t) => {
   const { plan, write } = withResult(t);
   const mix = write('mix.json', '{"format":1,"per_100_sessions":{}}');
   const { code, stdout, stderr } = await plan('--mix', mix);
@@ -40,7 +40,7 @@ test('prints the number of servers, keys per server, and the bottleneck', async 
   assert.match(stdout, /^[\P{Cc}\n]*$/u);
 });
 
-test('--json prints the plan, and the default mix equals the shipped one', async (t) => {
+test('--json prints the plan, and the default traffic mix equals the shipped file', async (t) => {
   const { plan } = withResult(t);
   const [plain, named] = await Promise.all([plan('--json'), plan('--json', '--mix', defaultMix)]);
   assert.deepEqual([plain.code, plain.stderr], [0, '']);
@@ -52,7 +52,7 @@ test('--json prints the plan, and the default mix equals the shipped one', async
   assert.deepEqual([fewest.name, Math.floor(fewest.keys)], [answer.bottleneck, answer.keys_per_box]);
 });
 
-test('reports a missing or invalid file in one line with its name', async (t) => {
+test('reports a missing or invalid file in one line with the name of the file', async (t) => {
   const { plan, write, file } = withResult(t);
   for (const [args, message] of [
     [['--mix', `${file}.none`], /result\.json\.none cannot be read: ENOENT/],
@@ -95,14 +95,14 @@ test('reports invalid options as usage errors', async (t) => {
   assert.match(stderr, /--keys/);
 });
 
-test('--check refuses a duration with too many requests and suggests a shorter one', async (t) => {
+test('--check rejects a duration with too many requests and suggests a shorter duration', async (t) => {
   const { plan } = withResult(t);
   const { code, stdout, stderr } = await plan('--check', '--seconds', '3600');
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(stderr, /^marketplace: a check prepares at most 2500000 requests: use --seconds \d+ or fewer\n$/);
 });
 
-test('a package without benchmarks uses the shipped result, and --check names the make target of a checkout', async (t) => {
+test('an installed package uses the shipped benchmark result, and --check names the make target to run in a checkout', async (t) => {
   const folder = createFolder(t);
   for (const name of ['src', 'bin', 'package.json'])
     cpSync(join(checkout, name), join(folder, name), { recursive: true });

@@ -29,11 +29,11 @@ function writeLogo(catalogFile: string, name: string, content: string): void {
   writeFileSync(join(folder, name), content);
 }
 
-/** Line number of the first occurrence of a text, from 1. */
+/** Returns the line number of the first occurrence of a text, from 1. */
 const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split('\n').length;
 
 describe('validate', () => {
-  test('prints the size and the versions of a valid file', async (t) => {
+  test('prints the size and the versions of a valid catalog file', async (t) => {
     const file = writeCatalog(t, pretty(validCatalog));
     writeLogo(file, 'plain.svg', image('red'));
     const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
@@ -41,7 +41,7 @@ describe('validate', () => {
     assert.equal(stdout, validLine(file, validCatalog));
   });
 
-  test('notes lenders whose logo cannot be shown, in a valid file', async (t) => {
+  test('lists the lenders of a valid file whose logo is missing or unusable', async (t) => {
     const lenders = ['missing', 'page', 'valid'].map((name, index) => {
       const [lender] = catalogOf([plainOffer({ id: name })]).lenders;
       return { ...lender!, name: `Lender ${index}`, logo: `${name}.svg` };
@@ -70,7 +70,7 @@ ${position('page.svg')}: note: lenders[1].logo: logos/page.svg is no SVG: it has
     );
   });
 
-  test('notes a missing folder of logos once', async (t) => {
+  test('reports a missing logo folder once, not for each lender', async (t) => {
     const file = writeCatalog(t, pretty(validCatalog));
     const { code, stdout } = await runMarketplace(['catalog', 'validate', file]);
     assert.equal(code, 0);
@@ -81,7 +81,7 @@ ${position('page.svg')}: note: lenders[1].logo: logos/page.svg is no SVG: it has
     );
   });
 
-  test('lists errors by line, column and path, in the order of the file', async (t) => {
+  test('lists errors with line, column and path, in the order of the file', async (t) => {
     const text = pretty(validCatalog)
       .replace('"stars": 4', '"stars": 9')
       .replace('"features": []', '"feature": []')
@@ -106,7 +106,7 @@ ${position('page.svg')}: note: lenders[1].logo: logos/page.svg is no SVG: it has
     );
   });
 
-  test('reports a duplicate member, of which only the last one would count', async (t) => {
+  test('reports a duplicate JSON member', async (t) => {
     const text = pretty(validCatalog).replace('"stars": 4,', '"stars": 4,\n          "stars": 5,');
     const file = writeCatalog(t, text);
     const { code, stdout } = await runMarketplace(['catalog', 'validate', file]);
@@ -115,7 +115,7 @@ ${position('page.svg')}: note: lenders[1].logo: logos/page.svg is no SVG: it has
     assert.equal(stdout, `${file}:${position}: lenders[0].offers[0].stars: duplicate member of the same object\n`);
   });
 
-  test('escapes control characters of the file in names and excerpts', async (t) => {
+  test('escapes control characters when it prints names and excerpts of the file', async (t) => {
     const member = '"\\u001b[2J\\u009b1m":1';
     for (const text of [`{${member},${member}}`, '{"format": \u001b[2J']) {
       const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', writeCatalog(t, text)]);
@@ -126,7 +126,7 @@ ${position('page.svg')}: note: lenders[1].logo: logos/page.svg is no SVG: it has
     }
   });
 
-  test('locates a syntax error', async (t) => {
+  test('prints line and column of a syntax error', async (t) => {
     const file = writeCatalog(t, '{\n  "format": 1,\n  "vertical": "perso');
     const { code, stdout } = await runMarketplace(['catalog', 'validate', file, '--json']);
     assert.equal(code, 1);
@@ -135,7 +135,7 @@ ${position('page.svg')}: note: lenders[1].logo: logos/page.svg is no SVG: it has
     assert.match(error.problem, /^is not JSON: /);
   });
 
-  test('lists duplicate members and other errors up to one limit and counts the rest', async (t) => {
+  test('lists errors, including duplicate members, up to a common limit, and prints the number of the other errors', async (t) => {
     const lender = '{"name":"a","name":"b","logo":"a.svg","offers":[]},\n';
     const text = pretty(validCatalog).replace(
       '"lenders": [',
@@ -147,12 +147,12 @@ ${position('page.svg')}: note: lenders[1].logo: logos/page.svg is no SVG: it has
     const { faults, rest } = JSON.parse(stdout);
     assert.equal(faults.length, bounds.catalogErrorsReportedMax);
     assert.equal(faults[0].path, 'format');
-    // In all: the format; for each lender an empty list of offers and a duplicate member; for all but one the name of another lender.
+    // Errors: the format; an empty list of offers and a duplicate member of each lender; a repeated name of each lender but one.
     assert.equal(rest, `and ${2 * bounds.catalogErrorsReportedMax} more`);
     assert.match(JSON.parse(stderr).error.message, /: 1000 errors and [^\n]+ more$/);
   });
 
-  test('reports a text that exceeds a limit as one error', async (t) => {
+  test('reports JSON text that is nested too deeply as a single error', async (t) => {
     const file = writeCatalog(t, `${'['.repeat(3_000)}${']'.repeat(3_000)}`);
     const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
     assert.equal(code, 1);
@@ -160,7 +160,7 @@ ${position('page.svg')}: note: lenders[1].logo: logos/page.svg is no SVG: it has
     assert.equal(stderr, `marketplace: ${file} is not a valid catalog: 1 error\n`);
   });
 
-  test('reports a missing file or a folder in one line', async (t) => {
+  test('reports in one line that a file is missing or is a folder', async (t) => {
     for (const file of [`${writeCatalog(t, '')}.missing`, tmpdir()]) {
       const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
       assert.deepEqual([code, stdout], [1, '']);
@@ -189,7 +189,7 @@ describe('stats', () => {
     { state_rules: { NY: { max_apr_percent: 25 }, CA: { min_amount: 50_001 } } },
   );
 
-  test('prints how many offers accept each value of a field, and their prices', async (t) => {
+  test('prints how many offers accept each value of a field, and the prices of these offers', async (t) => {
     const { code, stdout, stderr } = await runMarketplace([
       'catalog',
       'stats',
@@ -229,7 +229,7 @@ describe('stats', () => {
     assert.match(stdout, /\nnever shown +too-expensive\n/);
   });
 
-  test('refuses an invalid file and names the command that lists its errors', async (t) => {
+  test('catalog stats rejects an invalid file and names the command that lists the errors', async (t) => {
     const { code, stdout, stderr } = await runMarketplace(['catalog', 'stats', writeCatalog(t, '{}')]);
     assert.deepEqual([code, stdout], [1, '']);
     assert.match(stderr, /is not a valid catalog: \d+ errors?; marketplace catalog validate lists them\n$/);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { settingNames } from '../../src/config/env.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
-test('prints every setting with its value and origin', async () => {
+test('prints every setting with its value and whether it is a default', async () => {
   const { code, stdout, stderr } = await runMarketplace(['check-config'], { SVC_PORT: '8181' });
   assert.deepEqual([code, stderr], [0, '']);
   const rows = stdout.trimEnd().split('\n').slice(1);
@@ -12,7 +12,7 @@ test('prints every setting with its value and origin', async () => {
     [...settingNames],
   );
   assert(rows.some((row) => /^SVC_PORT +8181 +environment$/.test(row)));
-  // Including defaults of settings that depend on another setting.
+  // The output includes defaults that depend on another setting.
   assert(rows.some((row) => /^SVC_TLS_MIN_VERSION +1\.2 +default$/.test(row)));
   assert(rows.some((row) => /^SVC_CATALOG +\/.+\/personal-loans\/example-catalog\.json +default$/.test(row)));
   assert(rows.some((row) => /^SVC_CLICK_URL +http:\/\/127\.0\.0\.1:8181 +default$/.test(row)));
@@ -37,13 +37,13 @@ test('reports an invalid setting in one line', async () => {
   assert.equal(stderr, 'marketplace: SVC_PORT is "99999"; it must be an integer from 0 to 65535\n');
 });
 
-test('warns about probably unintended settings', async () => {
+test('warns about unknown variables and risky settings', async () => {
   const { code, stderr } = await runMarketplace(['check-config'], { SVC_FLAVOUR: '1', SVC_HOST: '0.0.0.0' });
   assert.equal(code, 0);
   assert.match(stderr, /^marketplace: warning: SVC_FLAVOUR .*\nmarketplace: warning: .*SVC_PUBLIC_URL\.\n$/);
 });
 
-test('commands on keys ignore invalid settings that they do not use', async () => {
+test('the keys commands ignore invalid settings that these commands do not use', async () => {
   const { code } = await runMarketplace(['keys', 'list'], { SVC_PORT: '99999', SVC_DATA_DIR: '/nonexistent/folder' });
   assert.equal(code, 0);
 });

@@ -45,7 +45,7 @@ async function confirmedUsd(tag: string): Promise<number> {
   return (await caller.summary({ referrer_tag: tag })).rev_confirmed;
 }
 
-test('books a CSV file, writes rejected rows with reasons, and changes nothing when sent again', async () => {
+test('records the rows of a CSV file, writes rejected rows with reasons, and records nothing when the file is sent again', async () => {
   const clickId = await createClick('csv');
   const now = new Date().toISOString();
   const good = Array.from({ length: 1_200 }, (_, n) => `${clickId},tx-${n},funded,0.25,${now},"a, ""b"""\r\n`);
@@ -81,7 +81,7 @@ test('books a CSV file, writes rejected rows with reasons, and changes nothing w
   assert.match(readFileSync(join(folder, 'still.csv'), 'utf8'), /^click_id,[^\n]*,note,reason\r\n/);
 });
 
-test('books an NDJSON file and writes rejected rows as NDJSON', async () => {
+test('records the rows of an NDJSON file and writes rejected rows as NDJSON', async () => {
   const row = {
     click_id: await createClick('ndjson'),
     txid: 'tx-1',
@@ -125,7 +125,7 @@ test('books an NDJSON file and writes rejected rows as NDJSON', async () => {
 });
 
 const head = 'click_id,txid,status,amount,occurred_at\n';
-test('reports a file, server or token that cannot be used in one line', async () => {
+test('reports an unusable file, server or operator token in one line', async () => {
   const file = write('a.csv', `${head}a,b,c,d,e\n`);
   const alias = join(folder, 'alias');
   symlinkSync(folder, alias);
@@ -153,7 +153,7 @@ test('reports a file, server or token that cannot be used in one line', async ()
   }
 });
 
-test('reports another file format or an invalid URL as a usage error', async () => {
+test('reports an unknown file format or an invalid URL as a usage error', async () => {
   for (const args of [['a.txt'], ['a.csv', '--url', 'localhost:9090'], []]) {
     assert.equal((await confirm(...args)).code, 2);
   }

@@ -8,7 +8,7 @@ import { ConfirmationClient } from '../../src/cli/commands/confirmation-client.t
 
 type Outcome = 'accepted' | 'repeated' | 'rejected' | 'unknown';
 
-/** Server with these responses in turn: outcomes of the rows, a status, a body, or a closed connection. */
+/** Starts a server that sends these responses in turn: outcomes of rows, a status, a body, or a closed connection. */
 async function serverWith(t: TestContext, ...answers: readonly (readonly Outcome[] | number | 'cut' | string)[]) {
   const requests: unknown[][] = [];
   const server = createServer(async (request, response) => {
@@ -34,7 +34,7 @@ async function serverWith(t: TestContext, ...answers: readonly (readonly Outcome
 const items = [{ txid: 'a' }, { txid: 'b' }, { txid: 'c' }];
 const outcomesOf = async (sender: ConfirmationClient) => (await sender.send(items)).map(({ outcome }) => outcome);
 
-test('retries only rows with an unknown outcome', async (t) => {
+test('retries only confirmations with an unknown outcome', async (t) => {
   const { requests, sender } = await serverWith(
     t,
     ['accepted', 'unknown', 'unknown'],
@@ -51,7 +51,7 @@ test('retries a batch after status 503 and after a closed connection', async (t)
   assert.equal(requests.length, 4);
 });
 
-test('gives up after the last attempt', async (t) => {
+test('stops after the maximum number of attempts', async (t) => {
   const undecided = await serverWith(t, ['unknown', 'accepted', 'unknown'], ['unknown', 'unknown']);
   assert.deepEqual(await outcomesOf(undecided.sender), ['unknown', 'accepted', 'unknown']);
   assert.equal(undecided.requests.length, 5);
@@ -60,18 +60,18 @@ test('gives up after the last attempt', async (t) => {
   assert.equal(busy.requests.length, 5);
 });
 
-test('does not retry the first batch if no server responds', async (t) => {
+test('fails without a retry if no server responds to the first batch', async (t) => {
   const { requests, sender } = await serverWith(t, 'cut');
   await assert.rejects(sender.send(items), /CommandLineError: no server responds/);
   assert.equal(requests.length, 1);
 });
 
-test('names the setting if the server does not accept the host name', async (t) => {
+test('names the server setting to change if the server does not accept the host name', async (t) => {
   const { sender } = await serverWith(t, 421);
   await assert.rejects(sender.send(items), /CommandLineError: .* add it to SVC_OPS_ALLOWED_HOSTS of the server/);
 });
 
-test('stops at an unexpected response', async (t) => {
+test('throws without a retry after an unexpected response', async (t) => {
   for (const answer of [401, 404, 413, 'hello', '{}', '{"results":[]}', '{"results":[{"index":0,"outcome":"lost"}]}']) {
     const { requests, sender } = await serverWith(t, answer);
     await assert.rejects(sender.send(items), CommandLineError);

@@ -29,20 +29,20 @@ async function readItems(format: ConfirmationFormat, ...chunks: readonly string[
 const header = 'click_id,txid,status,amount,occurred_at\n';
 
 describe('CSV files of confirmations', () => {
-  it('may have their columns in any order, among other columns', async () => {
+  it('CSV files may contain the columns in any order, and additional columns', async () => {
     const text = 'note,amount,status,txid,occurred_at,svc_offer_id,sub_id,click_id\nx,40.5,funded,t,now,o,s,\n';
     const item = { amount: 40.5, status: 'funded', txid: 't', occurred_at: 'now', svc_offer_id: 'o', sub_id: 's' };
     assert.deepEqual(await readItems('csv', text), [item]);
   });
 
-  it('may have lines that end with LF or CRLF, empty lines, and quoted commas, quotes and line breaks', async () => {
+  it('CSV files may contain LF or CRLF line ends, empty lines, and quoted commas, quotes and line breaks', async () => {
     const text = `${header.trimEnd()}\r\n\r\n\n"c,""d""","t\r\nu",funded,1,now`;
     assert.deepEqual(await readItems('csv', text), [
       { click_id: 'c,"d"', txid: 't\r\nu', status: 'funded', amount: 1, occurred_at: 'now' },
     ]);
   });
 
-  it('convert plain decimals to numbers and leave other amounts for the service to reject', async () => {
+  it('converts plain decimal amounts to numbers, and sends other amounts as text that the service rejects', async () => {
     const amounts = ['12.50', '007', '0.000001', '0.0000001', '1e3', '-1', '$5', ' 5', '0x10', '9999999999'];
     const text = header + amounts.map((amount) => `c,t,funded,${amount},now\n`).join('');
     assert.deepEqual(
@@ -51,14 +51,14 @@ describe('CSV files of confirmations', () => {
     );
   });
 
-  it('reject rows with more or fewer cells than the header', async () => {
+  it('rejects rows with more or fewer cells than the header', async () => {
     assert.deepEqual(await readItems('csv', `${header}c,t\nc,t,funded,1,now,more\n`), [
       'cells_miscounted',
       'cells_miscounted',
     ]);
   });
 
-  it('have escaped formulas in rejected rows, which are read back as the same cells', async () => {
+  it('escapes formulas in rejected CSV rows, and reading the escaped rows returns the original cells', async () => {
     const txids = ['=1+1', '+1', '-abc', '@a', '\t=1', '\r', ' =1', '＝1', "'-abc", "'a", "' a", 'a=1', '"=', ''];
     const item = (txid: string) => ({ click_id: 'c', ...(txid === '' ? {} : { txid }), status: 'funded', amount: 1 });
     const cells = txids.map((txid) => `"${txid.replaceAll('"', '""')}"`);
@@ -77,7 +77,7 @@ describe('CSV files of confirmations', () => {
     assert.equal(firstRow, "c,' =1+1,funded,1,,' -note,' =reason");
   });
 
-  it('have escaped formulas in extra cells of rejected rows', async () => {
+  it('escapes formulas in the extra cells of rejected CSV rows', async () => {
     const { rows } = await readRows('csv', `${header}c,t,funded,1,now,=cmd\n`);
     assert.match(rows[0]!.formatRejected('cells_miscounted'), /,cells_miscounted,' =cmd\r\n$/);
   });
@@ -96,7 +96,7 @@ describe('CSV files of confirmations', () => {
     ['a row without an end', `${header}"${'x\n'.repeat(50_000)}`, /: a row has more than 8192 characters/],
     ['a row of too many cells', `${header}${','.repeat(9_000)}\n`, /line 2: a row has more than 8192 characters/],
   ] as const) {
-    it(`are refused for ${what}`, async () => {
+    it(`CSV files with ${what} cause an error`, async () => {
       await assert.rejects(
         readRows('csv', text),
         (error: unknown) => error instanceof CommandLineError && message.test(error.message),
@@ -104,7 +104,7 @@ describe('CSV files of confirmations', () => {
     });
   }
 
-  it('are refused with a message of this program, whatever they contain', async () => {
+  it('every error for an invalid CSV file is a CommandLineError without text of the file', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: fc.constantFrom('secret', '"', ',', '\r', '\n') }), async (text) => {
         try {
@@ -119,7 +119,7 @@ describe('CSV files of confirmations', () => {
 });
 
 describe('NDJSON files of confirmations', () => {
-  it('have one object per line, of which only known members are sent', async () => {
+  it('reads one object per line of an NDJSON file, with the known members only', async () => {
     const text = '{"txid":"t","amount":40.5,"note":"x"}\r\n\n  \n{"txid"\n[]\nnull\n{"__proto__":{"txid":"p"}}';
     assert.deepEqual(await readItems('ndjson', text), [
       { txid: 't', amount: 40.5 },
@@ -130,7 +130,7 @@ describe('NDJSON files of confirmations', () => {
     ]);
   });
 
-  it('reject a line with a duplicate member, and keep its text', async () => {
+  it('rejects an NDJSON line with a duplicate member, and writes the line as text to the rejected rows', async () => {
     const line = '{"txid":"t","amount":1,"note":{"amount":3,"amount":4},"amount":2}';
     const { rows } = await readRows('ndjson', `${line}\n{"note":1,"note":2}`);
     const [duplicate, accepted] = rows;
@@ -142,14 +142,14 @@ describe('NDJSON files of confirmations', () => {
     assert.deepEqual(accepted!.parsed, { ok: true, item: {} });
   });
 
-  it('may be read in chunks of any size', async () => {
+  it('NDJSON files may be read in chunks of any size', async () => {
     assert.deepEqual(await readItems('ndjson', ...'{"txid":"one"}\n{"txid":"two"}'), [
       { txid: 'one' },
       { txid: 'two' },
     ]);
   });
 
-  it('are refused for a line that is too long', async () => {
+  it('NDJSON files with a line above the maximum length cause an error', async () => {
     for (const text of ['x'.repeat(9_000), `{}\n${'x'.repeat(9_000)}\n`]) {
       await assert.rejects(
         readRows('ndjson', text),

@@ -41,7 +41,7 @@ test('describes each kind of record with the names of its members', () => {
   });
 });
 
-test('describes widget records with names for types and hexadecimal ids', () => {
+test('describes widget records with the names of event types and with hexadecimal ids', () => {
   const load = '0000000000000005';
   for (const again of [true, false]) {
     assert.deepEqual(describeRecord(widgetViewedRecord(sub, ['one'], { load: 5, again, wallMs: createdMs })), {
@@ -65,7 +65,7 @@ test('describes widget records with names for types and hexadecimal ids', () => 
   });
 });
 
-test('returns unexpected values unchanged', () => {
+test('describes unexpected member values as they are, with bytes in hexadecimal', () => {
   const [kind, wallMs, id] = reportedRecord(sub, ['widget_loaded']);
   const { load, event_ids, types, offer_ids } = describeRecord([kind, wallMs, id, 5, new Uint8Array(9), 'length', -1]);
   assert.deepEqual([load, event_ids, types, offer_ids], [5, '000000000000000000', 'length', -1]);
@@ -73,26 +73,26 @@ test('returns unexpected values unchanged', () => {
   assert.deepEqual([malformed.load, malformed.event_ids, malformed.types], [null, 'x', ['length', 0.5, '01']]);
 });
 
-test('describes whether a click was within its daily cap, if it has one', () => {
+test('describes whether a click was within the daily cap as true, false or null', () => {
   for (const verdict of [true, false, null]) {
     const { within_daily_cap, more } = describeRecord([...clickedRecord(sub, 'one'), verdict] as unknown[]);
     assert.deepEqual([within_daily_cap, more], [verdict, undefined]);
   }
 });
 
-test('lists additional members of later versions', () => {
+test('lists additional record members that a later version wrote', () => {
   const { more } = describeRecord([...widgetViewedRecord(sub, []), 'new', new Uint8Array([1, 255])]);
   assert.deepEqual(more, ['new', '01ff']);
 });
 
-test('lists the members of an unknown kind', () => {
+test('lists the members of a record of an unknown kind', () => {
   assert.deepEqual(describeRecord([99, new Uint8Array([10]), [new Uint8Array([11])]]), {
     kind: 99,
     members: ['0a', ['0b']],
   });
 });
 
-test('formats kind, time and sub_id first, then the members', () => {
+test('formats a record as its kind, time and sub_id, followed by the other members', () => {
   const line = formatRecordLine(12, describeRecord(viewedRecord(sub, ['one'], createdMs)), false);
   assert.equal(
     line,

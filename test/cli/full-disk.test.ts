@@ -70,7 +70,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-test('a full disk stops only durable operations, and the service recovers when there is space', {
+test('on a full disk, only operations that must be durable fail, and the service recovers once there is space', {
   skip,
 }, async (t) => {
   const { folder, key } = await issueKey(t);
@@ -128,7 +128,7 @@ test('a full disk stops only durable operations, and the service recovers when t
 });
 
 for (const engine of ['uws', 'node']) {
-  test(`inputs refused with 503 on a full disk apply when there is space, also after a kill, on ${engine}`, {
+  test(`inputs that got status 503 on a full disk are applied once there is space, also after a kill, on ${engine}`, {
     skip,
   }, async (t) => {
     const { folder, key } = await issueKey(t);
@@ -159,7 +159,7 @@ for (const engine of ['uws', 'node']) {
   });
 }
 
-test('sessions continue while only the analytics store has no space, and it catches up later', {
+test('sessions can be created while the disk has no space for the analytics store, and the store catches up later', {
   skip,
 }, async (t) => {
   const { folder, key } = await issueKey(t);
@@ -184,7 +184,7 @@ test('sessions continue while only the analytics store has no space, and it catc
   assert.equal(await server.served.stop(), 0);
 });
 
-test('a command reports a full disk in one line with the folder', { skip }, async (t) => {
+test('a command reports a full disk in one line that names the folder', { skip }, async (t) => {
   const { folder } = await issueKey(t);
   const secretFolder = createFolder(t);
   const secretFile = join(secretFolder, 'secrets.json');

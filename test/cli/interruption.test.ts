@@ -19,7 +19,7 @@ import { createSampleData } from './sample-data-folder.ts';
 const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const rowsOfTwoBatches = 501;
 
-/** Folder with rows to confirm, and a server that rejects the first batch and never responds to the second. */
+/** Creates a folder with rows to confirm, and a server that rejects the first batch and never responds to the second batch. */
 async function createBlockedConfirmation(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-interruption-'));
   let batches = 0;
@@ -50,7 +50,7 @@ for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  test(`confirm exits with ${code} at ${signal} and deletes the incomplete file of rejected rows`, async (t) => {
+  test(`confirm exits with code ${code} at ${signal} and deletes the incomplete file of rejected rows`, async (t) => {
     const { folder, args, second } = await createBlockedConfirmation(t);
     const child = spawn(bin, args, {
       env: { ...plainEnvironment(), SVC_DATA_DIR: folder },
@@ -66,7 +66,7 @@ for (const [signal, code] of [
   });
 }
 
-test('an interrupted rebuild keeps the store and leaves no other file', async (t) => {
+test('an interrupted rebuild of the analytics leaves the store unchanged and no temporary file', async (t) => {
   const { folder, marketplace } = await createSampleData(t);
   await marketplace.close();
   const files = dataFiles(folder);
@@ -84,7 +84,7 @@ test('an interrupted rebuild keeps the store and leaves no other file', async (t
   assert.ok(!existsSync(`${files.analyticsStoreFile}.rebuilt`));
 });
 
-test('an interrupted verification stops before the end of the log', async (t) => {
+test('an interrupted log verification stops before the end of the log', async (t) => {
   const { folder, marketplace, partner } = await createSampleData(t);
   const metadata = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`m${at}`, 'x'.repeat(256)]));
   await Promise.all(

@@ -101,7 +101,7 @@ test('--json of every command prints the members that its help lists', async (t)
   assert.equal(((await json(0, ...repaired)) as { outcome: string }).outcome, 'cut');
   check('log repair', await json(0, ...repaired), absent);
 
-  // Covered by tests of their own, which have a benchmark result and a server.
+  // Other tests cover these commands with a benchmark result and a server.
   for (const name of ['capacity', 'confirm']) checked.add(name);
   assert.deepEqual([...checked].sort(), [...helpByCommand.keys()].sort());
 });

@@ -6,7 +6,7 @@ import { jsonErrorPosition, locateJsonPaths } from '../../src/cli/commands/json-
 
 const noDuplicates = { reported: [], count: 0 };
 
-test('locates members by their name and array items by their first character', () => {
+test('the position of a member is that of its name, and the position of an array item that of its first character', () => {
   const text = '\n {"a": [1, {"b": {"c": 2}}],\n "d": null}';
   const paths = [
     [],
@@ -29,7 +29,7 @@ test('locates members by their name and array items by their first character', (
   assert.deepEqual(duplicates, noDuplicates);
 });
 
-test('locates the last value of a duplicate member, and only values inside it', () => {
+test('locates the last occurrence of a duplicate member, and only values inside the last occurrence', () => {
   const text = '{"a":{"b":1,"c":[1]},\n"a":{"b":2,\n"\\u0062":3}}';
   const { positions, duplicates } = locateJsonPaths(text, [['a'], ['a', 'b'], ['a', 'c'], ['a', 'c', 0]], 10);
   assert.deepEqual(positions, [{ line: 2, column: 1 }, { line: 3, column: 1 }, null, null]);
@@ -60,18 +60,18 @@ for (const [name, text, line, column] of [
   });
 }
 
-test('gives a position for a syntax error after nesting of any depth', () => {
+test('jsonErrorPosition returns a position for a syntax error after deeply nested arrays', () => {
   const text = `${'['.repeat(100_000)}7${']'.repeat(100_000)}]`;
   assert.equal(jsonErrorPosition(text, 'cut short').line, 1);
 });
 
-test('does not use a position that the error message quotes from the text', () => {
+test('ignores a position in the error message that is quoted from the text', () => {
   const text = '{"a": at position 1';
   assert.equal(jsonErrorPosition(text, jsonParseMessage(text)).column, 7);
   assert.equal(jsonErrorPosition(text, `"${text}" is not valid JSON`).column, 7);
 });
 
-test('gives the positions that a tree parser gives', () => {
+test('locateJsonPaths returns the same positions as a tree parser', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 1, 2), (value, indent) => {
       const text = JSON.stringify(value, null, indent);

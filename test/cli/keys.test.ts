@@ -6,7 +6,7 @@ import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 const createAcme = 'keys create --account acme --vertical personal-loans --mode test'.split(' ');
 const keyPattern = /^svc_pl_test_[0-9a-f]{48}\n$/;
 
-test('create prints the key on standard output, and notices about it and a new key file on standard error', async (t) => {
+test('create prints the key to standard output, and notices about the key and a new key file to standard error', async (t) => {
   const { run } = marketplaceOnFreshFolder(t);
   const { code, stdout, stderr } = await run(...createAcme);
   assert.equal(code, 0);
@@ -19,7 +19,7 @@ test('create prints the key on standard output, and notices about it and a new k
   assert.match(raw.stdout, keyPattern);
 });
 
-test('create accepts a vertical that is not served yet, with a notice', async (t) => {
+test('create prints a notice for a vertical that the server does not serve yet', async (t) => {
   const { run } = marketplaceOnFreshFolder(t);
   await run(...createAcme);
   const { stdout, stderr } = await run(...createAcme, '--vertical', 'find-advisor', '--mode', 'live', '--raw');
@@ -48,7 +48,7 @@ test('create --json prints the key and its properties', async (t) => {
   });
 });
 
-test('several processes create keys and allow origins at once in a new folder', async (t) => {
+test('several processes can concurrently create keys and allow origins in a new folder', async (t) => {
   const { run, runInOwnProcess } = marketplaceOnFreshFolder(t);
   const created = await Promise.all(Array.from({ length: 3 }, () => runInOwnProcess(...createAcme, '--raw')));
   assert.deepEqual(
@@ -92,7 +92,7 @@ test('list prints all keys by id, including revoked ones; revoke succeeds again 
   for (const { stdout } of [listed, asJson]) assert(!stdout.includes(firstKey) && !stdout.includes(secondKey));
 });
 
-test('list creates nothing in a folder without keys', async (t) => {
+test('list creates no files in a folder without keys', async (t) => {
   const { run, folder } = marketplaceOnFreshFolder(t);
   const { code, stdout, stderr } = await run('keys', 'list');
   assert.deepEqual([code, stdout], [0, '']);
@@ -101,7 +101,7 @@ test('list creates nothing in a folder without keys', async (t) => {
   assert(!existsSync(folder));
 });
 
-test('revoke does not repeat an unknown id, which may be a key', async (t) => {
+test('the error of revoke for an unknown id does not contain the id, which may be an API key', async (t) => {
   const { run } = marketplaceOnFreshFolder(t);
   const key = (await run(...createAcme, '--raw')).stdout.trim();
   const { code, stdout, stderr } = await run('keys', 'revoke', key);
@@ -109,7 +109,7 @@ test('revoke does not repeat an unknown id, which may be a key', async (t) => {
   assert.match(stderr, /^marketplace: no key has this id[^\n]*\n$/);
 });
 
-test('create refuses invalid and missing options as usage errors and creates nothing', async (t) => {
+test('create rejects invalid and missing options as usage errors and creates no key', async (t) => {
   const { run, folder } = marketplaceOnFreshFolder(t);
   for (const [args, part] of [
     [[...createAcme, '--expires', '2020-01-01'], '--expires'],

@@ -10,7 +10,7 @@ import { createFolder } from './sample-data-folder.ts';
 
 const root = new URL('../../', import.meta.url);
 
-test('MARKETPLACE_HEAP_MB sets the heap of the server, and check-config prints a heap size of any origin', async () => {
+test('MARKETPLACE_HEAP_MB sets the heap size of the server, and check-config prints the heap size and its source', async () => {
   const settingsWith = async (settings: Readonly<Record<string, string>>) => {
     const { stdout } = await runMarketplace(['check-config', '--json'], settings, { ownProcess: true });
     return JSON.parse(stdout).settings;
@@ -25,7 +25,7 @@ test('MARKETPLACE_HEAP_MB sets the heap of the server, and check-config prints a
   assert.ok(value >= 300 && value < 400, `${value} MB`);
 });
 
-test('refuses an invalid heap size in one line', async () => {
+test('serve reports an invalid heap size in one line', async () => {
   for (const wrong of ['63', '1.5', '1 GB', '99999999']) {
     const ran = await runMarketplace(['serve'], { MARKETPLACE_HEAP_MB: wrong });
     const stderr = `marketplace: MARKETPLACE_HEAP_MB is "${wrong}"; it must be an integer number of megabytes, at least 64\n`;
@@ -33,12 +33,12 @@ test('refuses an invalid heap size in one line', async () => {
   }
 });
 
-test('other commands ignore MARKETPLACE_HEAP_MB', async () => {
+test('commands other than serve and check-config ignore MARKETPLACE_HEAP_MB', async () => {
   const { code } = await runMarketplace(['--version'], { MARKETPLACE_HEAP_MB: 'half' }, { ownProcess: true });
   assert.equal(code, 0);
 });
 
-test('refuses an older Node.js and names the required version', async () => {
+test('the launcher fails on an older Node.js version and names the required version', async () => {
   const { engines } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
   const [major = 0, minor = 0] = /^>=(\d+)\.(\d+)\.0$/.exec(engines.node)!.slice(1).map(Number);
   const runOn = (version: string) => {
@@ -61,7 +61,7 @@ function writeCommand(folder: string, name: string, output: string, code = 0): v
   writeFileSync(join(folder, name), `#!/bin/sh\necho ${output}\nexit ${code}\n`, { mode: 0o755 });
 }
 
-test('bin/marketplace runs through a link to a link from another folder', async (t) => {
+test('bin/marketplace runs through a symbolic link to a symbolic link in another folder', async (t) => {
   const folder = createFolder(t);
   symlinkSync(join(scripts, 'marketplace'), join(folder, 'first'));
   symlinkSync('first', join(folder, 'second'));
@@ -70,7 +70,7 @@ test('bin/marketplace runs through a link to a link from another folder', async 
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
-test('bin/with-node uses the Node.js of the project through a link if the installed one is too old', async (t) => {
+test('bin/with-node, run through a link, uses the Node.js of the project if the installed version is too old', async (t) => {
   const folder = createFolder(t);
   mkdirSync(join(folder, 'project', 'bin'), { recursive: true });
   copyFileSync(join(scripts, 'with-node'), join(folder, 'project', 'bin', 'with-node'));

@@ -21,7 +21,7 @@ import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
 const firstMs = Date.UTC(2026, 4, 20, 12);
 
-/** Data folder with a ledger of six sessions, one second apart, in two segments, without the mark of a clean stop. */
+/** Creates a data folder whose ledger has two segments with six sessions, one second apart, and no clean-stop mark. */
 async function sixSessions(t: TestContext) {
   const { folder: dataFolder, run } = marketplaceOnFreshFolder(t);
   const ledger = join(dataFolder, 'ledger');
@@ -72,7 +72,7 @@ test('verify prints the contents of an intact log', async (t) => {
   );
 });
 
-test('verify accepts any folder and an incomplete record at its end, and --json prints one object', async (t) => {
+test('verify accepts any log folder and an incomplete record at the end of the log, and --json prints one object', async (t) => {
   const { dataFolder, ledger, run, second } = await sixSessions(t);
   symlinkSync(ledger, join(dataFolder, 'other'));
   appendFileSync(second, Buffer.alloc(7, 1));
@@ -99,7 +99,7 @@ test('verify accepts any folder and an incomplete record at its end, and --json 
   });
 });
 
-test('verify reads a log that is in use', async (t) => {
+test('verify can read a log while the service uses it', async (t) => {
   const { dataFolder, run, open } = await sixSessions(t);
   const lock = lockFolder(dataFolder);
   const log = await open();
@@ -112,7 +112,7 @@ test('verify reads a log that is in use', async (t) => {
   lock.release();
 });
 
-test('verify prints file, offset and reason of damage, and exits with 3', async (t) => {
+test('verify prints the file, offset and reason of any damage, and exits with code 3', async (t) => {
   const { run, second } = await sixSessions(t);
   damage(second);
   const text = await run('log', 'verify');
@@ -130,7 +130,7 @@ test('verify prints file, offset and reason of damage, and exits with 3', async 
   assert.match(found.what, /^record 4 is incomplete/);
 });
 
-test('an unreadable last record after a clean stop is damage, and repair reports it as lost', async (t) => {
+test('an unreadable last record after a clean stop counts as damage, and repair reports the record as lost', async (t) => {
   const { run, open, second } = await sixSessions(t);
   await (await open()).close();
   const bytes = readFileSync(second);
@@ -144,7 +144,7 @@ test('an unreadable last record after a clean stop is damage, and repair reports
   assert.match(repair.stdout, /kept {5}5 records.*\n.*\n {9}no readable records; 1 unreadable\n/);
 });
 
-test('repair creates a missing journal while no server has the data folder open, and refuses invalid options', async (t) => {
+test('repair creates a missing journal if no server uses the data folder, and rejects invalid options', async (t) => {
   const { dataFolder, run } = await sixSessions(t);
   const journal = join(dataFolder, 'journal');
   const createJournal = (...more: string[]) => run('log', 'repair', '--accept-missing-journal', ...more);
@@ -164,14 +164,14 @@ test('repair creates a missing journal while no server has the data folder open,
   }
 });
 
-test('verify reports a missing log', async (t) => {
+test('verify reports that the log is missing', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const { code, stdout, stderr } = await run('log', 'verify');
   assert.deepEqual([code, stdout], [1, '']);
   assert.equal(stderr, `marketplace: there is no log at ${join(folder, 'ledger')} yet (see SVC_DATA_DIR)\n`);
 });
 
-test('inspect prints records from a position on', async (t) => {
+test('inspect --from and --count print the given number of records from a position', async (t) => {
   const { run } = await sixSessions(t);
   const { code, stdout, stderr } = await run('log', 'inspect', '--from', '3', '--count', '2');
   assert.deepEqual([code, stderr], [0, '']);
@@ -199,7 +199,7 @@ test('inspect --json prints one object per line up to the end of the log', async
   assert.deepEqual([beyond.code, beyond.stdout, beyond.stderr], [0, '', 'The last record of the log is 6.\n']);
 });
 
-test('inspect prints the records before damage, including one that cannot be decoded', async (t) => {
+test('inspect prints the records before the damage, including a record that cannot be decoded', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   mkdirSync(join(folder, 'ledger'), { recursive: true });
   const file = join(folder, 'ledger', '0000000000000001.log');
@@ -220,7 +220,7 @@ test('inspect prints the records before damage, including one that cannot be dec
   assert.match(stderr, /0000000000000003\.log: damaged at byte 0: /);
 });
 
-test('repair without --yes only prints what it would do', async (t) => {
+test('repair without --yes only prints the changes that it would make', async (t) => {
   const { dataFolder, run, ledger, second } = await sixSessions(t);
   damage(second);
   const before = readFileSync(second);
@@ -238,7 +238,7 @@ test('repair without --yes only prints what it would do', async (t) => {
   assert.deepEqual(readdirSync(dataFolder).sort(), [basename(ledger), 'lock']);
 });
 
-test('repair --yes cuts the log and moves the rest; a second run has nothing to do', async (t) => {
+test('repair --yes truncates the log at the damage and moves the rest to another folder; a second run changes nothing', async (t) => {
   const { dataFolder, run, first, second } = await sixSessions(t);
   damage(first);
   const before = [first, second].map((file) => readFileSync(file));
@@ -257,7 +257,7 @@ test('repair --yes cuts the log and moves the rest; a second run has nothing to 
   assert.deepEqual([again.code, again.stdout], [0, 'The log is intact and ends at this position: nothing to cut.\n']);
 });
 
-test('repair refuses a log in use, also through a link', async (t) => {
+test('repair rejects a log that a server uses, also through a symbolic link', async (t) => {
   const { dataFolder, ledger, run, second } = await sixSessions(t);
   damage(second);
   symlinkSync(ledger, join(dirname(dataFolder), 'elsewhere'));
@@ -271,7 +271,7 @@ test('repair refuses a log in use, also through a link', async (t) => {
   assert.equal(existsSync(second), true);
 });
 
-test('repair refuses a position without damage and prints the damaged one', async (t) => {
+test('repair rejects a position without damage and prints the damaged position', async (t) => {
   const { run, first, second } = await sixSessions(t);
   const intact = await run('log', 'repair', '--cut', cutOf(second), '--yes');
   assert.equal(intact.code, 1);

@@ -16,7 +16,7 @@ async function withAcme(t: TestContext) {
   return { run, list };
 }
 
-test('allow and remove print each origin and its outcome, and list prints all of them', async (t) => {
+test('allow and remove print the outcome for each origin, and list prints all allowed origins', async (t) => {
   const { run, list } = await withAcme(t);
   const first = await run('origins', 'allow', ...forAcme, shop);
   assert.deepEqual(first, { code: 0, stdout: `allowed ${shop}\n`, stderr: '' });
@@ -38,7 +38,7 @@ test('allow and remove print each origin and its outcome, and list prints all of
   assert.deepEqual(await list(), []);
 });
 
-test('list and allow create nothing in a folder without keys', async (t) => {
+test('list and allow create no files in a folder without keys', async (t) => {
   const { run, folder } = marketplaceOnFreshFolder(t);
   const listed = await run('origins', 'list');
   assert.deepEqual([listed.code, listed.stdout], [0, '']);
@@ -49,7 +49,7 @@ test('list and allow create nothing in a folder without keys', async (t) => {
   assert(!existsSync(folder));
 });
 
-test('every command refuses an unknown account and changes nothing', async (t) => {
+test('every origins command rejects an unknown account and changes nothing', async (t) => {
   const { run, list } = await withAcme(t);
   for (const args of [
     ['allow', '--account', 'acmee', shop],
@@ -64,7 +64,7 @@ test('every command refuses an unknown account and changes nothing', async (t) =
 });
 
 for (const command of ['allow', 'remove']) {
-  test(`${command} refuses all origins if one is invalid or missing, and suggests the correct one`, async (t) => {
+  test(`${command} rejects all origins if one is invalid or missing, and suggests the correct origin`, async (t) => {
     const { run, list } = await withAcme(t);
     const { code, stdout, stderr } = await run('origins', command, ...forAcme, local, 'https://Shop.Example/offers');
     assert.deepEqual([code, stdout], [2, '']);
@@ -73,7 +73,7 @@ for (const command of ['allow', 'remove']) {
       /^marketplace: origin 2 of 2 is invalid\. Write https:\/\/shop\.example, which is what a browser sends\.\n/,
     );
     assert.match(stderr, new RegExp(`Try: marketplace origins ${command} --help`));
-    // An invalid origin is not repeated: it may be a key, or contain control characters.
+    // The error does not contain the invalid origin, which may be an API key or contain control characters.
     for (const pasted of ['svc_pl_live_0123456789abcdef', '\u001b[2Jhttps://shop.example/0123']) {
       const ran = await run('origins', command, ...forAcme, pasted);
       assert.equal(ran.code, 2);

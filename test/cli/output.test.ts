@@ -21,7 +21,7 @@ async function shell(t: TestContext, lines: string, variables: Readonly<Record<s
 
 const bold = '\u001b[1mUsage:\u001b[22m ';
 
-test('prints colours on terminals only, unless the environment overrides it', { skip: noTerminals }, async (t) => {
+test('prints colours on terminals only, unless an environment variable overrides the default', { skip: noTerminals }, async (t) => {
   const onTerminal = `script -qec "$m --help" /dev/null`;
   const piped = '$m --help | cat';
   const [terminal, none, pipe, forced] = await Promise.all([
@@ -34,12 +34,12 @@ test('prints colours on terminals only, unless the environment overrides it', { 
   for (const { stdout } of [none, pipe]) assert.equal(stdout, stripVTControlCharacters(stdout));
 });
 
-test('a reader that closes the pipe is no failure', async (t) => {
+test('a command succeeds if the reader closes the pipe of its output', async (t) => {
   const { stdout, stderr } = await shell(t, '$m --help | true; echo "$PIPESTATUS"');
   assert.deepEqual([stdout, stderr], ['0\n', '']);
 });
 
-test('a full disk for the output is reported in one line', { skip: noFullDevice }, async (t) => {
+test('a full disk while writing standard output is reported in one line', { skip: noFullDevice }, async (t) => {
   const lines =
     '$m --version > /dev/full; echo $?; $m keys list --json > /dev/full; echo $?; $m keys lst 2> /dev/full; echo $?';
   const { stdout, stderr } = await shell(t, lines);
@@ -48,12 +48,12 @@ test('a full disk for the output is reported in one line', { skip: noFullDevice 
   assert.equal(stderr, `marketplace: ${message}\n${JSON.stringify({ error: { exit_code: 1, message } })}\n`);
 });
 
-test('a backup shows one bar on a terminal, removes it, and shows none with --json', {
+test('the backup command shows a progress bar on a terminal, removes the bar at the end, and shows none with --json', {
   skip: noTerminals,
 }, async (t) => {
   const { folder: dataDir, marketplace } = await createSampleData(t);
   await marketplace.close();
-  // Standard error is a terminal, and the clock is fast enough to draw a bar.
+  // Standard error is a terminal. The preloaded clock advances fast, so that the command draws a bar.
   const slowClock = fileURLToPath(new URL('programs/slow-clock.ts', import.meta.url));
   const onTerminal = async (command: string) => {
     const variables = { SVC_DATA_DIR: dataDir, NODE_OPTIONS: `--import=${slowClock}`, SHELL: '/bin/sh' };
@@ -71,7 +71,7 @@ test('a backup shows one bar on a terminal, removes it, and shows none with --js
   assert.equal(await onTerminal(`backup ${dataDir}-other --json`), '');
 });
 
-test('table columns are as wide as their longest cell in code points', () => {
+test('a table column is as wide as its longest cell, measured in code points', () => {
   const lines = formatTable(
     ['NAME', 'N'],
     [

@@ -43,7 +43,7 @@ for (const command of commands) {
   });
 }
 
-test('help goes to standard output, also for subcommands', async () => {
+test('help is printed to standard output, also for subcommands', async () => {
   const help = await runMarketplace(['keys', 'create', '--help']);
   assert.deepEqual([help.code, help.stderr], [0, '']);
   for (const words of [
@@ -55,7 +55,7 @@ test('help goes to standard output, also for subcommands', async () => {
   assert.deepEqual(await runMarketplace(['help', 'help']), await runMarketplace(['--help']));
 });
 
-test('help of an unknown command is an error', async () => {
+test('help for an unknown command is an error', async () => {
   for (const [args, message, parent] of [
     [['help', 'serv'], /unknown command 'serv'; did you mean serve\?\n/, 'marketplace'],
     [['help', 'keys', 'crate'], /unknown command 'crate'; did you mean create\?\n/, 'marketplace keys'],
@@ -114,7 +114,7 @@ test('control characters of the command line are escaped in errors', async () =>
   );
 });
 
-test('a missing required option is named', async () => {
+test('the error for a missing required option names the option', async () => {
   for (const [args, flags] of [
     [['keys', 'create', '--mode', 'test', '--vertical', 'personal-loans'], '--account <name>'],
     [['capacity', '--keys', '10'], '--slo-p99 <ms>'],
@@ -150,7 +150,7 @@ test('a missing command is a usage error that prints the help', async () => {
   assert.match(stderr, /^Usage: marketplace/);
 });
 
-test('the version goes to standard output', async () => {
+test('the version is printed to standard output', async () => {
   const { code, stdout } = await runMarketplace(['--version']);
   assert.equal(code, 0);
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/);

@@ -36,18 +36,18 @@ function setUp(terminal: OneLineTerminal, total: number, unit = 'bytes') {
   return { bar, advance };
 }
 
-test('shows the share, the amounts and the time left', () => {
+test('shows the percentage, the amounts and the remaining time', () => {
   const { advance } = setUp(new OneLineTerminal(), 10 * 1024 * 1024);
   assert.equal(advance(2_000, 2.5 * 1024 * 1024), ' 25% [######------------------] 2.5 MiB of 10.0 MiB, 6 s left');
   assert.equal(advance(2_000, 7.5 * 1024 * 1024), '100% [########################] 10.0 MiB of 10.0 MiB, 0 s left');
 });
 
-test('shows other units as plain counts, and minutes', () => {
+test('shows units other than bytes as plain counts, and long times in minutes', () => {
   const { advance } = setUp(new OneLineTerminal(), 500, 'rows');
   assert.equal(advance(10_000, 50), ' 10% [##----------------------] 50 rows of 500 rows, 1 min 30 s left');
 });
 
-test('draws nothing for short work', () => {
+test('draws no progress bar for work that finishes quickly', () => {
   const terminal = new OneLineTerminal();
   const { bar, advance } = setUp(terminal, 100);
   for (let i = 0; i < 9; i++) advance(bounds.progressBarDelayMs / 10, 10);
@@ -55,7 +55,7 @@ test('draws nothing for short work', () => {
   assert.equal(terminal.writes, 0);
 });
 
-test('redraws a few times a second, however often the work advances', () => {
+test('redraws the bar a few times per second, even if the work advances more often', () => {
   const terminal = new OneLineTerminal();
   const { advance } = setUp(terminal, 100_000);
   for (let ms = 0; ms < 3_000; ms++) for (let i = 0; i < 10; i++) advance(0.1, 1);
@@ -63,7 +63,7 @@ test('redraws a few times a second, however often the work advances', () => {
   assert.ok(Math.abs(terminal.writes - expected) <= 1, `${terminal.writes} writes`);
 });
 
-test('writes nothing if the stream is not a terminal', () => {
+test('the progress bar writes nothing if the stream is not a terminal', () => {
   const terminal = new OneLineTerminal({ isTTY: false });
   const { bar, advance } = setUp(terminal, 100);
   advance(10_000, 50);
@@ -71,7 +71,7 @@ test('writes nothing if the stream is not a terminal', () => {
   assert.equal(terminal.writes, 0);
 });
 
-test('clears the line and draws nothing afterwards', () => {
+test('clear removes the progress bar, and later calls draw nothing', () => {
   const terminal = new OneLineTerminal();
   const { bar, advance } = setUp(terminal, 1_000_000_000);
   advance(2_000, 999_999_999);
@@ -81,12 +81,12 @@ test('clears the line and draws nothing afterwards', () => {
   assert.equal(advance(2_000, 1), '');
 });
 
-test('truncates the line on a narrow terminal and assumes 80 columns if the width is unknown', () => {
+test('truncates the bar on a narrow terminal and assumes 80 columns if the width is unknown', () => {
   assert.equal(setUp(new OneLineTerminal({ columns: 20 }), 100).advance(2_000, 50), ' 50% [############-');
   assert.match(setUp(new OneLineTerminal({ columns: 0 }), 100).advance(2_000, 50), /, 2 s left$/);
 });
 
-test('shows at most 100% if there is more work than expected, or none', () => {
+test('shows 100% if there is more work than expected, or no work', () => {
   assert.match(setUp(new OneLineTerminal(), 100).advance(2_000, 150), /^100% .* 150 bytes of 150 bytes, 0 s left$/);
   assert.match(setUp(new OneLineTerminal(), 0).advance(2_000, 0), /^100% .* 0 bytes of 0 bytes, 0 s left$/);
 });
@@ -99,7 +99,7 @@ function setUpRecovery(isTTY: boolean) {
   return { clock, terminal, logged, progress: createRecoveryProgress(terminal, { info }, clock) };
 }
 
-test('recovery shows one bar per log on a terminal', () => {
+test('the recovery of logs shows one progress bar per log on a terminal', () => {
   const { clock, terminal, logged, progress } = setUpRecovery(true);
   for (const log of ['ledger', 'journal'] as const) {
     progress.onProgress(log, 1_024, 4_096);
@@ -112,7 +112,7 @@ test('recovery shows one bar per log on a terminal', () => {
   assert.deepEqual(logged, []);
 });
 
-test('recovery logs a line every few seconds without a terminal', () => {
+test('the recovery of logs writes a log line every few seconds if standard error is no terminal', () => {
   const { clock, terminal, logged, progress } = setUpRecovery(false);
   for (let second = 1; second <= 12; second++) {
     clock.advance(1_000);

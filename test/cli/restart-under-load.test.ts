@@ -26,7 +26,7 @@ async function serve(t: TestContext, folder: string, key: string) {
 }
 
 // `test/http/listener-cases.ts` checks that a drain loses no response.
-test('a restart under load loses no acknowledged session, inputs or click', async (t) => {
+test('a restart under load loses no acknowledged sessions, inputs or clicks', async (t) => {
   const folder = createFolder(t);
   const marketplace = await createMarketplace({ dataDir: folder });
   const limits = { requestsPerMinute: 1_000_000, analyticsPerMinute: 1_000, sessionsPerDay: 1_000_000 };

@@ -49,7 +49,7 @@ async function writeHistory(folder: string, startMs: number) {
       clock.advance(60_000);
     }
     subIds.push(ofRun);
-    // The first session of each run is confirmed as long as possible, including once after its deletion.
+    // The first session of each run is confirmed in all later runs, including once after its deletion.
     const occurred_at = new Date(clock.wallMs()).toISOString();
     const rows = [0, 6, 12].flatMap((index) => {
       const click_id = clickIds[index];
@@ -73,7 +73,7 @@ before(async () => {
 });
 after(() => rmSync(root, { recursive: true }));
 
-/** Copy of a data folder that the service has used since day 0, and a clock at the end of its last run. */
+/** Copies a data folder that the service has used since day 0, and creates a clock at the end of the last run. */
 function copyHistory(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);
   cpSync(join(root, 'data'), folder, { recursive: true });
@@ -81,7 +81,7 @@ function copyHistory(t: TestContext) {
   return { folder, run, clock: new ManualClock(endMs), store: join(folder, 'analytics.sqlite'), ...others };
 }
 
-/** Analytics of all tags over all dates. */
+/** Returns the analytics of all tags over all dates. */
 async function figuresOf(marketplace: Marketplace, key: string, clock: ManualClock, ids: readonly string[]) {
   const partner = marketplace.partner(key);
   const dates = { date_from: isoDate(dayOf(clock.wallMs()) - 200), date_to: isoDate(dayOf(clock.wallMs())) };
@@ -109,19 +109,19 @@ async function figuresOf(marketplace: Marketplace, key: string, clock: ManualClo
   return { byTag, daily, rows, byIds };
 }
 
-/** Starts the service and stops it when the retention has deleted old segments. */
+/** Starts the service, and stops the service when retention has deleted old segments. */
 async function runUntilDeleted(options: MarketplaceOptions, segments: number): Promise<void> {
   const marketplace = await createMarketplace(options);
   await waitUntilDeleted(options.dataDir, segments);
   await marketplace.close();
 }
 
-/** Waits for the retention, which runs in the background after the start. */
+/** Waits for retention, which runs in the background after the start. */
 async function waitUntilDeleted(folder: string, segments: number): Promise<void> {
   while (segmentsOf(join(folder, 'ledger')).length > segments) await pause(10);
 }
 
-/** Names of the log segments that contain records. */
+/** Returns the names of the log segments that contain records. */
 function segmentsOf(log: string): string[] {
   return readdirSync(log)
     .filter(
@@ -131,7 +131,7 @@ function segmentsOf(log: string): string[] {
     .sort();
 }
 
-test('the retention deletes old records and keeps all figures of tags, also after a rebuild', async (t) => {
+test('retention deletes old records and preserves all analytics by tag, also after a rebuild', async (t) => {
   const { folder, run, clock, key, subIds, clickIds, store } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   const all = subIds.flat();
@@ -184,11 +184,11 @@ test('the retention deletes old records and keeps all figures of tags, also afte
   assert.doesNotMatch(rebuilt.stderr, /leave/);
   assert.deepEqual(figuresInStore(store), stored);
 
-  // Deleted sessions stay deleted without the store and without the retention.
+  // Deleted sessions stay deleted if the store is rebuilt and retention is disabled.
   for (const suffix of ['', '-wal', '-shm']) rmSync(store + suffix, { force: true });
   const second = await createMarketplace({ ...options, maxReferrerTags: 3 });
   assert.deepEqual(await figuresOf(second, key, clock, all), settled);
-  // A tag still counts when all of its sessions are deleted.
+  // A tag still counts towards the limit of tags when all of its sessions are deleted.
   const fourth = await second.partner(key).createSession({ referrer_tag: 'variant-c' });
   assert.ok(!fourth.ok && fourth.error.error === 'TAG_LIMIT_EXCEEDED');
   ok(await second.partner(key).createSession({ referrer_tag: 'first-day' }));
@@ -198,7 +198,7 @@ test('the retention deletes old records and keeps all figures of tags, also afte
   assert.deepEqual([code, /state +intact$/m.test(stdout)], [0, true]);
 });
 
-test('lost archived figures are archived again while the store has them', async (t) => {
+test('a deleted archive is written again from the analytics store', async (t) => {
   const { folder, run, clock, store } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   const sealed = join(folder, 'sealed');
@@ -213,14 +213,14 @@ test('lost archived figures are archived again while the store has them', async 
   assert.equal(rebuilt.code, 0, rebuilt.stderr);
   assert.deepEqual(figuresInStore(store), stored);
 
-  // Without the store and the archive, missing figures are reported.
+  // If both the store and the archive are missing, the missing analytics are reported.
   rmSync(sealed, { recursive: true });
   const incomplete = await run('analytics', 'rebuild');
   assert.equal(incomplete.code, 0);
   assert.match(incomplete.stderr, /ledger records 1 to \d+ are missing and not archived; the figures leave them out/);
 });
 
-test('damaged archived figures are refused with the name of the file, and the store is unchanged', async (t) => {
+test('a damaged archive causes an error that names the file, and the store remains unchanged', async (t) => {
   const { folder, run, clock, store } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   await runUntilDeleted(options, 3);
@@ -240,7 +240,7 @@ test('damaged archived figures are refused with the name of the file, and the st
   assert.deepEqual(figuresInStore(store), stored);
 });
 
-test('damage in an older archive is found before the store is replaced', async (t) => {
+test('a rebuild finds damage in an older archive segment before it replaces the store', async (t) => {
   const { folder, clock, store } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   await runUntilDeleted({ ...options, retentionDays: 148 }, 4);
@@ -261,7 +261,7 @@ test('damage in an older archive is found before the store is replaced', async (
   kept.close();
 });
 
-test('a backup of the ledger before the archive has every figure, whatever the retention does meanwhile', async (t) => {
+test('a backup that copies the ledger before the archive has complete analytics even if retention runs meanwhile', async (t) => {
   const { folder, clock, key, subIds } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   const backup = join(folder, '..', 'backup');
@@ -280,11 +280,11 @@ test('a backup of the ledger before the archive has every figure, whatever the r
   await restored.close();
 });
 
-test('a ledger that ends before the deleted records is reported and loses no more', async (t) => {
+test('a ledger that ends before the deleted records is logged, and retention deletes no further records', async (t) => {
   const { folder, clock, key, store } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   await runUntilDeleted(options, 3);
-  // As after damage to the oldest header and a repair that keeps nothing.
+  // Simulates a repair that removed all segments, because the oldest segment header was damaged.
   for (const name of readdirSync(join(folder, 'ledger'))) rmSync(join(folder, 'ledger', name));
   const logged: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void logged.push(line) });
@@ -300,7 +300,7 @@ test('a ledger that ends before the deleted records is reported and loses no mor
   assert.equal((figuresInStore(store).sessions as unknown[]).length, 3);
 });
 
-test('pages of rows continue while the retention deletes sessions, without duplicates', async (t) => {
+test('paging through rows works without duplicates while retention deletes sessions', async (t) => {
   const { folder, clock, key, subIds } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   const query = {
@@ -329,7 +329,7 @@ test('pages of rows continue while the retention deletes sessions, without dupli
   );
 });
 
-test('a failed archive write is logged, and nothing is deleted', async (t) => {
+test('a failed write of the archive is logged, and retention deletes nothing', async (t) => {
   const { folder, clock, key, subIds } = copyHistory(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   mkdirSync(join(folder, 'sealed', '0000000000000001.log.new'), { recursive: true });
@@ -344,7 +344,7 @@ test('a failed archive write is logged, and nothing is deleted', async (t) => {
   assert.equal(segmentsOf(join(folder, 'ledger')).length, 5);
 });
 
-test('the server applies SVC_RETENTION_DAYS', async (t) => {
+test('the server deletes sessions older than SVC_RETENTION_DAYS', async (t) => {
   const { folder, key } = copyHistory(t);
   const server = await serveMarketplace(folder, { SVC_RETENTION_DAYS: '140' });
   await waitUntilDeleted(folder, 3);

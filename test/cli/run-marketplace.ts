@@ -56,7 +56,7 @@ function sendToHost(command: HostedCommand): Promise<Ran> {
     const finish = (done: () => void): void => {
       clearTimeout(timer);
       child.off('message', onMessage).off('exit', onExit);
-      // An idle host must not keep the test process alive.
+      // The idle command process must not keep the test process alive.
       child.unref();
       child.channel?.unref();
       done();

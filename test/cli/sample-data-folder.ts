@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { type Ran, runMarketplace } from './run-marketplace.ts';
 
-/** Creates a folder that is deleted at the end of the test, after what was started in it has ended. */
+/** Creates a folder that is deleted at the end of the test, after the services in the folder have stopped. */
 export function createFolder(t: TestContext): string {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ export function ok<Value>(result: Result<Value>): Value {
   return result.value;
 }
 
-/** Data folder with two sessions of one experiment, each with a click, and one of another; and the service that runs on it. */
+/** Starts a service with two sessions of one referrer tag, each with a click, and one session of another referrer tag. */
 export async function createSampleData(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const marketplace: Marketplace = await createMarketplace({ dataDir: folder });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
-test('rotate adds a secret and keeps the older ones', async (t) => {
+test('rotate adds a secret and retains the older secrets', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const path = join(folder, 'secrets.json');
   mkdirSync(folder);
@@ -22,7 +22,7 @@ test('rotate adds a secret and keeps the older ones', async (t) => {
   assert(!stdout.includes(after.newest.bytes.toString('hex')));
 });
 
-test('rotate refuses a missing secret file', async (t) => {
+test('rotate fails if the secret file is missing', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const { code, stdout, stderr } = await run('secret', 'rotate');
   assert.deepEqual([code, stdout], [1, '']);
@@ -30,7 +30,7 @@ test('rotate refuses a missing secret file', async (t) => {
   assert(!existsSync(join(folder, 'secrets.json')));
 });
 
-test('rotate does not change an invalid file or one without a free number', async (t) => {
+test('rotate does not change a secret file that is invalid or has no free number', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const path = join(folder, 'secrets.json');
   mkdirSync(folder);

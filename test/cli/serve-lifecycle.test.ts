@@ -47,7 +47,7 @@ async function waitUntilStopping(operations: HttpClient): Promise<void> {
   }
 }
 
-test('a drain delay fails readiness while the server accepts requests, and a second signal exits at once', async (t) => {
+test('during the drain delay, /readyz fails and requests are accepted; a second signal exits immediately', async (t) => {
   const { folder, served, ports, operations, busy } = await withPendingRequest(t, { SVC_DRAIN_DELAY_SECONDS: '600' });
   assert.equal((await operations.send({ path: '/readyz' })).status, 200);
   served.signal('SIGTERM');
@@ -67,7 +67,7 @@ test('a drain delay fails readiness while the server accepts requests, and a sec
   lockFolder(folder).release();
 });
 
-test('a stop lets pending requests finish while the operations listener stays open', async (t) => {
+test('a stop waits for pending requests while the operations listener stays open', async (t) => {
   const { served, ports, operations, busy } = await withPendingRequest(t, {});
   served.signal('SIGINT');
   await waitUntilStopping(operations);
@@ -80,7 +80,7 @@ test('a stop lets pending requests finish while the operations listener stays op
   await assert.rejects(ServiceConnection.open(ports.public), { code: 'ECONNREFUSED' });
 });
 
-test('a stop closes connections with pending requests at the drain deadline', async (t) => {
+test('a stop closes connections with pending requests when the drain deadline expires', async (t) => {
   const { served, busy } = await withPendingRequest(t, { SVC_DRAIN_DEADLINE_SECONDS: '1' });
   served.signal('SIGTERM');
   await busy.closed;
@@ -105,14 +105,14 @@ for (const [signal, moment] of [
   });
 }
 
-test('SIGTERM during the start cancels it and releases the folder', async (t) => {
+test('SIGTERM during the start cancels the start and unlocks the data folder', async (t) => {
   const folder = createFolder(t);
   await assertStartCanceled(new ServedProcess(t, { SVC_DATA_DIR: folder }, 'stops-while-starting.ts'));
   assert.notDeepEqual(readdirSync(folder), []);
   lockFolder(folder).release();
 });
 
-test('SIGHUP during the start does not stop it', async (t) => {
+test('SIGHUP during the start does not stop the server', async (t) => {
   const settings = { SVC_DATA_DIR: createFolder(t), LOADING: 'src/cli/commands/serve.ts', SIGNAL: 'SIGHUP' };
   const served = new ServedProcess(t, settings, 'signals-while-loading.ts');
   await served.greeting;
@@ -120,7 +120,7 @@ test('SIGHUP during the start does not stop it', async (t) => {
   assert.deepEqual([await served.ended, served.complaints], [{ code: 0, signal: null }, []]);
 });
 
-test('a stop cancels a catalog reload without logging an error', async (t) => {
+test('a stop during a catalog reload cancels the reload without logging an error', async (t) => {
   const served = new ServedProcess(t, { SVC_DATA_DIR: createFolder(t) });
   await served.greeting;
   for (const signal of ['SIGHUP', 'SIGTERM'] as const) served.signal(signal);
@@ -141,7 +141,7 @@ for (const [signal, origin, message] of [
   ['SIGUSR2', 'uncaughtException', 'a bug'],
   ['SIGWINCH', 'unhandledRejection', 'an unhandled bug'],
 ] as const) {
-  test(`an ${origin} exits with 1 after one log line, and acknowledged events stay`, async (t) => {
+  test(`after an ${origin}, the server logs one line and exits with code 1, and acknowledged events are not lost`, async (t) => {
     const folder = createFolder(t);
     const key = await keyIn(folder);
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder }, 'faults-on-signals.ts');
@@ -170,7 +170,7 @@ for (const [engine, reason, preload] of [
   ['uws', /^uWebSockets\.js \d+\.\d+\.\d+ /, undefined],
   ['node', /no binary for this machine/, 'without-uws.ts'],
 ] as const) {
-  test(`logs engine, addresses, settings and warnings at the start on ${engine}`, async (t) => {
+  test(`the server logs engine, addresses, settings and warnings at the start on ${engine}`, async (t) => {
     const folder = createFolder(t);
     const settings = { SVC_DURABILITY: 'write', SVC_FLAVOUR: '1', SVC_WIDGET_URL: 'http://127.0.0.1:6000' };
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings }, preload);
@@ -208,7 +208,7 @@ for (const [engine, reason, preload] of [
   });
 }
 
-test('refuses a second process on the same folder until the first one has ended', async (t) => {
+test('a second server on the same data folder cannot start until the first process has ended', async (t) => {
   const folder = createFolder(t);
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder });
   const operations = operationsOf(t, (await served.ports()).operations);
@@ -256,7 +256,7 @@ async function withPendingRequest(t: TestContext, settings: Readonly<Record<stri
   }
 }
 
-test('a first start with a locked key file serves without creating keys', async (t) => {
+test('the first start with a locked key file succeeds without creating API keys', async (t) => {
   const folder = createFolder(t);
   const key = await keyIn(folder);
   assert.ok(key !== '');
@@ -272,7 +272,7 @@ test('a first start with a locked key file serves without creating keys', async 
 
 const keyText = /svc_pl_(?:live|test)_[0-9a-f]{48}/g;
 
-test('a first start writes its keys and the operator token to private files and prints the paths', async (t) => {
+test('the first start writes the new API keys and the operator token to private files and prints the paths', async (t) => {
   const folder = createFolder(t);
   const served = await serveMarketplace(folder);
   afterwards(t, () => served.stop());
@@ -299,7 +299,7 @@ test('a first start writes its keys and the operator token to private files and 
 
 const noTerminals = spawnSync('script', ['--version']).status !== 0 && 'the script command is missing';
 
-test('a first start prints its keys on a terminal and writes no file', { skip: noTerminals }, async (t) => {
+test('the first start on a terminal prints the API keys and writes no file', { skip: noTerminals }, async (t) => {
   const folder = createFolder(t);
   const m = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
   const settings = { SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0' };

@@ -52,7 +52,7 @@ test('serves HTTPS and reloads the certificate on SIGHUP and when its files chan
   assert.equal(await subjectAt(ports.public), 'CN=two.test');
   assert.ok((await metric('expires_in_seconds')) > 80 * 86_400);
 
-  // A key of another certificate, found without a signal.
+  // Writes a private key that belongs to another certificate. The server finds the error without a signal.
   writeFileSync(keyFile, selfSigned('other.test').key);
   const { err } = await served.logged('certificate reload failed; keeping the current certificate');
   assert.equal(err, `${keyFile} is not the private key of the certificate in ${certificateFile}`);

@@ -72,7 +72,7 @@ async function sendUnread(readers: Readers, operationsPort: number): Promise<() 
 for (const engine of ['uws', 'node']) {
   for (const secure of [true, false]) {
     const transport = secure ? 'TLS' : 'plain HTTP';
-    test(`${engine} needs little more memory for clients of ${transport} that do not read responses`, {
+    test(`${engine} needs little additional memory for ${transport} clients that do not read responses`, {
       skip: process.platform !== 'linux' && 'reads /proc',
     }, async (t) => {
       const folder = createFolder(t);
@@ -86,7 +86,7 @@ for (const engine of ['uws', 'node']) {
       const pid = served.child.pid as number;
       const api = { port: ports.public, secure };
       const operations = { port: ports.operations, secure: false };
-      // Each asks for at least 64 MB more than the buffers of the system, which take 2.6 MB a connection.
+      // Each connection requests at least 64 MB more than the buffers of the operating system, which have 2.6 MB per connection.
       const attacks: readonly Readers[] = [
         { ...api, path: '/v1/personal-loans/openapi.json', connections: 10, atOnce: 1, rounds: 80 },
         { ...api, path: '/v1/personal-loans/openapi.json', connections: 500, atOnce: 1, rounds: 20 },

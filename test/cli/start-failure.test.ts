@@ -65,7 +65,7 @@ for (const [what, setting, pathIn] of wrongPaths) {
 
 for (const setting of ['SVC_PORT', 'SVC_OPS_PORT']) {
   for (const engine of ['uws', 'node']) {
-    test(`a port in use fails the start of the ${engine} listener with one line that names ${setting}`, async (t) => {
+    test(`the start of the ${engine} listener fails for a port in use with one line that names ${setting}`, async (t) => {
       const blocker = createServer().listen(0, '127.0.0.1');
       await once(blocker, 'listening');
       t.after(() => blocker.close());
@@ -76,12 +76,12 @@ for (const setting of ['SVC_PORT', 'SVC_OPS_PORT']) {
   }
 }
 
-test('an address of another machine fails the start with a line that names the setting', async (t) => {
+test('the start fails for an address of another machine with a line that names the setting', async (t) => {
   const error = await startError(settingsOf(createFolder(t), { SVC_OPS_HOST: '192.0.2.1' }));
   assert.ok(error.includes('SVC_OPS_HOST is "192.0.2.1"'), error);
 });
 
-test('a certificate that cannot be used fails the start with a line that names the setting and the rule', async (t) => {
+test('the start fails for an unusable certificate with a line that names the setting and the reason', async (t) => {
   const folder = createFolder(t);
   writeCertificate(folder, selfSigned('one.test'));
   const [missing, certificate] = [join(folder, 'none.pem'), join(folder, 'certificate.pem')];
@@ -101,7 +101,7 @@ test('a certificate that cannot be used fails the start with a line that names t
   }
 });
 
-test('a failed start of the process prints one line and exits with 1', async (t) => {
+test('serve prints one line and exits with code 1 if the start fails', async (t) => {
   const folder = createFolder(t);
   for (const [wrong, part] of [
     [{ SVC_CATALOG: fileIn(folder) }, /SVC_CATALOG.* is not JSON/],
@@ -114,7 +114,7 @@ test('a failed start of the process prints one line and exits with 1', async (t)
   }
 });
 
-// Simulated, because root, which may run the tests, has access to every file.
+// These errors are simulated, because the tests may run as root, which can access every file.
 const { config } = loadConfig(readEnv({ SVC_DATA_DIR: '/srv/data', SVC_SECRET_FILE: '/srv/secrets/ours.json' }));
 
 for (const [path, setting] of [
@@ -124,7 +124,7 @@ for (const [path, setting] of [
   ['/srv/secrets/ours.json', 'SVC_SECRET_FILE'],
   ['/srv/secrets/ours.json.new', 'SVC_SECRET_FILE'],
 ] as const) {
-  test(`EACCES and EROFS at ${path} are attributed to ${setting}`, () => {
+  test(`the error for EACCES or EROFS at ${path} names ${setting}`, () => {
     for (const code of ['EACCES', 'EROFS']) {
       const error = Object.assign(new Error(code), { code, path, syscall: 'open' });
       assert.match(String(toStartError(error, config)), new RegExp(`^ConfigError: ${setting} is `));
@@ -132,7 +132,7 @@ for (const [path, setting] of [
   });
 }
 
-test('a full disk is reported with its folder and setting', () => {
+test('the error for a full disk names the folder and the setting', () => {
   for (const [error, folder, setting] of [
     [{ code: 'ENOSPC', path: '/srv/data/journal/0001790000000000', syscall: 'mkdir' }, '/srv/data', 'SVC_DATA_DIR'],
     [{ code: 'ENOSPC', path: '/srv/secrets/ours.json.new', syscall: 'write' }, '/srv/secrets', 'SVC_SECRET_FILE'],
@@ -144,7 +144,7 @@ test('a full disk is reported with its folder and setting', () => {
   }
 });
 
-test('an error at any other path is returned unchanged', () => {
+test('a file error at a path that no setting names is returned unchanged', () => {
   const error = Object.assign(new Error('ENOENT'), { code: 'ENOENT', path: '/srv/database', syscall: 'open' });
   assert.equal(toStartError(error, config), error);
 });

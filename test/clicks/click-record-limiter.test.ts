@@ -33,7 +33,7 @@ function newLimiter(changes: Partial<typeof defaults>): (session: Session, offer
 }
 
 describe('ClickRecordLimiter', () => {
-  it('limits the recorded clicks per link', () => {
+  it('limits the number of recorded clicks per click link', () => {
     const tryRecord = newLimiter({ clicksRecordedPerLinkMax: 3 });
     const session = newSession();
     for (let i = 0; i < 3; i++) assert(tryRecord(session, 'offer'));
@@ -42,7 +42,7 @@ describe('ClickRecordLimiter', () => {
     assert(tryRecord(newSession(), 'offer'));
   });
 
-  it('retains the counter of a link that is clicked above its limit', () => {
+  it('retains the counter of a click link that is still clicked after its limit', () => {
     const tryRecord = newLimiter({ clicksRecordedPerLinkMax: 1, clickCountersMax: 2 });
     const busy = newSession();
     tryRecord(busy, 'offer');
@@ -52,7 +52,7 @@ describe('ClickRecordLimiter', () => {
     }
   });
 
-  it('limits the recorded clicks of a session with any number of offers', () => {
+  it('limits the recorded clicks of a session over all offers', () => {
     const tryRecord = newLimiter({ clicksRecordedPerLinkMax: 2, clicksRecordedPerSessionMax: 5 });
     const session = newSession();
     let recorded = 0;
@@ -61,7 +61,7 @@ describe('ClickRecordLimiter', () => {
     assert(tryRecord(newSession(), 'offer-1'));
   });
 
-  it('limits the recorded clicks of each session, whatever other sessions click', () => {
+  it('limits the recorded clicks of each session independently of other sessions', () => {
     const max = 5;
     const tryRecord = newLimiter({ clickCountersMax: 10, clicksRecordedPerSessionMax: max });
     const sessions = Array.from({ length: 500 }, () => newSession());
@@ -74,7 +74,7 @@ describe('ClickRecordLimiter', () => {
     assert(recorded > sessions.length * max * 0.99);
   });
 
-  it('retains the counts of today and yesterday when the clock is set back', () => {
+  it('retains the counts of the last two days when the clock is set back', () => {
     const tryRecord = newLimiter({ clicksRecordedPerSessionMax: 1 });
     const [today, tomorrow] = [newSession(noonMs), newSession(noonMs + dayMs)];
     assert(tryRecord(today, 'offer'));
@@ -84,14 +84,14 @@ describe('ClickRecordLimiter', () => {
     assert(!tryRecord(tomorrow, 'offer'));
   });
 
-  it('clears old counts when a session that was created two days later clicks', () => {
+  it('clears the counts of a day when a click of a session created two days later arrives', () => {
     const tryRecord = newLimiter({ clicksRecordedPerSessionMax: 1, sessionClickCells: 1 });
     assert(tryRecord(newSession(noonMs), 'offer'));
     assert(!tryRecord(newSession(noonMs), 'offer'));
     assert(tryRecord(newSession(noonMs + 2 * dayMs), 'offer'));
   });
 
-  it('includes clicks that were recorded before a restart', () => {
+  it('counts clicks that were recorded before a restart towards the limit', () => {
     const limiter = new ClickRecordLimiter({ ...defaults, clicksRecordedPerSessionMax: 3 });
     const { subId, sub } = newSession();
     for (let i = 0; i < 2; i++) limiter.apply(clickedRecord(Buffer.from(sub), 'a'));

@@ -130,7 +130,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(subs[0]!, 'c'), undefined);
   });
 
-  it('returns a new object only if the set of unavailable offers changes', () => {
+  it('returns a new unavailable-offers object only if the set of offers changes', () => {
     const bench = new Bench({ a: 1, b: 2 });
     const closed = () => bench.caps.unavailableOffers(bench.catalog, bench.nowMs);
     assert.equal(closed(), noUnavailableOffers);
@@ -147,7 +147,7 @@ describe('DailyCaps', () => {
     assert.equal(closed(), noUnavailableOffers);
   });
 
-  it('counts clicks on offers of refreshed widgets, but no widget events', () => {
+  it('counts clicks on the offers of a refreshed widget, and does not count click events from widgets', () => {
     const bench = new Bench({ a: 1, b: 1 });
     const sub = bench.shown(['c']);
     bench.append(widgetViewedRecord(sub, ['a'], { wallMs: bench.nowMs }));
@@ -163,7 +163,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(sub, 'b'), null);
   });
 
-  it('counts only first clicks on shown offers', () => {
+  it('counts only the first click of a session on an offer that was shown', () => {
     const bench = new Bench({ a: 2 });
     const [one, other] = [bench.shown(), bench.shown(['b', 'c'])];
     assert.equal(bench.click(other), null);
@@ -175,7 +175,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a']);
   });
 
-  it('counts the next click in place of a click that was not recorded', () => {
+  it('counts the next click of the session if the first click was not recorded', () => {
     const bench = new Bench({ a: 1 });
     const sub = bench.shown();
     assert.equal(bench.click(sub, 'a', false), true);
@@ -184,7 +184,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a']);
   });
 
-  it('resets at UTC midnight, and treats clicks on an earlier pair as repeats', () => {
+  it('resets at UTC midnight, and treats a click on an offer that the session clicked earlier as a repeat', () => {
     const bench = new Bench({ a: 1 });
     bench.nowMs = noon + 12 * hourMs - 1;
     const [booked, refused] = [bench.shown(), bench.shown()];
@@ -203,7 +203,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(bench.shown()), true);
   });
 
-  it('counts sandbox clicks separately', () => {
+  it('counts sandbox clicks separately from live clicks', () => {
     const bench = new Bench({ a: 1 });
     const sandbox = catalogWith({ a: 1 }, 'test');
     bench.caps.activate(sandbox, bench.nowMs);
@@ -214,14 +214,14 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.countUnavailableOffers(bench.nowMs), 2);
   });
 
-  it('is idle if no offer has a cap', () => {
+  it('isIdle is true if no offer has a daily cap', () => {
     const bench = new Bench({});
     assert.equal(bench.caps.isIdle, true);
     assert.equal(bench.click(bench.shown()), undefined);
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), noUnavailableOffers);
   });
 
-  it('treats a click restored by a confirmation as the first click, without counting it', () => {
+  it('treats a click restored by a confirmation as the first click, without counting the click', () => {
     const bench = new Bench({ a: 1 });
     const sub = bench.shown();
     bench.append(confirmedRecord(sub, 'a', { click: { clickedMs: bench.nowMs, valueMicros: 1 } }));
@@ -234,7 +234,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(open), true);
   });
 
-  it('limits clicks on earlier links to the last cap of a removed offer, through restarts', async () => {
+  it('the last cap of a removed offer limits the clicks on earlier links, also after restarts', async () => {
     const bench = new Bench({ a: 9 });
     const subs = Array.from({ length: 4 }, () => bench.shown());
     bench.click(subs[0]!);
@@ -264,7 +264,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), []);
   });
 
-  it('deletes a removed offer after the links to the offer expire', async () => {
+  it('deletes the counts of a removed offer after the links to the offer expire', async () => {
     const bench = new Bench({ a: 1, b: 1 });
     await bench.reload({ a: 'gone', b: 'gone' });
     bench.nowMs += hourMs;
@@ -281,7 +281,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.isIdle, true);
   });
 
-  it('returns the same set of unavailable offers after a click on a removed offer', async () => {
+  it('returns the same unavailable-offers object after a click on a removed offer', async () => {
     const bench = new Bench({ a: 1, b: 1 });
     const sub = bench.shown();
     bench.click(sub, 'b');
@@ -291,7 +291,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), closed);
   });
 
-  it('includes earlier and concurrent clicks in the count for a new cap', async () => {
+  it('a new cap includes earlier clicks of the day and clicks while the ledger is read', async () => {
     const bench = new Bench({});
     const subs = Array.from({ length: 4 }, () => bench.shown());
     assert.equal(bench.click(subs[0]!), undefined);
@@ -308,7 +308,7 @@ describe('DailyCaps', () => {
     assert.deepEqual([bench.click(subs[1]!), bench.click(subs[2]!)], [null, false]);
   });
 
-  it('retains its state if the ledger cannot be read for a new cap', async () => {
+  it('retains counts and caps if the ledger cannot be read for a new cap', async () => {
     const bench = new Bench({ a: 1 });
     bench.click(bench.shown());
     const next = catalogWith({ a: 1, b: 1 });
@@ -319,7 +319,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a', 'b']);
   });
 
-  it('counts too many rather than too few clicks after evictions', () => {
+  it('counts more clicks than the actual number, never fewer, after session-offer pairs were evicted', () => {
     const bench = new Bench({ a: 2 });
     bench.caps = new DailyCaps(bench.nowMs, 2);
     bench.caps.activate(bench.catalog, bench.nowMs);
@@ -331,7 +331,7 @@ describe('DailyCaps', () => {
   });
 });
 
-/** Random events for an offer and a session. The first event of a session creates the session. */
+/** Generates random events for an offer and a session. The first event of a session creates the session. */
 const event = fc.oneof(
   {
     weight: 4,
@@ -378,7 +378,7 @@ function bookedByDay(ledger: readonly LedgerRecord[]): Map<string, number> {
   return booked;
 }
 
-it('makes an offer unavailable exactly when its counted clicks of the day reach the cap, for any order of events', async () => {
+it('an offer is unavailable if and only if its counted clicks of the day reach the cap, for any order of events', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(event, { maxLength: 120, size: 'max' }), async (events) => {
       const bench = new Bench({ a: 2, b: 1 });

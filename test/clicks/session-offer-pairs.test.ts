@@ -20,7 +20,7 @@ function session(serial: number): Buffer {
 }
 
 describe('SessionOfferPairs', () => {
-  it('matches a map of pairs of session and offer', () => {
+  it('returns the same states as a Map from session and offer to state', () => {
     const step = fc.record({ serial: fc.nat(400), offer: fc.nat(2), clicked: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 600, size: 'max' }), (steps) => {
@@ -43,7 +43,7 @@ describe('SessionOfferPairs', () => {
     );
   });
 
-  it('distinguishes 100,000 pairs of sessions and offers from one minute', () => {
+  it('distinguishes 100,000 session-offer pairs of the same minute', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon);
     for (let serial = 0; serial < 500_000; serial += 5) pairs.markShown(session(serial), marks[serial % 3]!);
     for (let serial = 0; serial < 500_000; serial += 15) pairs.markClicked(session(serial), marks[serial % 3]!);
@@ -55,7 +55,7 @@ describe('SessionOfferPairs', () => {
     assert.equal(pairs.size, 100_000);
   });
 
-  it('evicts sessions in groups of one minute', () => {
+  it('evicts all sessions of a creation minute together', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon - minuteMs);
     for (const serial of [0, 1]) pairs.markShown(session(serial), marks[0]!);
     assert.ok(pairs.isComplete(noon - minuteMs) && !pairs.isComplete(noon - minuteMs - 1));
@@ -72,7 +72,7 @@ describe('SessionOfferPairs', () => {
     assert.ok(pairs.isComplete(noon + minuteMs) && !pairs.isComplete(noon + minuteMs - 1));
   });
 
-  it('evicts the oldest sessions above the maximum number', () => {
+  it('evicts the oldest sessions when the maximum number of pairs is exceeded', () => {
     const pairs = new SessionOfferPairs(100, noon);
     for (let serial = 0; serial < 100; serial++) pairs.markShown(session(serial), marks[0]!);
     assert.ok(pairs.size === 100 && pairs.isComplete(noon));
@@ -83,7 +83,7 @@ describe('SessionOfferPairs', () => {
     assert.equal(pairs.state(session(1), marks[0]!), 'shown');
   });
 
-  it('merges the pairs of another set', () => {
+  it('merges the session-offer pairs of another set', () => {
     const [pairs, others] = [new SessionOfferPairs(1_000, noon), new SessionOfferPairs(1_000, noon - minuteMs)];
     for (let serial = 0; serial < 300; serial++) pairs.markShown(session(serial), marks[0]!);
     for (let serial = 0; serial < 300; serial++) others.markShown(session(serial), marks[1]!);

@@ -24,7 +24,7 @@ function load(settings: Readonly<Record<string, string>> = {}, on: Partial<Machi
   return loadConfig(readEnv(settings), { ...machine, ...on });
 }
 
-test('returns the defaults for an empty environment', () => {
+test('returns the default settings for an empty environment', () => {
   assert.deepEqual(load(), {
     config: {
       publicEndpoint: { host: '127.0.0.1', port: 8080 },
@@ -49,7 +49,7 @@ test('returns the defaults for an empty environment', () => {
   });
 });
 
-test('reads every environment variable', () => {
+test('reads every setting from its environment variable', () => {
   const { config, warnings } = load({
     SVC_HOST: '::1',
     SVC_PORT: '0',
@@ -108,7 +108,7 @@ test('reads every environment variable', () => {
   assert.deepEqual(warnings, []);
 });
 
-test('treats an empty variable as unset', () => {
+test('treats an empty environment variable as unset', () => {
   const emptied = Object.fromEntries(settingNames.map((name) => [name, '']));
   assert.deepEqual(load(emptied), load());
 });
@@ -174,14 +174,14 @@ for (const [name, value] of invalid) {
   });
 }
 
-test('reports the variable, its value and the allowed values in one line', () => {
+test('the error for an invalid setting names the variable, its value and the allowed values in one line', () => {
   assert.throws(() => load({ SVC_PORT: '99999' }), {
     name: 'ConfigError',
     message: 'SVC_PORT is "99999"; it must be an integer from 0 to 65535',
   });
 });
 
-test('limits every error to one line of 1,000 characters', () => {
+test('every error for an invalid setting is one line of at most 1,000 characters', () => {
   fc.assert(
     fc.property(fc.constantFrom(...settingNames), fc.string({ unit: 'binary', maxLength: 2_000 }), (name, value) => {
       try {
@@ -199,7 +199,7 @@ for (const [name, hosts] of [
   ['a wildcard address and another address', { SVC_HOST: '0.0.0.0', SVC_OPS_HOST: '10.0.0.1' }],
   ['an address and a wildcard address', { SVC_HOST: '10.0.0.1', SVC_OPS_HOST: '::' }],
 ] as const) {
-  test(`rejects the same port for both listeners on ${name}`, () => {
+  test(`rejects the same port for the public and the operations listener on ${name}`, () => {
     assert.throws(() => load({ ...hosts, SVC_PORT: '7000', SVC_OPS_PORT: '7000' }), {
       name: 'ConfigError',
       setting: 'SVC_OPS_PORT',
@@ -207,7 +207,7 @@ for (const [name, hosts] of [
   });
 }
 
-test('reports the variable that collides with a default port', () => {
+test('the error for a port that equals a default port names the variable that was set', () => {
   assert.throws(() => load({ SVC_PORT: '9090' }), { setting: 'SVC_PORT' });
   assert.throws(() => load({ SVC_OPS_PORT: '8080' }), { setting: 'SVC_OPS_PORT' });
 });
@@ -217,7 +217,7 @@ test('accepts the same port on different addresses, and port 0 twice', () => {
   load({ SVC_PORT: '0', SVC_OPS_PORT: '0' });
 });
 
-test('warns about an unknown variable with the prefix of settings', () => {
+test('warns about an unknown variable with the prefix SVC_', () => {
   const { warnings } = load({ SVC_FLAVOUR: 'x', OTHER: 'x' });
   assert.deepEqual(warnings, ['SVC_FLAVOUR is set, but no setting has this name.']);
 });
@@ -246,7 +246,7 @@ test('suggests MARKETPLACE_HEAP_MB for misspellings with either prefix', () => {
   }
 });
 
-test('warns about unknown variables with the prefix of the launcher, except MARKETPLACE_API_KEY', () => {
+test('warns about unknown variables with the prefix MARKETPLACE_, except MARKETPLACE_API_KEY', () => {
   const { warnings } = load({ MARKETPLACE_HEAP: '900', MARKETPLACE_HOST: '::1', MARKETPLACE_API_KEY: 'x' });
   assert.deepEqual(warnings, [
     'MARKETPLACE_HEAP is set, but no setting has this name.',
@@ -262,7 +262,7 @@ test('ignores the variables that Kubernetes sets for other services', () => {
   }
 });
 
-test('hides the password of a URL and suggests a similar choice', () => {
+test('errors hide the password of a URL, and suggest a similar value for a misspelled choice', () => {
   assert.throws(
     () => load({ SVC_PUBLIC_URL: 'https://me:hidden@api.example.com' }),
     (error: Error) => {
@@ -273,14 +273,14 @@ test('hides the password of a URL and suggests a similar choice', () => {
   assert.throws(() => load({ SVC_DURABILITY: 'fysnc' }), /; it must be one of fsync, write; did you mean fsync\?$/);
 });
 
-test('warns about a blocked operations port', () => {
+test('warns if fetch blocks the operations port', () => {
   assert.match(
     load({ SVC_OPS_PORT: '6000' }).warnings.join('\n'),
     /^SVC_OPS_PORT is 6000, a port that fetch blocks,.*$/,
   );
 });
 
-test('warns when SVC_MAX_SESSIONS exceeds the heap', () => {
+test('warns if the heap is too small for SVC_MAX_SESSIONS', () => {
   assert.equal(load({ SVC_MAX_SESSIONS: '1000' }).warnings.length, 0);
   assert.match(load({ SVC_MAX_SESSIONS: '1001' }).warnings.join(), /SVC_MAX_SESSIONS.*1000/);
 });
@@ -290,7 +290,7 @@ function risks(settings: Readonly<Record<string, string>>): readonly string[] {
   return configRisks(config, resolveUrls(config, config.publicEndpoint.port).urls, machine);
 }
 
-test('configRisks reports nothing for the defaults and behind a TLS proxy', () => {
+test('configRisks returns no warnings for the defaults and for a public https URL', () => {
   assert.deepEqual(risks({}), []);
   assert.deepEqual(risks({ SVC_HOST: '10.0.0.1', SVC_PUBLIC_URL: 'https://api.example.com' }), []);
 });
@@ -308,7 +308,7 @@ for (const [settings, message] of [
   [{ SVC_MATCHER_THREADS: '5' }, /^SVC_MATCHER_THREADS is 5, but this machine has 4 cores/],
   [{ SVC_LOG_LEVEL: 'silent' }, /^SVC_LOG_LEVEL is silent,/],
 ] as const) {
-  test(`configRisks reports ${JSON.stringify(settings)} once`, () => {
+  test(`configRisks returns one warning for ${JSON.stringify(settings)}`, () => {
     const [risk, ...more] = risks(settings);
     assert.match(risk ?? '', message);
     assert.deepEqual(more, []);
@@ -323,16 +323,16 @@ function allAt(url: string) {
   return { public: url, click: url, widget: `${url}/w`, cdn: `${url}/cdn` };
 }
 
-test('derives all URLs from the host and the bound port', () => {
+test('derives all public URLs from the host and the bound port', () => {
   assert.deepEqual(resolve({ SVC_PORT: '0' }, 41_234), { urls: allAt('http://127.0.0.1:41234'), warnings: [] });
 });
 
-test('uses https with TLS', () => {
+test('derived URLs use https if TLS is configured', () => {
   const settings = { SVC_TLS_CERT: 'one.crt', SVC_TLS_KEY: 'one.key' };
   assert.deepEqual(resolve(settings, 8443).urls, allAt('https://127.0.0.1:8443'));
 });
 
-test('puts an IPv6 host in brackets', () => {
+test('derived URLs contain an IPv6 host in brackets', () => {
   assert.deepEqual(resolve({ SVC_HOST: '::1' }, 80).urls, allAt('http://[::1]:80'));
 });
 
@@ -349,7 +349,7 @@ test('derives the other URLs from SVC_PUBLIC_URL without a warning', () => {
   assert.deepEqual(resolve(settings, 8080), { urls: allAt('https://api.example.com'), warnings: [] });
 });
 
-test('uses each URL that is set', () => {
+test('a configured URL replaces the derived URL', () => {
   const { urls } = resolve(
     {
       SVC_CLICK_URL: 'https://go.example.com',
@@ -366,7 +366,7 @@ test('uses each URL that is set', () => {
   });
 });
 
-test('warns about a blocked port unless SVC_PUBLIC_URL is set', () => {
+test('warns about a public port that browsers block unless SVC_PUBLIC_URL is set', () => {
   const warning = /^SVC_PORT is 6667, a port that browsers and fetch block,.* SVC_PUBLIC_URL /;
   assert.match(resolve({}, 6667).warnings.join('\n'), warning);
   assert.match(resolve({ SVC_WIDGET_URL: 'https://w.example.com' }, 6667).warnings.join('\n'), warning);
@@ -374,14 +374,14 @@ test('warns about a blocked port unless SVC_PUBLIC_URL is set', () => {
   assert.deepEqual(resolve({ SVC_PUBLIC_URL: 'https://api.example.com' }, 6667).warnings, []);
 });
 
-test('warns about a blocked port in a configured URL', () => {
+test('warns about a configured URL with a port that browsers block', () => {
   for (const setting of ['SVC_PUBLIC_URL', 'SVC_CLICK_URL', 'SVC_WIDGET_URL', 'SVC_CDN_URL']) {
     const { warnings } = resolve({ [setting]: 'https://api.example.com:10080/path' }, 8080);
     assert.deepEqual(warnings, [`${setting} has port 10080, which browsers and fetch block; choose another port.`]);
   }
 });
 
-test('the list of blocked ports agrees with fetch', async () => {
+test('the list of blocked ports equals the ports that fetch blocks', async () => {
   const connected: number[] = [];
   const dispatcher = {
     dispatch: ({ origin }: { readonly origin: string }) => {

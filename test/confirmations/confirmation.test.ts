@@ -72,7 +72,7 @@ const cases: readonly Case[] = [
   ['a click after more than 24 hours', 'click_late', clickAt(createdMs + bounds.clickAttributionMs + 1), withoutClick],
   ['a click before its session, by a clock set back', 'accepted', {}, { ...clicked, clickedMs: createdMs - 2_000 }],
   ['a click_id before its session, by a clock set back', 'accepted', clickAt(createdMs - 2_000), withoutClick],
-  // The time of the counted click applies, not the time in the click_id of a repeated click.
+  // The time limit depends on the time of the counted click, not on the time in the click_id of a repeated click.
   ['the click_id of a repeated click', 'accepted', { ...clickAt(clickedMs + 5 * hourMs), occurredMs: clickedMs }],
   ['the late click_id of a repeated click', 'too_late', clickAt(clickedMs + 5 * hourMs), {}, late],
   ['a payout at the time of the click', 'accepted', { occurredMs: clickedMs }],
@@ -98,7 +98,7 @@ describe('checkConfirmation', () => {
     });
   }
 
-  it('keeps every payout between zero and the funded amount for any order of rows', () => {
+  it('every payout stays between zero and the funded amount for any order of rows', () => {
     const row = fc.record({
       status: fc.constantFrom('funded' as const, 'reversed' as const),
       txid: fc.constantFrom('tx-1', 'tx-2'),

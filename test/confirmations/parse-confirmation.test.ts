@@ -31,7 +31,7 @@ const { click_id: _, ...rest } = byClick;
 const byPair = { ...rest, sub_id: subId, svc_offer_id: 'an-offer' };
 
 describe('parseConfirmation', () => {
-  it('reads time and value of the click from a click_id', () => {
+  it('returns the time and value of the click from a click_id', () => {
     assert.deepEqual(parseConfirmation(ids, byClick), {
       status: 'funded',
       txid: 'tx-1',
@@ -51,21 +51,21 @@ describe('parseConfirmation', () => {
     assert.equal(parseConfirmation(ids, { ...byClick, sub_id: otherSubId }), 'click_mismatch');
   });
 
-  it('rejects the click_id of a click that is not countable', () => {
+  it('rejects the click_id of a click that does not count, such as a click of a bot', () => {
     const click_id = clickIds.issue({ ...click, countable: false });
     assert.equal(parseConfirmation(ids, { ...byClick, click_id }), 'click_not_counted');
     assert.equal(parseConfirmation(ids, { ...byPair, click_id }), 'click_not_counted');
     assert.equal(parseConfirmation(ids, { ...byPair, click_id, sub_id: otherSubId }), 'click_mismatch');
   });
 
-  it('reads the click from a session and an offer, and copies the bytes of the sub_id', () => {
+  it('accepts a sub_id and an offer instead of a click_id, and returns a copy of the sub_id bytes', () => {
     const { sub: parsedSub, offerId, click } = parseConfirmation(ids, byPair) as Confirmation;
     parseConfirmation(ids, { ...byPair, sub_id: otherSubId });
     assert.deepEqual([parsedSub, offerId, click], [sub, 'an-offer', null]);
     assert.equal(parsedSub.buffer.byteLength, 32);
   });
 
-  it('reads every amount with up to six decimals exactly', () => {
+  it('converts every amount with up to six decimals exactly to micro-dollars', () => {
     const amountMicros = fc.oneof(
       fc.constantFrom(1, 100_000, 1_005_000, 4_350_000, 100_000_000_000, 99_999_999_999),
       fc.integer({ min: 1, max: 100_000_000_000 }),
@@ -102,7 +102,7 @@ describe('parseConfirmation', () => {
       (svc_offer_id) => ['svc_offer_id_invalid', { ...byPair, click_id: null, svc_offer_id }] as const,
     ),
   ];
-  it('rejects a row with an invalid member, with the reason', () => {
+  it('returns the reason why a row with an invalid member is rejected', () => {
     for (const [reason, members] of invalid) {
       const text = JSON.stringify(members).slice(0, 80);
       assert.equal(parseConfirmation(ids, { ...byClick, ...members }), reason, text);
@@ -135,7 +135,7 @@ describe('findDuplicateMembers', () => {
     });
   }
 
-  it('finds rows with a repeated member at any nesting depth', () => {
+  it('finds every row with a repeated member, also if values are nested at any depth', () => {
     const member = fc.tuple(fc.constantFrom(...confirmationMembers, 'other'), fc.json({ maxDepth: 3 }));
     const row = fc.oneof(fc.json(), fc.array(member, { maxLength: 6 }));
     fc.assert(
@@ -153,7 +153,7 @@ describe('findDuplicateMembers', () => {
     );
   });
 
-  it('accepts the maximum nesting depth of a body', () => {
+  it('findDuplicateMembers accepts the maximum nesting depth of a request body', () => {
     const text = '['.repeat(250_000) + ']'.repeat(250_000);
     assert.equal(findDuplicateMembers(text).size, 0);
   });

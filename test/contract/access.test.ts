@@ -22,9 +22,9 @@ function assertUnauthorized(answer: Answer): void {
 describeEveryVertical('access', (door) => {
   const elsewhere = allFixtures.find(({ vertical }) => vertical !== door.fixture.vertical) as VerticalFixture;
 
-  // The rules of keys are tested in test/auth.
+  // The rules for API keys are tested in test/auth.
   describe('authentication', () => {
-    test('rejects every operation without a key and with the key of another vertical', async () => {
+    test('every operation rejects a request without an API key or with the key of another vertical', async () => {
       const { market, fixture } = door;
       for (const path of ['session', 'inputs', 'marketplace', 'analytics']) {
         const method = path === 'session' || path === 'inputs' ? 'POST' : 'GET';
@@ -52,7 +52,7 @@ describeEveryVertical('access', (door) => {
       }
     });
 
-    test('rejects malformed and unknown API keys, and accepts the scheme in upper and lower case', async () => {
+    test('rejects malformed and unknown API keys, and accepts the Bearer scheme in upper and lower case', async () => {
       const { market, fixture } = door;
       const { key } = market.issueKey(fixture);
       const { keyPrefix } = fixture.vertical;
@@ -86,7 +86,7 @@ describeEveryVertical('access', (door) => {
       };
     };
 
-    test('returns the same 404 for a session of another account or mode as for a forged sub_id, also after its expiry', async () => {
+    test('returns the same 404 for a session of another account or mode, also if it expired, as for a forged sub_id', async () => {
       const { owner, others } = createCallers();
       const subId = await owner.sessionWith('private', door.fixture.complete);
       const forged = `${subId.slice(0, -1)}${subId.at(-1) === '0' ? '1' : '0'}`;
@@ -102,7 +102,7 @@ describeEveryVertical('access', (door) => {
       }
     });
 
-    test('returns 404 for a session of the same account in another vertical', async () => {
+    test('returns 404 for a session that the account created in another vertical', async () => {
       const { market, fixture } = door;
       const account = `two verticals, from ${fixture.vertical.segment}`;
       const { sub_id: subId } = await market.caller(elsewhere, { account }).createSession('two-verticals');
@@ -113,7 +113,7 @@ describeEveryVertical('access', (door) => {
       assert.equal((await here.summary({ referrer_tag: 'two-verticals' })).sessions_total, 0);
     });
 
-    test('shares sessions and analytics between the keys of an account and mode, and separates them from others', async () => {
+    test('keys of the same account and mode share sessions and analytics; other accounts and modes have no access', async () => {
       const { owner, colleague, others } = createCallers();
       const subId = await owner.sessionWith('mixed', door.fixture.complete);
       await owner.click((await colleague.offers(subId)).offers[0]!.click_url);
@@ -135,7 +135,7 @@ describeEveryVertical('access', (door) => {
       }
     });
 
-    test('ignores ids of other accounts in sub_id_list', async () => {
+    test('ignores sub_ids of other accounts in sub_id_list', async () => {
       const { owner, others } = createCallers();
       const { sub_id: mine } = await owner.createSession('lists');
       const theirs = await Promise.all(others.map((other) => other.createSession('lists')));

@@ -21,7 +21,7 @@ const userAgents = {
 
 /** Other tests check members, filters, dates, pages and totals: test/operations/query-analytics.test.ts and test/analytics. */
 describePersonalLoans('GET /analytics', (door) => {
-  test('returns a summary, and the figures of each day, of the sessions of a tag', async () => {
+  test('returns a summary and daily figures for the sessions of a referrer tag', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const createdMs = market.clock.wallMs();
@@ -57,7 +57,7 @@ describePersonalLoans('GET /analytics', (door) => {
     );
   });
 
-  test('returns rows with all members and without pocket fields', async () => {
+  test('returns rows with all documented members and without the fields of the borrower', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const createdMs = market.clock.wallMs();
@@ -92,7 +92,7 @@ describePersonalLoans('GET /analytics', (door) => {
     for (const name of Object.keys(fixture.complete)) assert.ok(!answer.text.includes(`"${name}"`), name);
   });
 
-  test('includes every event whose response was sent before the query, in each granularity', async () => {
+  test('summary, daily and row queries include every event whose response was sent before the query', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const filter = { referrer_tag: 'at-once' };
@@ -137,7 +137,7 @@ describePersonalLoans('GET /analytics', (door) => {
     assertRefused(await caller.get('analytics', tooMany), 'INVALID_REQUEST', 'sub_id_list');
   });
 
-  test('continues with a cursor of the same account, and rejects a cursor of another query, account or mode', async () => {
+  test('accepts a page cursor of the same account, and rejects a cursor of another query, account or mode', async () => {
     const { market, fixture } = door;
     const account = 'cursors';
     const caller = market.caller(fixture, { account });
@@ -161,7 +161,7 @@ describePersonalLoans('GET /analytics', (door) => {
     );
   });
 
-  test('rejects missing, invalid and repeated parameters without their values in the error', async () => {
+  test('rejects missing, invalid and repeated parameters, without the parameter values in the error', async () => {
     const caller = door.market.caller(door.fixture);
     const tag = 'referrer_tag=abc';
     assertRefused(await caller.get('analytics', 'granularity=summary'), 'INVALID_REQUEST', 'referrer_tag');

@@ -50,7 +50,7 @@ function assertShows(view: MarketplaceView, { version, ids }: Expected): void {
   );
 }
 
-test('replaces a catalog under load without an incorrect response', async (t) => {
+test('a catalog reload under load causes no incorrect response', async (t) => {
   const { market, exchange } = await startBefore(t);
   const caller = market.caller(fixture, { limits: { requestsPerMinute: 100_000 } });
   const ask = async () => await caller.offers(await caller.sessionWith('reload', complete), { max_offers: 20 });
@@ -73,7 +73,7 @@ test('replaces a catalog under load without an incorrect response', async (t) =>
       assertShows(view, old ? expectedBefore : expectedAfter);
       if (old) onTheOld++;
       else onTheNew++;
-      // After the first response from the new catalog, no response may come from the old one.
+      // After the first response with offers of the new catalog, no response may contain offers of the old catalog.
       assert.ok(!old || asked === 0);
     }
   };
@@ -90,7 +90,7 @@ test('replaces a catalog under load without an incorrect response', async (t) =>
   assert.match(landing.headers.get('location') ?? '', new RegExp(`offer=${expectedBefore.ids[0]}&`));
 });
 
-test('earlier links keep landing URL and value for 28 hours after a catalog change, also of a removed offer', async (t) => {
+test('click links keep landing URL and click value for 28 hours after a catalog change, also if the offer was removed', async (t) => {
   const catalogs = new ChangeableCatalogs(fixture);
   afterwards(t, () => catalogs.remove());
   const market = await RunningMarketplace.start('uws', { catalogs: catalogs.sources });
@@ -128,7 +128,7 @@ test('earlier links keep landing URL and value for 28 hours after a catalog chan
   assert.equal((await caller.click(gone.click_url)).status, 404);
 });
 
-test('keeps the active catalog if the new file is invalid, and applies and logs the next valid file', async (t) => {
+test('continues with the active catalog if the new file is invalid, and applies and logs the next valid file', async (t) => {
   const logged: string[] = [];
   const logger = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.parse(line).msg) });
   const { market, exchange } = await startBefore(t, { logger });
@@ -148,7 +148,7 @@ test('keeps the active catalog if the new file is invalid, and applies and logs 
   assert.equal(recoveries(), 1);
 });
 
-test('closes a service while it reads a catalog', async (t) => {
+test('the service can be closed while it reads a catalog', async (t) => {
   const { market, exchange } = await startBefore(t);
   exchange(after);
   const change = market.marketplace.reloadCatalogs();

@@ -39,7 +39,7 @@ describePersonalLoans('click', (door) => {
   };
   const clicks = async (caller: ApiCaller, tag: string) => (await caller.summary({ referrer_tag: tag })).offer_clicks;
 
-  test('redirects to the landing URL of the offer with a click_id, without caching', async () => {
+  test('redirects to the landing URL of the offer with a click_id, and prevents caching', async () => {
     const { caller, view } = await shown('redirects');
     const ids = new Set<string>();
     for (const { svc_offer_id: id, click_url: url } of view.offers) {
@@ -58,7 +58,7 @@ describePersonalLoans('click', (door) => {
     assert.equal(ids.size, view.offers.length);
   });
 
-  test('records the revenue for the credit band', async () => {
+  test('records the click revenue for the credit band of the borrower', async () => {
     const { caller, view } = await shown('books');
     const ids: string[] = [];
     for (const { svc_offer_id: id, click_url: url } of view.offers.slice(0, 7)) {
@@ -72,7 +72,7 @@ describePersonalLoans('click', (door) => {
     assert.equal(summary.rev_confirmed, 0);
   });
 
-  test('counts a click once per session and offer, and clicks of another session separately', async () => {
+  test('counts one click per session and offer', async () => {
     const { caller, view, first } = await shown('repeats');
     const again = await caller.offers(view.sub_id);
     for (const url of [first, first, again.offers[0]?.click_url as string]) {
@@ -85,7 +85,7 @@ describePersonalLoans('click', (door) => {
     assert.equal(await clicks(caller, 'repeats'), 3);
   });
 
-  test('redirects a click on an offer that was not shown, without revenue', async () => {
+  test('redirects a click on an offer that was not shown, and records no revenue', async () => {
     const { caller, view, first } = await shown('never-shown');
     const hidden = await caller.sessionWith('never-shown-2', door.fixture.complete);
     const { offers } = await caller.offers(hidden, { max_offers: 1 });
@@ -99,7 +99,7 @@ describePersonalLoans('click', (door) => {
     assert.equal((await caller.click(first)).status, 302);
   });
 
-  test('returns a 404 page for a changed, missing or repeated parameter', async () => {
+  test('returns a 404 page if a parameter of the click link is changed, missing or repeated', async () => {
     const { caller, view, first } = await shown('altered');
     const { sub_id: sub } = view;
     const v = new URL(first).searchParams.get('v') as string;
@@ -130,7 +130,7 @@ describePersonalLoans('click', (door) => {
     assert.equal(await clicks(caller, 'altered'), 0);
   });
 
-  test('redirects only to URLs of the catalog, whatever the query', async () => {
+  test('redirects only to landing URLs of the catalog, also if the query contains other URLs', async () => {
     const { caller, first } = await shown('no-open-redirect');
     const plain = (await caller.click(first)).headers.get('location') as string;
     const evil = encodeURIComponent('https://evil.example/');
@@ -142,7 +142,7 @@ describePersonalLoans('click', (door) => {
     }
   });
 
-  test('redirects a HEAD request and a bot without counting a click, unlike other user agents', async () => {
+  test('redirects HEAD requests and bots without counting a click, and counts clicks of other user agents', async () => {
     const { caller, view, first } = await shown('by-user-agent');
     const head = await caller.click(first, {}, 'HEAD');
     assert.ok(head.status === 302 && head.headers.has('location'));
@@ -154,7 +154,7 @@ describePersonalLoans('click', (door) => {
     assert.equal(await clicks(caller, 'by-user-agent'), agents.length);
   });
 
-  test('returns 503 for a prefetch without counting a click', async () => {
+  test('returns 503 for a prefetch of a click link, and counts no click', async () => {
     const { caller, first } = await shown('ahead');
     const heads: Record<string, string>[] = [
       { 'Sec-Purpose': 'prefetch' },
@@ -176,7 +176,7 @@ describePersonalLoans('click', (door) => {
     assert.equal(await clicks(caller, 'ahead'), 1);
   });
 
-  test('counts a click up to 24 hours after the creation of its session, and only redirects later', async () => {
+  test('counts a click up to 24 hours after the creation of the session, and redirects later clicks without counting', async () => {
     const { caller, view } = await shown('late');
     const [first, second] = view.offers.map(({ click_url: url }) => url) as [string, string];
     door.market.clock.advance(24 * hourMs);
@@ -187,7 +187,7 @@ describePersonalLoans('click', (door) => {
     assert.equal(await clicks(caller, 'late'), 1);
   });
 
-  test('redirects without an API key and without a rate limit', async () => {
+  test('a click link redirects without an API key and without a rate limit', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { requestsPerMinute: 3 } });
     const { offers } = await caller.offers(await caller.sessionWith('free', fixture.complete));

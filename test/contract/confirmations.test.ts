@@ -51,7 +51,7 @@ describePersonalLoans('POST /confirmations', (door) => {
     return { ...click, txid: 'tx-1', status: 'funded', amount: 40, occurred_at, ...more };
   }
 
-  test('includes a confirmation by click_id, or by session and offer, in the next summary', async () => {
+  test('the next summary includes confirmations by click_id and confirmations by session and offer', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { subId, offers, clickIds } = await createClicks(caller, 'shows', 2);
@@ -80,7 +80,7 @@ describePersonalLoans('POST /confirmations', (door) => {
     assert.equal(summary.by_device.unknown?.rev_confirmed, 42.35);
   });
 
-  test('counts a repeated confirmation of a repeated click once, and does not overwrite the first one', async () => {
+  test('counts a repeated confirmation once, and rejects a different confirmation with the same txid', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { subId, offers } = await createClicks(caller, 'once');
@@ -95,7 +95,7 @@ describePersonalLoans('POST /confirmations', (door) => {
     assert.deepEqual([summary.offer_clicks, summary.rev_confirmed], [1, 40]);
   });
 
-  test('rejects a confirmation of a HEAD or bot click, and accepts a counted click on the same offer', async () => {
+  test('rejects the confirmation of a HEAD or bot click, and accepts that of a counted click on the same offer', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('never-counted', fixture.complete);
@@ -140,7 +140,7 @@ describePersonalLoans('POST /confirmations', (door) => {
     assertOk(await post(market, [], { Authorization: `bearer  ${token}` }));
   });
 
-  test('accepts only JSON bodies up to the maximum size', async () => {
+  test('POST /confirmations accepts only JSON bodies up to the maximum size', async () => {
     const { market } = door;
     assertRefused(await post(market, '[]', { 'Content-Type': 'text/csv' }), 'UNSUPPORTED_MEDIA_TYPE');
     for (const body of ['', '{', `[${marker}]`, Buffer.from([0x22, 0xff, 0x22])]) {
@@ -150,7 +150,7 @@ describePersonalLoans('POST /confirmations', (door) => {
     assertRefused(await post(market, '[]'.padEnd(bounds.confirmationBodyBytesMax + 1, ' ')), 'PAYLOAD_TOO_LARGE');
   });
 
-  test('rejects a row with a repeated JSON member, and returns no submitted value', async () => {
+  test('rejects a row with a repeated JSON member, without submitted values in the response', async () => {
     const rows = [
       '{"status":"funded","status":"funded"}',
       `{"x":1,"x":2,"amo\\u0075nt":1,"txid":"${marker}","amount":2}`,

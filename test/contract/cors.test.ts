@@ -8,7 +8,7 @@ const stranger = 'https://landing.example.evil.example';
 const corsHeaders = ({ headers }: Answer) => [...headers.keys()].filter((name) => name.startsWith('access-control'));
 
 describePersonalLoans('CORS without configured origins', (door) => {
-  test('sends no CORS headers without configured origins', async () => {
+  test('sends no CORS headers if no origins are configured', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const answer = await caller.get('analytics', { referrer_tag: 'cors' }, { Origin: page });
@@ -50,7 +50,7 @@ describePersonalLoans(
       }
     });
 
-    test('responds to preflight requests without a key and without counting against a limit', async () => {
+    test('responds to preflight requests without an API key, and does not count them against a limit', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture, { limits: { requestsPerMinute: 1 } });
       for (const [operation, method] of [
@@ -80,7 +80,7 @@ describePersonalLoans(
       assert.equal((await caller.get('analytics', { referrer_tag: 'cors' })).status, 200);
     });
 
-    test('sends no CORS headers to other origins', async () => {
+    test('sends no CORS headers to origins that are not configured', async () => {
       const caller = door.market.caller(door.fixture);
       const answer = await caller.get('analytics', { referrer_tag: 'cors' }, { Origin: stranger });
       const headers = { Origin: stranger, 'Access-Control-Request-Method': 'POST' };

@@ -9,7 +9,7 @@ import { describePersonalLoans, type ServiceUnderTest } from '../support/contrac
 import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
-// A busy machine must not end a request: 24 sessions and their clicks are sent at once.
+// Increases the timeouts, because 24 sessions and their clicks at once may take long on a busy machine.
 Object.assign(bounds, { requestDeadlineMs: 60_000, analyticsQueryTimeoutMs: 60_000 });
 
 const cap = 3;
@@ -44,7 +44,7 @@ async function exhaust(door: ServiceUnderTest, caller: ApiCaller, id: string, pl
 describePersonalLoans(
   'an offer with a daily cap',
   (door) => {
-    test('removes an offer at its cap from all responses immediately, also from cached rankings', async () => {
+    test('an offer that reaches its daily cap disappears from all responses immediately, also from cached rankings', async () => {
       nextNoon(door);
       const [one, other] = [door.market.caller(door.fixture), door.market.caller(door.fixture)];
       const before = await visit(door, one, 'leaves');
@@ -69,7 +69,7 @@ describePersonalLoans(
       assert.equal(late.view.total_offers, before.view.total_offers - 1);
     });
 
-    test('redirects clicks above the daily cap to the lender without revenue', async () => {
+    test('redirects clicks above the daily cap to the lender, and records no revenue', async () => {
       nextNoon(door);
       const caller = door.market.caller(door.fixture);
       const { view, subId } = await visit(door, caller, 'still');
@@ -97,7 +97,7 @@ describePersonalLoans(
       );
     });
 
-    test('records revenue for exactly the daily cap if clicks are concurrent', async () => {
+    test('concurrent clicks record revenue for exactly as many clicks as the daily cap', async () => {
       nextNoon(door);
       const callers = [door.market.caller(door.fixture), door.market.caller(door.fixture)];
       const visits = await Promise.all(

@@ -15,7 +15,7 @@ describePersonalLoans('documentation', (door) => {
   const get = (headers: Readonly<Record<string, string>> = {}) =>
     door.market.http.send({ path: address().pathname, headers });
 
-  test('serves the OpenAPI document without a key and with the URLs of this service', async () => {
+  test('serves the OpenAPI document without an API key and with the URLs of the service', async () => {
     const { status, headers, bytes } = await get();
     assert.equal(status, 200);
     assert.equal(headers.get('content-type'), 'application/json');
@@ -34,7 +34,7 @@ describePersonalLoans('documentation', (door) => {
     assert.deepEqual([again.status, again.bytes.length], [304, 0]);
   });
 
-  test('serves a reference page without external resources, whose file names contain content hashes', async () => {
+  test('the reference page loads no external resources, and its file names contain content hashes', async () => {
     const { http } = door.market;
     for (const path of ['/docs', '/docs/personal-loans', '/docs/equipment-leases']) {
       const { status, headers, text } = await http.send({ path });
@@ -54,7 +54,7 @@ describePersonalLoans('documentation', (door) => {
     }
   });
 
-  test('redirects a trailing slash to the reference page, also behind a proxy with another path', async () => {
+  test('redirects documentation paths with a trailing slash, also behind a proxy with a path prefix', async () => {
     const { http } = door.market;
     for (const path of ['/docs', '/docs/personal-loans']) {
       for (const method of ['GET', 'HEAD']) {
@@ -68,7 +68,7 @@ describePersonalLoans('documentation', (door) => {
     }
   });
 
-  test('returns 404 for paths without documentation', async () => {
+  test('returns 404 for unknown paths below /docs', async () => {
     const { http } = door.market;
     for (const path of [
       '/docs//',

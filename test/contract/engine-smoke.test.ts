@@ -17,7 +17,7 @@ describe('the service on node:http', () => {
   });
   after(() => market.close());
 
-  test('responds to every operation of the API', async () => {
+  test('the service on node:http responds to every operation of the API', async () => {
     const subId = await caller.sessionWith('smoke', fixture.complete);
     const { offers } = await caller.offers(subId);
     assert.ok(offers.length > 0);
@@ -29,7 +29,7 @@ describe('the service on node:http', () => {
     assert.deepEqual([summary.sessions_total, summary.marketplace_views], [1, 1]);
   });
 
-  test('returns an error for every operation', async () => {
+  test('every operation returns an error for an invalid request', async () => {
     assertRefused(await caller.post('session', '{'), 'INVALID_REQUEST', 'body');
     assertRefused(await caller.post('inputs', { sub_id: 'none', fields: {} }), 'SUB_ID_NOT_FOUND');
     assertRefused(await caller.get('marketplace', { format: 'json' }), 'INVALID_REQUEST', 'sub_id');
@@ -41,7 +41,7 @@ describe('the service on node:http', () => {
     assert.deepEqual([lookup.status, lookup.headers.get('content-type')], [404, 'text/html; charset=utf-8']);
   });
 
-  test('responds to HEAD and OPTIONS, and returns 405 for other methods', async () => {
+  test('responds to HEAD and OPTIONS requests, and returns 405 for unsupported methods', async () => {
     const path = `${caller.basePath}/analytics`;
     const head = await caller.get('analytics', { referrer_tag: 'smoke' }, {}, 'HEAD');
     assert.deepEqual([head.status, head.text], [200, '']);
@@ -62,7 +62,7 @@ describe('the service on node:http', () => {
     }
   });
 
-  test('serves the widget page, its script, offers and events', async () => {
+  test('serves the widget page, the widget script, widget offers and widget events', async () => {
     const widget = await caller.widgetWith('smoke-widget', fixture.complete);
     assert.equal((await widget.get('')).status, 200);
     assert.equal((await market.http.send({ path: '/w/widget.js' })).status, 200);

@@ -129,7 +129,7 @@ describeService('random requests', ({ running }) => {
     assert.equal((await running().operations.send({ path: '/readyz' })).status, 200);
   };
 
-  test('returns documented responses to requests of valid and invalid parts', async () => {
+  test('returns documented responses to random requests that combine valid and invalid parts', async () => {
     const { caller, subId, clickUrl } = await prepared();
     const request = fc.record({
       method,
@@ -157,7 +157,7 @@ describeService('random requests', ({ running }) => {
     await assertAlive();
   });
 
-  test('returns a documented response or closes the connection if bytes of a request are changed', async () => {
+  test('returns a documented response or closes the connection if random bytes of a request are changed', async () => {
     const { caller, subId } = await prepared();
     const common = `Host: test\r\nAuthorization: Bearer ${caller.key}\r\n`;
     const posted = (operation: string, text: string) =>

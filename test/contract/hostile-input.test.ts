@@ -38,7 +38,7 @@ describePersonalLoans('hostile JSON:', (door) => {
       assertRefused(await caller.post('session', '['.repeat(60 * 1024)), 'INVALID_REQUEST', 'body');
     }, 1));
 
-  test('handles names such as __proto__ as ordinary names, and uses the last of repeated members', () =>
+  test('handles JSON members such as __proto__ as ordinary names, and uses the last value of a repeated member', () =>
     attacking(async (caller) => {
       const names = [
         '__proto__',
@@ -69,7 +69,7 @@ describePersonalLoans('hostile JSON:', (door) => {
       assert.deepEqual((await caller.submit(subId, {})).missing_required, door.fixture.required);
     }, 2));
 
-  test('rejects invalid UTF-8 and accepts unusual characters', () =>
+  test('rejects bodies with invalid UTF-8 and accepts unusual Unicode characters', () =>
     attacking(async (caller) => {
       const raw = (text: string) => Buffer.from(text, 'latin1');
       for (const bytes of ['\xff\xfe', '\xc3', '\xed\xa0\x80', '\xf8\x88\x80\x80\x80', '\x00', '\xc0\x80']) {
@@ -89,7 +89,7 @@ describePersonalLoans('hostile JSON:', (door) => {
       }
     }, 5));
 
-  test('rejects numbers out of range in known members', () =>
+  test('rejects numbers beyond the double range in known JSON members', () =>
     attacking(async (caller) => {
       const digits = '9'.repeat(60_000);
       for (const number of ['1e400', '-1e400', digits]) {
@@ -101,7 +101,7 @@ describePersonalLoans('hostile JSON:', (door) => {
       }
     }));
 
-  test('rejects or ignores thousands of members', () =>
+  test('rejects thousands of members in known JSON objects, and ignores thousands of unknown members', () =>
     attacking(async (caller) => {
       const { sub_id: subId } = await caller.createSession('hostile');
       const members = Array.from({ length: 6_000 }, (_, at) => `"${at}":1`).join(',');
@@ -154,7 +154,7 @@ describePersonalLoans('error messages', (door) => {
     'click link': ({ http }) => http.send({ path: `/c?sub=${marker}&offer=${marker}&v=${marker}` }),
   };
 
-  test('contain no text of the request', async () => {
+  test('error messages contain no text of the request', async () => {
     const caller = door.market.caller(door.fixture);
     const { sub_id: subId } = await caller.createSession('echoes');
     for (const [part, send] of Object.entries(requests)) {
@@ -165,7 +165,7 @@ describePersonalLoans('error messages', (door) => {
 });
 
 describePersonalLoans('response headers', (door) => {
-  test('contain no line breaks from parameters', async () => {
+  test('response headers contain no line breaks from request parameters', async () => {
     const caller = door.market.caller(door.fixture);
     const { offers } = await caller.offers(await caller.sessionWith('injecting', door.fixture.complete));
     const click = new URL(offers[0]!.click_url);

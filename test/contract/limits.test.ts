@@ -25,7 +25,7 @@ function advanceToMidnight(clock: ManualClock, msBefore: number): number {
 }
 
 describePersonalLoans('limits per minute', (door) => {
-  test('counts every request against the limits per minute, whatever its response', async () => {
+  test('counts every request against the limits per minute, including rejected requests', async () => {
     const caller = door.market.caller(door.fixture, { limits: { requestsPerMinute: 8 } });
     const answers = [
       await caller.post('session', { referrer_tag: 'counts' }),
@@ -52,7 +52,7 @@ describePersonalLoans('limits per minute', (door) => {
     assertRefused(await getAnalytics(caller), 'RATE_LIMIT_EXCEEDED');
   });
 
-  test('sends headers with the limit that has the fewest remaining requests in every response', async () => {
+  test('every response has headers for the limit with the fewest remaining requests', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     market.clock.advance(minuteMs - (market.clock.wallMs() % minuteMs));
@@ -97,7 +97,7 @@ describePersonalLoans('limits per day', (door) => {
     assert.equal(header(rejected, 'x-ratelimit-reset') * 1000, midnightMs);
   });
 
-  test('does not count a repeated Idempotency-Key as a session', async () => {
+  test('does not count a request with a repeated Idempotency-Key against the daily limit of sessions', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 2 } });
     const keyed = (tag: string, key: string) =>
@@ -121,7 +121,7 @@ describePersonalLoans('limits per day', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'day-limit' })).sessions_total, 2);
   });
 
-  test('does not count a session whose body never arrives', async () => {
+  test('does not count a session request with an incomplete body against the daily limit', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
     const connection = await ServiceConnection.open(caller.http.port);
@@ -133,7 +133,7 @@ describePersonalLoans('limits per day', (door) => {
       'Content-Length: 100',
     ];
     connection.send(`${head.join('\r\n')}\r\n\r\n{"referrer_tag":`);
-    // When this key is rejected, the incomplete request is admitted and has reserved a session.
+    // As soon as another request is rejected, the incomplete request has reserved the only session of the day.
     while ((await caller.post('session', { referrer_tag: 'A' })).status !== 429);
     connection.close();
     let answer = await create(caller);
@@ -150,7 +150,7 @@ const maxSessions = 4;
 describeService(
   'limits of referrer tags and live sessions',
   ({ running }) => {
-    test('rejects only new tags at the limit, and does not count a rejected session', async () => {
+    test('at the limit of referrer tags, rejects only new tags, and does not count rejected sessions', async () => {
       const caller = running().caller(fixture, { limits: { sessionsPerDay: 4 } });
       const create = (tag: string) => caller.post('session', { referrer_tag: tag });
       for (const tag of ['tag-a', 'tag-b']) assert.equal((await create(tag)).status, 200);
@@ -160,7 +160,7 @@ describeService(
       assert.equal((await caller.summary({ referrer_tag: 'tag-c' })).sessions_total, 0);
     });
 
-    test('rejects new sessions until other sessions expire, and does not count rejected requests', async () => {
+    test('at the limit of live sessions, rejects new sessions until others expire, and does not count rejected requests', async () => {
       const market = running();
       market.clock.advance(bounds.sessionTtlMs);
       const caller = market.caller(fixture, { limits: { sessionsPerDay: maxSessions + 1 } });

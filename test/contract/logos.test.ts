@@ -76,7 +76,7 @@ describeService('a logo', ({ running }) => {
     });
   }
 
-  test('serves logos without a key and without counting against a limit', async () => {
+  test('serves logos without an API key, and does not count logo requests against a limit', async () => {
     const { url } = someOffer(await shown());
     const { headers } = await running().http.send({ path: pathOf(url) });
     assert.deepEqual(
@@ -85,7 +85,7 @@ describeService('a logo', ({ running }) => {
     );
   });
 
-  test('limits the cache time of a logo URL without the content hash', async () => {
+  test('a logo URL without the content hash has a short cache time', async () => {
     const { http } = running();
     const { url } = someOffer(await shown());
     const [path, query] = pathOf(url).split('?') as [string, string];
@@ -105,7 +105,7 @@ describeService('a logo', ({ running }) => {
     await assertServes(http, `${path}?other=1&${query}`, text, forEver);
   });
 
-  test('returns 304 for a logo that the client already has', async () => {
+  test('returns 304 for a logo that has not changed since the client cached it', async () => {
     const { http } = running();
     const path = pathOf(someOffer(await shown()).url);
     const { text } = await http.send({ path });
@@ -124,7 +124,7 @@ describeService('a logo', ({ running }) => {
     }
   });
 
-  test('responds to HEAD as to GET, without the image', async () => {
+  test('responds to HEAD with the headers of GET and without the image', async () => {
     const { http } = running();
     const path = pathOf(someOffer(await shown()).url);
     const { text } = await http.send({ path });
@@ -134,7 +134,7 @@ describeService('a logo', ({ running }) => {
     assert.equal(answer.headers.get('content-length'), String(Buffer.byteLength(text)));
   });
 
-  test('lists the allowed methods of a logo and rejects other methods', async () => {
+  test('responds to OPTIONS for a logo with the allowed methods, and rejects other methods', async () => {
     const { http } = running();
     const path = pathOf(someOffer(await shown()).url);
     const options = await http.send({ method: 'OPTIONS', path });
@@ -146,7 +146,7 @@ describeService('a logo', ({ running }) => {
     }
   });
 
-  test('serves only logos, and only by their exact name', async () => {
+  test('serves logos by exact file name only, and no other files', async () => {
     const { http } = running();
     const { logo } = someOffer(await shown());
     const name = logo.replace('.svg', '');
@@ -191,13 +191,13 @@ describeService('a logo', ({ running }) => {
     }
   });
 
-  test('returns 404 for a path with a byte that is invalid in a URL', async () => {
+  test('rejects a logo path with a byte that is invalid in a URL', async () => {
     const { logo } = someOffer(await shown());
     for (const byte of ['\0', '\x7f', '\u00ff']) {
       const connection = await ServiceConnection.open(running().http.port);
       connection.send(Buffer.from(`GET /cdn/${logo}${byte} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 'latin1'));
       const { status, body } = await connection.response();
-      // One engine rejects the request line itself.
+      // The engine may reject the request line before the handler runs.
       assert.ok([400, 404, 505].includes(status), String(status));
       assert.ok(!body.includes('<svg'));
       connection.socket.destroy();
@@ -241,7 +241,7 @@ describe('logos in the folder of a catalog file', () => {
     await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
   });
 
-  test('a reload with an invalid catalog keeps the offers and applies changed logos', async (t) => {
+  test('a reload with an invalid catalog retains the offers and applies changed logo files', async (t) => {
     const { catalogs, market, ask } = await start(t);
     const { logo } = someOffer(await ask());
     catalogs.write({ ...catalogs.first, format: 2 as never });
@@ -251,7 +251,7 @@ describe('logos in the folder of a catalog file', () => {
     await assertServes(market.http, pathOf(someOffer(await ask()).url), image('red'), forEver);
   });
 
-  test('a new catalog has its own logos, and logos of removed lenders are still served', async (t) => {
+  test('a reload serves the logos of the new catalog, and still serves the logos of removed lenders', async (t) => {
     const { catalogs, market, ask } = await start(t);
     const { url, logo, lender } = someOffer(await ask());
     const [gone, ...rest] = catalogs.first.lenders.toSorted(
@@ -270,14 +270,14 @@ describe('logos in the folder of a catalog file', () => {
     await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
   });
 
-  test('a malicious logo file is served unchanged, with headers that prevent scripts', async (t) => {
+  test('serves a logo file with a script unchanged, with headers that block scripts', async (t) => {
     const { logo } = fixture.catalogFiles.live.lenders[0]!;
     const hostile = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(2)</script></svg>`;
     const { market } = await start(t, { [logo]: hostile });
     await assertServes(market.http, `/cdn/${logo}`, hostile, forNow);
   });
 
-  test('warns at the start and at each reload about missing logos', async (t) => {
+  test('logs missing logos at the start and at each reload', async (t) => {
     const lines: { readonly lenders?: number; readonly msg: string }[] = [];
     const logger = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });
     const { catalogs, market } = await start(t, {}, { logger });
@@ -294,7 +294,7 @@ describe('logos in the folder of a catalog file', () => {
     assert.deepEqual(logged(), ['all lender logos found']);
   });
 
-  test('serves the logos of a replaced catalog after a restart', async (t) => {
+  test('after a restart, serves the logos of a catalog that was replaced', async (t) => {
     const { catalogs, market } = await start(t);
     const [gone, left, ...rest] = catalogs.first.lenders;
     catalogs.writeLogo(gone!.logo, image('red'));

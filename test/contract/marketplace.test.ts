@@ -29,7 +29,7 @@ const byAmount = (one: OfferView, other: OfferView) =>
 const idsOf = (offers: Iterable<OfferView>) => [...offers].map(({ svc_offer_id: id }) => id);
 
 describeEveryVertical('GET /marketplace', (door) => {
-  test('returns a response with all members', async () => {
+  test('GET /marketplace returns a response with all documented members', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('envelope', fixture.complete);
@@ -52,7 +52,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     assert.equal(view.disclosure, fixture.catalogFiles.live.disclosure);
   });
 
-  test('returns offers with all members and with the values of the catalog', async () => {
+  test('returns offers with all documented members and with the values of the catalog', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('members', fixture.complete);
@@ -139,7 +139,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     }
   });
 
-  test('returns match_quality none without a matching offer, and partial while readiness is partial', async () => {
+  test('match_quality is none without a matching offer, and partial while match_readiness is partial', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const none = await caller.offers(await caller.sessionWith('unmatched', fixture.unmatched));
@@ -151,7 +151,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     assert.ok(view.total_offers > 0);
   });
 
-  test('uses the current fields of the session', async () => {
+  test('matches offers to the current fields of the session', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('changing', fixture.complete);
@@ -163,7 +163,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     assert.equal((await caller.offers(subId)).total_offers, before.total_offers);
   });
 
-  test('rejects a session without all required fields', async () => {
+  test('rejects a session with missing required fields', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('insufficient');
@@ -175,7 +175,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     assert.deepEqual(almost.missing_required, [fixture.amount]);
   });
 
-  test('lists the allowed values of an invalid parameter', async () => {
+  test('the error for an invalid parameter lists the allowed values', async () => {
     const caller = door.market.caller(door.fixture);
     const { sub_id: subId } = await caller.createSession('messages');
     const messageOf = async (query: string): Promise<string> =>
@@ -186,7 +186,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     assert.match(await messageOf('explain=true'), /needs a test key/);
   });
 
-  test('rejects a missing, unknown or repeated parameter', async () => {
+  test('rejects a missing, invalid or repeated parameter', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('parameters', fixture.complete);
@@ -216,7 +216,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     }
   });
 
-  test('ignores unknown parameters', async () => {
+  test('GET /marketplace ignores unknown parameters', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('unknown-parameters', fixture.complete);
@@ -224,7 +224,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     assertOk(await caller.get('marketplace', query));
   });
 
-  test('responds to HEAD without a body, and counts no view', async () => {
+  test('responds to a HEAD request without a body, and counts no view', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.sessionWith('heads', fixture.complete);
@@ -238,7 +238,7 @@ describeEveryVertical('GET /marketplace', (door) => {
   });
 
   // The rules of each sort order are tested in test/matching.
-  test('returns the best 20 offers in each sort order, the same for another session of the same borrower', async () => {
+  test('returns the best 20 offers in each sort order, and the same offers for another session with the same fields', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const views = async () => {
@@ -271,7 +271,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     }
   });
 
-  describe('with explain', () => {
+  describe('GET /marketplace with explain=true', () => {
     const explained = async (fields: object) => {
       const { market, fixture } = door;
       const caller = market.caller(fixture, { mode: 'test' });
@@ -281,7 +281,7 @@ describeEveryVertical('GET /marketplace', (door) => {
       return { caller, subId, view, explain: view.explain };
     };
 
-    test('returns to a test key the numbers of matching and other offers, with the reasons', async () => {
+    test('returns the numbers of matching and other offers, and the reasons, if the key is a test key', async () => {
       const { view, explain } = await explained(door.fixture.complete);
       assertShape(explain, {
         offers_in_catalog: 'integer',
@@ -302,7 +302,7 @@ describeEveryVertical('GET /marketplace', (door) => {
       }
     });
 
-    test('adds only the explanation to the response, and counts one view', async () => {
+    test('explain=true adds only the member explain to the response, and counts one view', async () => {
       const { caller, subId, view } = await explained(door.fixture.complete);
       const { explain: _, ...rest } = view;
       assert.deepEqual(await caller.offers(subId), rest);
@@ -322,7 +322,7 @@ describeEveryVertical('GET /marketplace', (door) => {
       assert.equal((await caller.summary({ referrer_tag: 'explain-live' })).marketplace_views, 1);
     });
 
-    test('accepts only true and false, and only once', async () => {
+    test('accepts explain=true or explain=false at most once, and no other value', async () => {
       const { caller, subId } = await explained(door.fixture.complete);
       const good = `sub_id=${subId}&format=json`;
       for (const value of ['', '1', 'TRUE', 'yes', 'true+', marker]) {
@@ -334,7 +334,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     });
   });
 
-  describe('with a test key', () => {
+  describe('GET /marketplace with a test key', () => {
     const shown = async (caller: ApiCaller) => {
       const subId = await caller.sessionWith('sandbox', door.fixture.complete);
       const view = await caller.offers(subId, { max_offers: 20 });
@@ -346,7 +346,7 @@ describeEveryVertical('GET /marketplace', (door) => {
       };
     };
 
-    test('returns only offers of the sandbox catalog, the same for every session of a borrower', async () => {
+    test('returns only offers of the sandbox catalog, and the same offers for every session with the same fields', async () => {
       const { market, fixture } = door;
       const tests = await shown(market.caller(fixture, { mode: 'test' }));
       assert.ok(tests.offers.length > 0);
@@ -358,7 +358,7 @@ describeEveryVertical('GET /marketplace', (door) => {
       assert.equal(tests.disclosure, fixture.catalogFiles.test.disclosure);
     });
 
-    test('returns unknown members and parameters in `ignored`, unlike live keys', async () => {
+    test('responses to test keys list unknown members and parameters in `ignored`; responses to live keys do not', async () => {
       const { market, fixture } = door;
       const listed = async (mode: Mode): Promise<unknown[]> => {
         const caller = market.caller(fixture, { mode });
@@ -382,7 +382,7 @@ describeEveryVertical('GET /marketplace', (door) => {
       assert.deepEqual(await listed('live'), Array(5).fill(undefined));
     });
 
-    test('redirects clicks to the landing page of the sandbox, without revenue', async () => {
+    test('redirects sandbox clicks to the sandbox landing page, and records no revenue', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture, { mode: 'test' });
       const subId = await caller.sessionWith('sandbox-clicks', fixture.complete);

@@ -40,7 +40,7 @@ describe('metrics after requests', () => {
   });
   after(() => market?.close());
 
-  test('counts responses of the public listener by route and status', () => {
+  test('the metrics count responses of the public listener by route and status', () => {
     const seen = scrape
       .find('marketplace_requests_total')
       .map(({ labels, value }) => [`${labels.route} ${labels.status}`, value] as const);
@@ -52,7 +52,7 @@ describe('metrics after requests', () => {
     assert.equal(scrape.value('marketplace_widget_events_total', { type: 'widget_loaded' }), 1);
   });
 
-  test('reports histograms with ascending buckets', () => {
+  test('all histograms have ascending buckets with consistent counts', () => {
     for (const { name, type, samples } of scrape.families.values()) {
       if (type !== 'histogram') continue;
       const series = Map.groupBy(samples, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
@@ -83,7 +83,7 @@ describe('metrics after requests', () => {
     assert.equal(scrape.value('marketplace_match_threads'), 1);
   });
 
-  test('follows the naming rules of Prometheus', () => {
+  test('metric names follow the naming rules of Prometheus', () => {
     const { families } = scrape;
     assert.ok(families.size > 40);
     for (const { name, help, type, samples } of families.values()) {
@@ -106,7 +106,7 @@ describe('metrics after requests', () => {
   });
 });
 
-test('reports version, sizes and limits, and counts rejected requests by reason', async (t) => {
+test('the metrics contain version, sizes and limits, and count rejected requests by reason', async (t) => {
   const market = await RunningMarketplace.start('uws', { maxSessions: 1_234 });
   t.after(() => market.close());
   const limits = { requestsPerMinute: 3, analyticsPerMinute: 1, sessionsPerDay: 1 };
@@ -160,7 +160,7 @@ test('reports version, sizes and limits, and counts rejected requests by reason'
   assert.deepEqual(['vertical_mismatch', 'unauthorized'].map(wanting), [1, 0]);
 });
 
-test('counts the requests to matching threads', async (t) => {
+test('the metrics count the requests to matching threads', async (t) => {
   const text = JSON.stringify(generateCatalog(7, 2 * bounds.matchInThreadOffersMax));
   const catalogs = (['live', 'test'] as const).map((mode) => ({ vertical: fixture.vertical, mode, text }));
   const market = await RunningMarketplace.start('uws', { matcherThreads: 1, catalogs });
@@ -174,7 +174,7 @@ test('counts the requests to matching threads', async (t) => {
   assert.equal(scrape.value('marketplace_matches_pending'), 0);
 });
 
-test('reports the active catalog and failed reloads', async (t) => {
+test('the metrics contain the active catalog and the number of failed reloads', async (t) => {
   const catalogs = new ChangeableCatalogs(fixture);
   t.after(() => catalogs.remove());
   const market = await RunningMarketplace.start('uws', { catalogs: catalogs.sources });

@@ -54,7 +54,7 @@ describeService('the operations listener', ({ running }) => {
       return assertOk<ShownKey[]>(await ask(running(), { path: '/keys' })).find((key) => key.id === id);
     }
 
-    test('creates a key that is shown once and works immediately', async () => {
+    test('creates an API key that is shown once and works immediately', async () => {
       const market = running();
       const { key, ...about } = await issue({ requests_per_minute: 7, expires: '2999-12-31' });
       assert.match(key, /^svc_pl_test_[0-9a-f]{48}$/);
@@ -80,7 +80,7 @@ describeService('the operations listener', ({ running }) => {
       assert.ok(!all.includes(key) && !/hash/.test(all));
     });
 
-    test('rejects a revoked key immediately', async () => {
+    test('requests with a revoked API key are rejected immediately', async () => {
       const market = running();
       const { id, key } = await issue();
       const revoke = () => ask(market, { method: 'DELETE', path: `/keys/${id}` });
@@ -92,14 +92,14 @@ describeService('the operations listener', ({ running }) => {
       assert.deepEqual(await listed(id), revoked);
     });
 
-    test('creates a key for every served vertical', async () => {
+    test('creates API keys for every served vertical', async () => {
       for (const { vertical } of allFixtures) {
         const { key } = await issue({ vertical: vertical.segment });
         assert.ok(key.startsWith(`${vertical.keyPrefix}test_`), vertical.segment);
       }
     });
 
-    test('returns the name of an invalid member', async () => {
+    test('the error for an invalid API key request names the invalid member', async () => {
       const market = running();
       const count = async () => assertOk<ShownKey[]>(await ask(market, { path: '/keys' })).length;
       const before = await count();
@@ -140,7 +140,7 @@ describeService('the operations listener', ({ running }) => {
       assert.equal(await count(), before);
     });
 
-    test('returns 404 for an unknown key id', async () => {
+    test('returns 404 for an unknown API key id', async () => {
       const market = running();
       for (const id of ['key_000000000000', marker, '', '/', '%00', 'a'.repeat(4_000), '..', `${marker}%`]) {
         for (const method of ['GET', 'DELETE']) {
@@ -150,7 +150,7 @@ describeService('the operations listener', ({ running }) => {
       assertRefused(await ask(market, { path: '/keysx' }), 'NOT_FOUND');
     });
 
-    test('returns 503 for a change while another process locks the key file', async (t) => {
+    test('returns 503 for a change of keys or origins while another process locks the key file', async (t) => {
       const market = running();
       const { id } = await issue();
       const other = new Database(keyFilePath(market.dataDir));
@@ -170,7 +170,7 @@ describeService('the operations listener', ({ running }) => {
     const path = (account: string, origin?: string) =>
       `/origins?${new URLSearchParams({ account, ...(origin !== undefined && { origin }) })}`;
 
-    test('adds, lists and removes allowed origins', async () => {
+    test('the operations listener adds, lists and removes allowed origins', async () => {
       const market = running();
       market.issueKey(fixture, { account: 'a shop' });
       const allow = (origins: readonly string[]) =>
@@ -189,7 +189,7 @@ describeService('the operations listener', ({ running }) => {
       assert.deepEqual(assertOk(await ask(market, { path: path('a shop') })), list.slice(1));
     });
 
-    test('names the invalid member for invalid origins, too many origins and unknown accounts', async () => {
+    test('the error for invalid origins, too many origins or an unknown account names the invalid member', async () => {
       const market = running();
       market.issueKey(fixture, { account: 'careful' });
       const allow = (json: unknown) => ask(market, { method: 'POST', path: '/origins', json });
@@ -233,7 +233,7 @@ describeService('the operations listener', ({ running }) => {
       '/confirmations': 'POST, OPTIONS',
     };
 
-    test('requires the operator token for lists and changes', async () => {
+    test('requires the operator token to list and to change keys and origins', async () => {
       const market = running();
       const apiKey = market.issueKey(fixture).key;
       for (const path of paths) {
@@ -253,7 +253,7 @@ describeService('the operations listener', ({ running }) => {
       }
     });
 
-    test('returns the allowed methods of every path', async () => {
+    test('responds to OPTIONS with the allowed methods of every path', async () => {
       const market = running();
       for (const path of paths) {
         const described = await market.operations.send({ method: 'OPTIONS', path });
@@ -266,7 +266,7 @@ describeService('the operations listener', ({ running }) => {
       }
     });
 
-    test('accepts only IP addresses, localhost and allowed names as host', async () => {
+    test('accepts only IP addresses, localhost and allowed names in the Host header', async () => {
       const market = running();
       const send = (path: string, host: string) =>
         market.operations.send({ path, headers: { Host: host, Authorization: `Bearer ${market.operatorToken}` } });
@@ -311,7 +311,7 @@ describeService('the operations listener', ({ running }) => {
   });
 });
 
-test('logs each request with the names of its key and account, and changes through the operations API', async (t) => {
+test('logs the key and account of each request, and logs changes through the operations API', async (t) => {
   const lines: { readonly msg: string; readonly [member: string]: unknown }[] = [];
   const logger = pino({ level: 'debug', base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
   const market = await RunningMarketplace.start('uws', { logger });

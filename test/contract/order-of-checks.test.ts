@@ -23,13 +23,13 @@ describePersonalLoans('order of checks:', (door) => {
     return { expired, live: await caller.sessionWith('order', {}) };
   };
 
-  test('checks the route before the key', async () => {
+  test('checks path and method before the API key', async () => {
     const caller = door.market.caller(door.fixture);
     assertRefused(await send(caller, 'POST', 'nothing'), 'NOT_FOUND');
     assertRefused(await send(caller, 'DELETE', 'session'), 'METHOD_NOT_ALLOWED');
   });
 
-  test('checks the key before the vertical, the limits and the body', async () => {
+  test('checks the API key before the vertical, the rate limits and the body', async () => {
     const caller = door.market.caller(door.fixture);
     const unknown = { Authorization: `Bearer ${caller.key.slice(0, -1)}x`, ...asText };
     assertRefused(await send(caller, 'POST', 'session', unknown, tooLarge), 'UNAUTHORIZED');
@@ -37,7 +37,7 @@ describePersonalLoans('order of checks:', (door) => {
     assertRefused(await send(caller, 'GET', 'marketplace?format=x', unknown), 'UNAUTHORIZED');
   });
 
-  test('checks the vertical before the limits and the body', async () => {
+  test('checks the vertical before the rate limits and the body', async () => {
     const { market, fixture } = door;
     const [elsewhere] = allFixtures.filter(({ vertical }) => vertical !== fixture.vertical);
     const { key } = market.issueKey(elsewhere as (typeof allFixtures)[0], { limits: { requestsPerMinute: 1 } });
@@ -48,7 +48,7 @@ describePersonalLoans('order of checks:', (door) => {
     assertRefused(await here.post('session', tooLarge, asText), 'VERTICAL_MISMATCH');
   });
 
-  test('checks the limits before the body and the query', async () => {
+  test('checks the rate limits before the body and the query', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { requestsPerMinute: 1 } });
     await caller.createSession('order');
@@ -92,7 +92,7 @@ describePersonalLoans('order of checks:', (door) => {
     }
   });
 
-  test('checks the session before the pocket fields', async () => {
+  test('checks the session before the fields of the borrower', async () => {
     const caller = door.market.caller(door.fixture);
     const { expired, live } = await sessions(caller);
     const fields = { [door.fixture.amount]: 'wrong' };
@@ -104,7 +104,7 @@ describePersonalLoans('order of checks:', (door) => {
     for (const [subId, code] of codes) assertRefused(await caller.post('inputs', { sub_id: subId, fields }), code);
   });
 
-  test('checks the session before missing fields', async () => {
+  test('checks the session before missing required fields', async () => {
     const caller = door.market.caller(door.fixture);
     const { live } = await sessions(caller);
     const expiring = await caller.createSession('order');

@@ -10,7 +10,7 @@ const allowed = {
   marketplace: ['GET', 'HEAD', 'OPTIONS'],
   analytics: ['GET', 'HEAD', 'OPTIONS'],
 };
-/** Some methods only start like an allowed method. */
+/** HTTP methods to send, including unknown methods whose names differ from a known method in one letter. */
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PURGE', 'GE', 'GETS', 'POS', 'POSTS'];
 
 describePersonalLoans('routes:', (door) => {
@@ -31,7 +31,7 @@ describePersonalLoans('routes:', (door) => {
       }
     });
 
-    test(`${operation} responds to OPTIONS without a key`, async () => {
+    test(`${operation} responds to OPTIONS without an API key`, async () => {
       const { market, fixture } = door;
       const path = `/v1/${fixture.vertical.segment}/${operation}`;
       const answer = await market.http.send({ method: 'OPTIONS', path });
@@ -41,7 +41,7 @@ describePersonalLoans('routes:', (door) => {
     });
   }
 
-  test('does not normalize paths', async () => {
+  test('returns 404 for paths that differ from a route in case, slashes, dot segments or encoding', async () => {
     const { market, fixture } = door;
     const { segment } = fixture.vertical;
     const { key } = market.issueKey(fixture);
@@ -70,7 +70,7 @@ describePersonalLoans('routes:', (door) => {
 });
 
 describeService('other paths', ({ running }) => {
-  test('returns 404 for unknown paths and for verticals that are not served, with or without a key', async () => {
+  test('returns 404 for unknown paths and for verticals that are not served, with or without an API key', async () => {
     const { http } = running();
     const { key } = running().issueKey(personalLoansFixture);
     const segments = ['credit-cards', 'mortgage', 'banking', 'find-advisor', 'constructor', '__proto__'];
@@ -90,7 +90,7 @@ describeService('other paths', ({ running }) => {
     }
   });
 
-  test('supports GET, HEAD and OPTIONS on read-only paths, and returns 405 for other methods', async () => {
+  test('read-only paths support GET, HEAD and OPTIONS, and return 405 for other methods', async () => {
     const market = running();
     const widget = await market
       .caller(personalLoansFixture, { mode: 'test' })
@@ -114,7 +114,7 @@ describeService('other paths', ({ running }) => {
     }
   });
 
-  test('reports on the operations listener that the service is alive and ready', async () => {
+  test('/healthz, /readyz and /metrics of the operations listener return 200', async () => {
     const { operations } = running();
     for (const path of ['/healthz', '/readyz', '/metrics']) assert.equal((await operations.send({ path })).status, 200);
     assertRefused(await operations.send({ path: '/v1/personal-loans/analytics' }), 'NOT_FOUND');

@@ -13,7 +13,7 @@ const operations = [
 ];
 
 describePersonalLoans('sub_id', (door) => {
-  test('expires at the millisecond of expires_at, however often the session is used', async () => {
+  test('a session expires at the millisecond of expires_at, also if it is used before', async () => {
     const { clock } = door.market;
     const caller = door.market.caller(door.fixture);
     const subId = await caller.sessionWith('expiring', door.fixture.complete);
@@ -31,7 +31,7 @@ describePersonalLoans('sub_id', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'expiring' })).sessions_total, 2);
   });
 
-  test('is not found if it is forged', async () => {
+  test('a forged sub_id returns SUB_ID_NOT_FOUND', async () => {
     const caller = door.market.caller(door.fixture);
     const { sub_id: genuine } = await caller.createSession('altered');
     for (const subId of [

@@ -35,7 +35,7 @@ describeEveryVertical('sessions', (door) => {
       assert.notEqual(session.sub_id, marker);
     });
 
-    test('rejects an invalid member and names it', async () => {
+    test('rejects an invalid member, and names the member in the error', async () => {
       const caller = door.market.caller(door.fixture);
       for (const tag of [undefined, null, 123, `${marker}A`, `${marker}\n`, `${marker}\u0000`]) {
         assertRefused(await caller.post('session', { referrer_tag: tag }), 'INVALID_REFERRER_TAG');
@@ -66,7 +66,7 @@ describeEveryVertical('sessions', (door) => {
       assert.equal(next.headers.get('x-ratelimit-remaining'), '3');
     });
 
-    test('rejects an invalid Idempotency-Key, and a repeated one with another body', async () => {
+    test('rejects an invalid Idempotency-Key, and a repeated Idempotency-Key with another body', async () => {
       const caller = door.market.caller(door.fixture);
       const post = (tag: string, key: string) =>
         caller.post('session', { referrer_tag: tag }, { 'Idempotency-Key': key });
@@ -80,7 +80,7 @@ describeEveryVertical('sessions', (door) => {
   });
 
   describe('POST /inputs', () => {
-    test('returns accepted and unknown names in the order of submission, and the readiness', async () => {
+    test('returns accepted and unknown field names in the order of submission, and match_readiness', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const { sub_id: subId } = await caller.createSession('inputs');
@@ -111,7 +111,7 @@ describeEveryVertical('sessions', (door) => {
       });
     });
 
-    test('merges concurrent and later requests, and clears a field whose value is null', async () => {
+    test('merges the fields of concurrent and later requests, and clears a field whose value is null', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const { sub_id: subId } = await caller.createSession('merging');
@@ -127,7 +127,7 @@ describeEveryVertical('sessions', (door) => {
       assertRefused(await caller.get('marketplace', { sub_id: subId, format: 'json' }), 'INSUFFICIENT_INPUTS');
     });
 
-    test('merges and clears no field if values are invalid, and lists these in the order of submission', async () => {
+    test('changes no field if a value is invalid, and lists the errors in the order of submission', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const subId = await caller.sessionWith('all-or-nothing', fixture.complete);
@@ -154,7 +154,7 @@ describeEveryVertical('sessions', (door) => {
     });
   });
 
-  test('every pocket field accepts its valid values and null, and rejects other values with the expected reason', async () => {
+  test('every field accepts valid values and null, and rejects other values with the expected error code', async () => {
     const { market, fixture } = door;
     const { vertical, fields } = fixture;
     assert.deepEqual(fields.map(({ name }) => name).sort(), vertical.fields.map(({ name }) => name).sort());
@@ -178,7 +178,7 @@ describeEveryVertical('sessions', (door) => {
     }
   });
 
-  test('accepts an integer in exponential notation', async () => {
+  test('accepts an integer field value in exponential notation', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('spellings');

@@ -10,7 +10,7 @@ import { type Answer, marker } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 describeService('pages of the widget', ({ running }) => {
-  describe('GET /marketplace for a widget', () => {
+  describe('GET /marketplace for the embed code of a widget', () => {
     const readySession = async () => {
       const caller = running().caller(fixture);
       return { caller, subId: await caller.sessionWith('embedding', fixture.complete) };
@@ -53,7 +53,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal(values['data-max-offers'], '3');
     });
 
-    test('returns a new container id each time, and reserves the height of up to five offers without a style', async () => {
+    test('returns a new container id each time, and reserves the height of up to five offers without a style attribute', async () => {
       const { caller, subId } = await readySession();
       assert.notEqual((await caller.embed(subId, 'js')).html, (await caller.embed(subId, 'js')).html);
       const heights: number[] = [];
@@ -67,7 +67,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal(twenty, five);
     });
 
-    test('returns JSON without the API key if the client prefers JSON', async () => {
+    test('returns the embed code as JSON if the client prefers JSON', async () => {
       const { caller, subId } = await readySession();
       for (const format of ['iframe', 'js'] as const) {
         const query = { sub_id: subId, format };
@@ -88,7 +88,7 @@ describeService('pages of the widget', ({ running }) => {
       }
     });
 
-    test('makes the same checks for an embed code as for format=json, and counts no view', async () => {
+    test('checks a request for an embed code like a request with format=json, and counts no view', async () => {
       const { caller, subId } = await readySession();
       const { sub_id: empty } = await caller.createSession('nothing-told');
       const stranger = running().caller(fixture);
@@ -110,7 +110,7 @@ describeService('pages of the widget', ({ running }) => {
       }
     });
 
-    test('returns the embed code through the embedded API', async () => {
+    test('getWidget of the embedded API returns the embed code', async () => {
       const { key } = running().issueKey(fixture);
       const { segment } = fixture.vertical;
       const partner = running().marketplace.partner(key, segment);
@@ -137,7 +137,7 @@ describeService('pages of the widget', ({ running }) => {
           ]),
       );
 
-    test('allows only its own script, with a new nonce in each response', async () => {
+    test('the Content-Security-Policy of the iframe page allows only the widget script, with a new nonce in each response', async () => {
       const market = running();
       const widget = await market.caller(fixture, { mode: 'test' }).widgetWith('a-page', fixture.complete);
       const nonces = new Set<string>();
@@ -176,7 +176,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal(nonces.size, 3);
     });
 
-    test('allows framing by allowed origins; without allowed origins by any page for test keys and by no page for live keys', async () => {
+    test('allowed origins can frame the iframe page; without any, all origins can for test keys and none for live keys', async () => {
       const market = running();
       const origins = ['https://one.example', 'http://127.0.0.1:3000'];
       for (const [mode, allowed, ancestors] of [
@@ -194,7 +194,7 @@ describeService('pages of the widget', ({ running }) => {
       }
     });
 
-    test('returns 404 for an invalid link, without the link in the response', async () => {
+    test('the iframe page returns 404 for an invalid link, without text of the link in the response', async () => {
       const market = running();
       const caller = market.caller(fixture, { mode: 'test' });
       const { http, subId, token } = await caller.widgetWith('links', fixture.complete);
@@ -221,7 +221,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal((await http.send({ path: `/w/?sub=${subId}&token=${token}` })).status, 200);
     });
 
-    test('returns 400 for an expired session', async () => {
+    test('the iframe page returns 400 for an expired session', async () => {
       const market = running();
       const account = 'the late ones';
       market.issueKey(fixture, { account });
@@ -236,7 +236,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal(policyOf(answer).get('frame-ancestors'), 'https://one.example');
     });
 
-    test('counts no view and no request against the limits of the key', async () => {
+    test('a load of the iframe page counts no view and no request against the limits of the API key', async () => {
       const market = running();
       const { key } = market.issueKey(fixture, { limits: { requestsPerMinute: 5 } });
       const caller = market.callerWith(fixture, key);
@@ -245,7 +245,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal((await caller.summary({ referrer_tag: 'uncharged' })).marketplace_views, 0);
     });
 
-    test('returns 404 for other paths below /w', async () => {
+    test('returns 404 for unknown paths below /w', async () => {
       for (const path of ['/w/x', '/w/offers/x', '/w//', '/w/widget.css', '/w/../w', '/widget.js']) {
         assertRefused(await running().http.send({ path }), 'NOT_FOUND');
       }
@@ -262,7 +262,7 @@ describeService('pages of the widget', ({ running }) => {
     const get = (url: URL, headers: Readonly<Record<string, string>> = {}) =>
       running().http.send({ path: url.pathname + url.search, headers });
 
-    test('allows caching forever for a URL with the content hash', async () => {
+    test('a script URL with the content hash may be cached forever', async () => {
       const url = await address();
       const { status, headers, bytes } = await get(url);
       assert.equal(status, 200);
@@ -283,7 +283,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal((await get(url, { 'If-None-Match': packed.headers.get('etag')! })).status, 200);
     });
 
-    test('allows caching for a few minutes for a URL with an old hash or without a hash', async () => {
+    test('a script URL with an old hash or without a hash may be cached for a few minutes', async () => {
       const url = await address();
       for (const query of ['', '?v=0123456789abcdef', '?v=', '?v=1&v=2']) {
         const { status, headers } = await get(new URL(url.pathname + query, url));
@@ -292,7 +292,7 @@ describeService('pages of the widget', ({ running }) => {
       }
     });
 
-    test('compresses the script if the client accepts compression', async () => {
+    test('compresses the widget script if the client accepts compression', async () => {
       const url = await address();
       const { bytes: plain, headers } = await get(url, { 'Accept-Encoding': 'identity' });
       assert.equal(headers.get('vary'), 'Accept-Encoding');
@@ -310,7 +310,7 @@ describeService('pages of the widget', ({ running }) => {
       }
     });
 
-    test('returns 304 if the client has the current version', async () => {
+    test('returns 304 for the widget script if the client has the current version', async () => {
       const url = await address();
       const { headers } = await get(url);
       const etag = headers.get('etag')!;

@@ -21,7 +21,7 @@ const loaded = (id: string): WidgetEventBody => ({ event_id: id, type: 'widget_l
 
 describeService('requests of the widget', ({ running }) => {
   describe('GET /w/offers', () => {
-    test('returns the members of the API response with loan_amount and expires_at', async () => {
+    test('GET /w/offers returns the members of GET /marketplace, and additionally loan_amount and expires_at', async () => {
       const caller = running().caller(fixture);
       const widget = await caller.widgetWith('envelope', fixture.complete);
       for (const query of [{}, { sort: 'lowest_apr', max_offers: 20 }, { sort: 'svc_revenue', max_offers: 1 }]) {
@@ -47,7 +47,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.equal(await views(), 2);
     });
 
-    test('returns 503 for a prefetch, and counts no view', async () => {
+    test('returns 503 for a prefetch of widget offers, and counts no view', async () => {
       const caller = running().caller(fixture);
       const widget = await caller.widgetWith('ahead', fixture.complete);
       for (const headers of [{ 'Sec-Purpose': 'prefetch;prerender' }, { 'Sec-Purpose': 'foo', Purpose: 'prefetch' }]) {
@@ -72,7 +72,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.deepEqual([summary.marketplace_views, summary.offer_clicks], [1, 2]);
     });
 
-    test('rejects missing, unknown and repeated parameters', async () => {
+    test('GET /w/offers rejects missing, invalid and repeated parameters', async () => {
       const widget = await running().caller(fixture).widgetWith('parameters', fixture.complete);
       for (const [query, param] of [
         [{}, 'load'],
@@ -88,7 +88,7 @@ describeService('requests of the widget', ({ running }) => {
       assertRefused(twice, 'INVALID_REQUEST', 'load');
     });
 
-    test('accepts the token of a session until the session expires', async () => {
+    test('accepts the widget token of a session until the session expires', async () => {
       const caller = running().caller(fixture);
       const widget = await caller.widgetWith('opens', fixture.complete);
       const other = await caller.widgetWith('opens', fixture.complete);
@@ -109,7 +109,7 @@ describeService('requests of the widget', ({ running }) => {
       assertRefused(await widget.get('/offers', { load }), 'SUB_ID_EXPIRED');
     });
 
-    test('rejects a session whose required fields were cleared', async () => {
+    test('rejects widget offers for a session whose required fields were cleared', async () => {
       const caller = running().caller(fixture);
       const widget = await caller.widgetWith('taken-back', fixture.complete);
       await caller.submit(widget.subId, { [fixture.amount]: null });
@@ -126,7 +126,7 @@ describeService('requests of the widget', ({ running }) => {
       return caller.widgetWith('pages', fixture.complete);
     };
 
-    test('responds only to pages of allowed origins', async () => {
+    test('returns widget offers only to pages of allowed origins', async () => {
       const widget = await allowedFor('listed', 'live', [home, 'http://127.0.0.1:3000']);
       for (const origin of [home, 'http://127.0.0.1:3000', new URL(running().marketplace.urls.widget).origin]) {
         const answer = await widget.get('/offers', { load }, { Origin: origin });
@@ -149,7 +149,7 @@ describeService('requests of the widget', ({ running }) => {
       assertOk(await widget.get('/offers', { load }));
     });
 
-    test('without allowed origins, responds to every page for test keys and to no page for live keys', async () => {
+    test('without allowed origins, returns offers to every page for test keys and to no page for live keys', async () => {
       const sandbox = await allowedFor('anywhere', 'test', []);
       for (const origin of [home, 'null']) {
         const answer = await sandbox.get('/offers', { load }, { Origin: origin });
@@ -168,7 +168,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.equal((await caller.summary({ referrer_tag: 'robbed' })).marketplace_views, 0);
     });
 
-    test('allows any page to read errors and Retry-After', async () => {
+    test('web pages can read error responses and the Retry-After header', async () => {
       const widget = await allowedFor('errors', 'live', [home]);
       const refused = await widget.get('/offers', { load: marker }, { Origin: home });
       assertRefused(refused, 'INVALID_REQUEST', 'load');
@@ -176,7 +176,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.match(refused.headers.get('access-control-expose-headers')!, /Retry-After/);
     });
 
-    test('responds to preflight requests of allowed origins', async () => {
+    test('responds to preflight requests from pages of allowed origins', async () => {
       const widget = await allowedFor('preflights', 'live', [home]);
       const ask = (address: '/offers' | '/events', origin: string, method: string) =>
         widget.http.send({
@@ -219,7 +219,7 @@ describeService('requests of the widget', ({ running }) => {
       assertRefused(await widget.get('/offers', { load }), 'RATE_LIMIT_EXCEEDED');
     });
 
-    test('returns offers after the maximum number of counted loads', async () => {
+    test('still returns offers after the maximum number of counted widget loads', async () => {
       const market = running();
       const caller = market.caller(fixture, { mode: 'test' });
       const widget = await caller.widgetWith('reloads', fixture.complete);
@@ -233,7 +233,7 @@ describeService('requests of the widget', ({ running }) => {
       );
     });
 
-    test('rejects methods other than GET and HEAD', async () => {
+    test('GET /w/offers rejects methods other than GET and HEAD', async () => {
       const widget = await running().caller(fixture, { mode: 'test' }).widgetWith('methods', fixture.complete);
       const posted = await widget.get('/offers', { load }, {}, 'POST');
       assertRefused(posted, 'METHOD_NOT_ALLOWED');
@@ -262,7 +262,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.deepEqual([answer.status, answer.text], [204, '']);
     };
 
-    test('accepts every type of event, as text/plain and as JSON', async () => {
+    test('accepts every type of widget event, as text/plain and as JSON', async () => {
       const caller = running().caller(fixture);
       const widget = await widgetOf(caller);
       const { offers } = await widget.offers(load);
@@ -277,7 +277,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.equal(await takenBy(() => widget.report(rest, asJson)), events.length - 3);
     });
 
-    test('counts a repeated event once, within a batch and across sequential or concurrent batches', async () => {
+    test('counts a repeated widget event once, within a batch and across sequential or concurrent batches', async () => {
       const widget = await widgetOf(running().caller(fixture));
       assert.equal(await takenBy(() => report(widget, [loaded('a'), loaded('b'), loaded('a')])), 2);
       assert.equal(await takenBy(() => report(widget, [loaded('a'), loaded('b')])), 0);
@@ -302,7 +302,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.deepEqual([views, clicks], [1, 0]);
     });
 
-    test('rejects the whole batch if one event is invalid', async () => {
+    test('rejects a batch of widget events if one event is invalid', async () => {
       const widget = await widgetOf(running().caller(fixture));
       const wrong: readonly (readonly [body: unknown, param: string])[] = [
         ['{', 'body'],
@@ -316,7 +316,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.equal(await takenBy(() => report(widget, [loaded('good')])), 1);
     });
 
-    test('accepts a batch of the maximum size, and rejects a larger body', async () => {
+    test('accepts a batch of the maximum number of events, and rejects a body above the maximum size', async () => {
       const market = running();
       const widget = await widgetOf(market.caller(fixture));
       const full = Array.from({ length: bounds.widgetEventsPerBatchMax }, (_, n) =>
@@ -340,7 +340,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.equal(await takenBy(all), bounds.widgetEventsPerSessionMax);
     });
 
-    test('accepts the token of a session until the session expires, within the rate limit of the session', async () => {
+    test('accepts events with the widget token until the session expires, within the rate limit of the session', async () => {
       const market = running();
       const caller = market.caller(fixture, { mode: 'test' });
       const widget = await widgetOf(caller);
@@ -363,7 +363,7 @@ describeService('requests of the widget', ({ running }) => {
       assertRefused(await widget.report(body), 'SUB_ID_EXPIRED');
     });
 
-    test('responds to pages of allowed origins and to pages with Origin: null', async () => {
+    test('accepts events from pages of allowed origins and from pages with Origin: null', async () => {
       const market = running();
       const account = 'events from pages';
       const widget = await widgetOf(market.caller(fixture, { account }));
@@ -376,7 +376,7 @@ describeService('requests of the widget', ({ running }) => {
       assertRefused(await widget.report(body, { Origin: 'https://evil.example' }), 'ORIGIN_NOT_ALLOWED');
     });
 
-    test('rejects methods other than POST', async () => {
+    test('POST /w/events rejects methods other than POST', async () => {
       const widget = await widgetOf(running().caller(fixture));
       const got = await widget.http.send({ path: widget.path('/events') });
       assertRefused(got, 'METHOD_NOT_ALLOWED');

@@ -29,7 +29,7 @@ import {
 
 const noJq = spawnSync('jq', ['--version']).status !== 0;
 
-/** Lines of documents and help texts that are not run here. */
+/** Lines of documents and help texts that these tests do not run. */
 const skippedLines: readonly SkippedLine[] = [
   { line: /^make (run|test)\b/, why: 'the server runs already, and this is one of the tests' },
   { line: /^make check\b/, why: 'takes a minute, and CI runs it beside the tests' },
@@ -46,7 +46,7 @@ const usedSkips = new Set<SkippedLine>();
 /** Documents whose commands run `bin/marketplace` in its own process, as a reader does. */
 const withRealProcesses = ['README.md', 'docs/widget.md'];
 
-/** Commands before those of a document: files of the reader, or what an earlier document has set. */
+/** Commands to run before the commands of a document. They create files and variables that the document requires. */
 const documentPreparations: Readonly<Record<string, string>> = {
   'docs/catalog.md': `cp "$CHECKOUT/src/verticals/personal-loans/example-catalog.json" offers.json`,
   'docs/confirmations.md': `printf 'click_id,txid,status,amount,occurred_at\\n' > payouts.csv`,
@@ -63,9 +63,9 @@ const documentPreparations: Readonly<Record<string, string>> = {
       "loan_amount":15000,"loan_purpose":"moving","credit_score_range":"700-749","annual_income":85000,"employment_status":"employed","state":"CA"}}'`,
 };
 
-/** Commands before the examples in the help of a command. */
+/** Commands to run before the examples in the help of a command. */
 const helpPreparations: Readonly<Record<string, string>> = {
-  // The server runs in the foreground: here until it serves.
+  // The server runs in the foreground, so the test stops the server when it serves.
   'marketplace serve': `
     marketplace() {
       coproc SERVER { exec path/marketplace "$@"; }
@@ -88,7 +88,7 @@ const notCommands = ['html', 'ini', 'json', 'mermaid', 'text', 'ts'];
 
 const read = (document: string): string => readFileSync(join(checkout, document), 'utf8');
 
-test('every block of the documents names its language, and blocks of other languages than sh contain no commands', () => {
+test('every code block of the documents names its language, and only sh blocks contain commands', () => {
   const others = documents.flatMap((document) =>
     languagesOf(read(document))
       .filter((language) => language !== 'sh' && !notCommands.includes(language))
@@ -132,7 +132,7 @@ async function writeReaderFiles(folder: string): Promise<void> {
 const program = await createProgram('');
 const commands = withSubcommands(program).filter((command) => command.commands.length === 0);
 
-test('the examples in the help of the program are valid', async () => {
+test('the examples in the help of marketplace are valid commands', async () => {
   for (const example of helpOf(program).examples) assert.equal(await problemOf(example), null, example);
 });
 
@@ -173,7 +173,7 @@ describe('the commands of the documentation', () => {
     ['http://127.0.0.1:9090', `http://127.0.0.1:${operationsPort}`],
     ['SVC_PORT=9000', 'SVC_PORT=0'],
     ['key_0123456789ab', '$KEY_ID'],
-    // A smaller history.
+    // Uses a smaller number of sessions.
     ['--sessions 10000000', '--sessions 1000'],
   ];
 
@@ -198,7 +198,7 @@ describe('the commands of the documentation', () => {
   for (const document of documents) {
     const lines = commandsOf(read(document));
     if (lines.trim() === '') continue;
-    test(`${document}: every command runs, or is skipped for a reason`, () =>
+    test(`${document}: every command succeeds or is listed as skipped`, () =>
       assertRuns(folder, documentPreparations[document] ?? '', lines, {
         COMMANDS: withRealProcesses.includes(document) ? '' : socket,
       }));
@@ -206,11 +206,11 @@ describe('the commands of the documentation', () => {
 
   for (const each of commands) {
     const command = commandPath(each);
-    test(`the examples in the help of ${command} run`, async () => {
+    test(`the examples in the help of ${command} succeed`, async () => {
       const lines = helpOf(each).examples.join('\n');
       const where = mkdtempSync(join(root, 'help-'));
       cpSync(readerFiles, where, { recursive: true, verbatimSymlinks: true });
-      // The confirmations are for the data of the reader, which another server must serve.
+      // The example confirms clicks in the copied data folder, so the test starts a server on that folder.
       const confirming = command === 'marketplace confirm' ? await serveMarketplace(join(where, 'data')) : null;
       try {
         await assertRuns(
@@ -228,7 +228,7 @@ describe('the commands of the documentation', () => {
     });
   }
 
-  test('every preparation and every skipped line is needed', () => {
+  test('every listed preparation and every listed skipped line is in use', () => {
     const known = new Set(commands.map(commandPath));
     assert.deepEqual(
       Object.keys(helpPreparations).filter((command) => !known.has(command)),

@@ -6,7 +6,7 @@ import { sourceFiles } from '../architecture/source-tree.ts';
 
 /** Call in the source that writes a log line. */
 interface LoggedLine {
-  /** Null if it is computed at run time. */
+  /** Log level, or null if the level is computed at run time. */
   readonly level: string | null;
   /** Source text of the message: a string with its quotes, a template, or a variable. */
   readonly message: string;
@@ -67,13 +67,13 @@ function messagesOf({ message }: LoggedLine): string[] | null {
   if (text !== undefined) return [text];
   const [, template] = /^`(.*)`$/s.exec(message) ?? [];
   if (template === undefined) return null;
-  // The table has one row for the reasons of all errors.
+  // The table has one row for all reasons of the same message.
   const withReason = template.replace(/\$\{reason\}/, '<reason>');
   if (withReason !== template) return [withReason];
   return logNames.map((log) => template.replace(/\$\{\w+\}/, log));
 }
 
-/** Messages that the log writes without pino. */
+/** Messages that `standard-error-log.ts` writes without pino. */
 const ownMessages = [
   ...readFileSync(new URL('../../src/logging/standard-error-log.ts', import.meta.url), 'utf8').matchAll(
     /\bmsg: '(.*)'/g,
@@ -99,14 +99,14 @@ test('the documentation lists every log message with its levels and members', ()
   assert.deepEqual([...table.keys()].sort(), [...messages].sort());
 });
 
-test('only warnings about settings and incidents of a log have messages in variables', () => {
+test('only warnings about settings are logged with a message from a variable', () => {
   const variableMessages = lines
     .filter((line) => messagesOf(line) === null)
     .map(({ path, message }) => `${path}: ${message}`);
   assert.deepEqual([...new Set(variableMessages)].sort(), ['src/cli/commands/serve.ts: warning']);
 });
 
-/** Texts between backticks. */
+/** Returns the texts between backticks. */
 function quoted(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, inside]) => inside!);
 }

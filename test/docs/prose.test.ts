@@ -9,7 +9,7 @@ import { checkout } from './run-commands.ts';
 
 const read = (document: string): string => readFileSync(join(checkout, document), 'utf8');
 
-test('files that documents name exist', () => {
+test('source files named in documents exist', () => {
   const named = documents.flatMap((document) =>
     [...read(document).matchAll(/`((?:src|test|workers|bench|bin)\/[\w./-]+)`/g)].map(([, path = '']) => ({
       document,
@@ -17,7 +17,7 @@ test('files that documents name exist', () => {
     })),
   );
   assert.ok(named.length > 15, `${named.length}`);
-  // The benchmarks create their results.
+  // Benchmark result files exist only after a run of the benchmarks.
   assert.deepEqual(
     named.filter(({ path }) => !existsSync(join(checkout, path)) && path !== 'bench/results'),
     [],
@@ -29,7 +29,7 @@ function inlineCodeOf(markdown: string): string[] {
   return [...proseOf(markdown).matchAll(/(?<!`)`([^`]+)`(?!`)/g)].map(([, code = '']) => code.replaceAll(/\s+/g, ' '));
 }
 
-test('commands in the prose of documents exist', async () => {
+test('marketplace commands in the inline code of documents are valid', async () => {
   assert.equal(typeof (await problemOf('marketplace keys list --jsno')), 'string');
   const problems: string[] = [];
   let commands = 0;

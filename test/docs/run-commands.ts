@@ -70,7 +70,7 @@ rm "$output" "$output.err"
 exit "$code"
 `;
 
-/** Prepares a folder like a checkout with a benchmark result, and with `marketplace` in a folder for PATH. */
+/** Prepares a folder that looks like a checkout with a benchmark result. Adds a folder for PATH that contains `marketplace`. */
 export function prepareCheckout(folder: string): void {
   for (const name of ['Makefile', 'bench', 'bin', 'src', 'test', 'node_modules', 'package.json'])
     symlinkSync(join(checkout, name), join(folder, name));

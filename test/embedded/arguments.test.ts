@@ -73,7 +73,7 @@ const wrongOptions: readonly (readonly [name: string, options: Partial<Marketpla
   ['listen.engine', { listen: { engine: 'apache' as never } }],
 ];
 
-test('rejects an invalid option by name before files are created', async (t) => {
+test('createMarketplace rejects an invalid option with its name, before creating files', async (t) => {
   const dataDir = join(folderFor(t), 'data');
   for (const [name, options] of wrongOptions) {
     const isNamed = (error: unknown) => error instanceof RangeError && error.message.startsWith(`${name} must `);
@@ -82,7 +82,7 @@ test('rejects an invalid option by name before files are created', async (t) => 
   assert.equal(existsSync(dataDir), false);
 });
 
-test('rejects an invalid vertical before creating files', async (t) => {
+test('createMarketplace rejects an invalid vertical before creating files', async (t) => {
   const dataDir = join(folderFor(t), 'data');
   const fields = [...personalLoans.fields, { name: 'phone', kind: 'digits', length: 10 } as const];
   const catalogs = [{ vertical: { ...personalLoans, fields }, mode: 'live', text: '{}' }] as const;
@@ -121,14 +121,14 @@ const misnamed: readonly (readonly [message: string, options: unknown])[] = [
   ],
 ];
 
-test('rejects a misspelled option or one of the wrong type with a readable message', async () => {
+test('createMarketplace rejects a misspelled option or an option of the wrong type with a readable message', async () => {
   for (const [message, options] of misnamed) {
     await assert.rejects(createMarketplace(options as never), { name: 'RangeError', message });
   }
   assert.equal(existsSync('/secret'), false);
 });
 
-test('creates no key if an option is misspelled, or if its expiry or a limit is invalid', () => {
+test('keys.create creates no key if an option is misspelled, or if the expiry or a limit is invalid', () => {
   const { keys } = marketplace;
   const before = keys.list();
   for (const [options, message] of [
@@ -152,12 +152,12 @@ test('creates no key if an option is misspelled, or if its expiry or a limit is 
   assert.deepEqual(keys.list(), before);
 });
 
-test('removes the trailing slash of configured URLs', () => {
+test('configured URLs lose their trailing slash', () => {
   assert.equal(marketplace.urls.click, 'https://go.example.com');
   assert.equal(marketplace.urls.cdn, 'https://api.example.com/loans/cdn');
 });
 
-test('throws different error classes for different causes of a failed start', async (t) => {
+test('createMarketplace throws a different error class for each cause of a failed start', async (t) => {
   await assert.rejects(createMarketplace({ dataDir: folder }), FolderInUseError);
   assert.ok((await partnerWith().createSession({ referrer_tag: 'locked' })).ok);
   const sound = { vertical: personalLoans, mode: 'live', file: exampleCatalog } as const;
@@ -209,7 +209,7 @@ const wrongArguments: readonly (readonly [param: string, call: Call])[] = [
   ['cursor', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'daily', cursor: nothing })],
 ];
 
-test('returns an error that names an argument of the wrong type, without throwing', async () => {
+test('an argument of the wrong type causes an error result that names the argument, not an exception', async () => {
   const partner = partnerWith();
   const session = await partner.createSession({ referrer_tag: 'arguments' });
   assert.ok(session.ok);
@@ -223,7 +223,7 @@ test('returns an error that names an argument of the wrong type, without throwin
   assert.ok(!answer.ok && answer.error.error === 'INVALID_REFERRER_TAG');
 });
 
-test('returns an error for an invalid batch of confirmations', async () => {
+test('confirmations.submit returns an error for an invalid batch', async () => {
   const submit = marketplace.confirmations.submit as (rows: unknown) => Promise<Result<unknown>>;
   for (const rows of [undefined, Array.from({ length: 501 }, () => null)]) {
     const result = await submit(rows);
@@ -233,7 +233,7 @@ test('returns an error for an invalid batch of confirmations', async () => {
   for (const rows of [null, 'text', [[]], [Symbol('row')]]) assert.ok((await submit(rows)).ok);
 });
 
-test('does not count a rejected session against the daily limit', async () => {
+test('createSession does not count a rejected call against the daily limit', async () => {
   const partner = partnerWith(1);
   const misspelt = { idempotency_key: 'one' } as object;
   const message = 'unknown option idempotency_key; did you mean idempotencyKey?';
@@ -245,7 +245,7 @@ test('does not count a rejected session against the daily limit', async () => {
   assert.ok((await partner.createSession({ referrer_tag: 'abc' })).ok);
 });
 
-test('creates a session per call without an idempotencyKey', async () => {
+test('createSession creates a new session at each call without an idempotencyKey', async () => {
   const partner = partnerWith();
   const ids = new Set<string>();
   for (const options of [{ idempotencyKey: '' }, { idempotencyKey: '' }, { idempotencyKey: null }, {}, nothing]) {
@@ -258,7 +258,7 @@ test('creates a session per call without an idempotencyKey', async () => {
 
 test('returns the first session for a repeated idempotencyKey, also above the daily limit', async () => {
   const partner = partnerWith(1);
-  // A member that has no JSON text, and is not compared, because it is unknown.
+  // `counter` has no JSON representation. It is an unknown member, so the comparison of the requests ignores it.
   const body = { referrer_tag: 'abc', counter: 1n };
   const first = await partner.createSession(body, { idempotencyKey: 'one' });
   assert.ok(first.ok);

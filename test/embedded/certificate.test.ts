@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/running-marketplace.ts';
 import { selfSigned, writeCertificate } from '../support/self-signed.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 
-test('serves HTTPS, and loads a changed certificate on reloadCertificate', async (t) => {
+test('the embedded service serves HTTPS, and reloadCertificate loads a changed certificate', async (t) => {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const tls = writeCertificate(folder, selfSigned('one.test'));
@@ -31,7 +31,7 @@ test('serves HTTPS, and loads a changed certificate on reloadCertificate', async
   assert.equal(await shown(), 'CN=two.test');
 });
 
-test('fails to start with an invalid certificate, unlocks the data folder, and reloads none without TLS', async (t) => {
+test('the start fails with an invalid certificate and unlocks the data folder; without TLS, reloadCertificate returns null', async (t) => {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const dataDir = join(folder, 'data');

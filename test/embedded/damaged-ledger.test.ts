@@ -44,7 +44,7 @@ function damage(file: string): void {
   writeFileSync(file, bytes);
 }
 
-test('starts if the damage is in a part of the ledger that is not read', async (t) => {
+test('the service starts if the damage is in a part of the ledger that the start does not read', async (t) => {
   const { open, keys, first } = await twoLives(t);
   damage(first);
   const marketplace = await open();
@@ -54,13 +54,13 @@ test('starts if the damage is in a part of the ledger that is not read', async (
   await marketplace.close();
 });
 
-test('fails to start if the damage is in a part of the ledger that is read', async (t) => {
+test('the start fails if the damage is in a part of the ledger that the start reads', async (t) => {
   const { open, second } = await twoLives(t);
   damage(second);
   await assert.rejects(open(), (error) => error instanceof LogDamagedError && error.file === second);
 });
 
-test('fails to start if the last record is damaged after a clean stop', async (t) => {
+test('the start fails if the last ledger record is damaged after a clean stop', async (t) => {
   const { open, second } = await twoLives(t);
   const bytes = readFileSync(second);
   bytes[bytes.length - 1]! ^= 1;
@@ -68,7 +68,7 @@ test('fails to start if the last record is damaged after a clean stop', async (t
   await assert.rejects(open(), (error) => error instanceof LogDamagedError && error.file === second);
 });
 
-test('fails to start without the ledger if analytics exist, and changes no file', async (t) => {
+test('the start fails and changes no file if the ledger is missing but analytics exist', async (t) => {
   const { dataDir, open, keys } = await twoLives(t);
   const [ledger, aside] = [join(dataDir, 'ledger'), join(dataDir, 'aside')];
   renameSync(ledger, aside);
@@ -84,7 +84,7 @@ test('fails to start without the ledger if analytics exist, and changes no file'
   await empty.close();
 });
 
-test('fails to start without the journal while sessions are live, unless the operator accepts the loss', async (t) => {
+test('the start fails if the journal is missing while sessions are live, unless the operator accepts the loss', async (t) => {
   const { dataDir, open, clock, keys } = await twoLives(t);
   const journal = join(dataDir, 'journal');
   const live = await open();
@@ -111,7 +111,7 @@ test('fails to start without the journal while sessions are live, unless the ope
   await (await open()).close();
 });
 
-test('starts after a repair, with the analytics of the remaining records', async (t) => {
+test('after a repair of the ledger, the service starts with the analytics of the remaining records', async (t) => {
   const { dataDir, open, keys, second } = await twoLives(t);
   damage(second);
   const repair = await runMarketplace(['log', 'repair', '--cut', `${second}:0`, '--yes'], { SVC_DATA_DIR: dataDir });

@@ -17,7 +17,7 @@ const cases: readonly (readonly [name: string, engine: string, threads: string])
 ];
 
 for (const [name, engine, threads] of cases) {
-  test(`a program that embeds the service ${name} exits after close, and its globals are unchanged`, async (t) => {
+  test(`a program that embeds the service ${name} exits after close, and the service changes no globals`, async (t) => {
     const folder = temporaryFolder();
     afterwards(t, () => rmSync(folder, { recursive: true }));
     const child = spawn(process.execPath, [program, folder, engine, threads], { stdio: ['ignore', 'pipe', 'pipe'] });

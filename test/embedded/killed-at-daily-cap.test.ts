@@ -23,7 +23,7 @@ function ok<Value>(result: Result<Value>): Value {
   return result.value;
 }
 
-test('counts a daily cap exactly although the service is killed twice', async (t) => {
+test('clicks count exactly towards a daily cap although the service is killed twice', async (t) => {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const [data, live, sandbox] = ['data', 'live.json', 'sandbox.json'].map((name) => join(folder, name)) as [

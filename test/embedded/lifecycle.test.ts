@@ -36,7 +36,7 @@ function refusal(result: Result<unknown>) {
 const newKey = { account: 'embedded', vertical: 'personal-loans', mode: 'live' } as const;
 
 for (const listen of [false, { engine: 'uws' }] as const) {
-  test(`supports the life cycle of a session ${listen ? 'with' : 'without'} a listener`, async (t) => {
+  test(`the embedded API supports the life cycle of a session ${listen ? 'with' : 'without'} a listener`, async (t) => {
     const dataDir = folderFor(t);
     const marketplace = await started(t, { dataDir, listen, matcherThreads: 1 });
     assert.equal(marketplace.ports === null, listen === false);
@@ -80,7 +80,7 @@ for (const listen of [false, { engine: 'uws' }] as const) {
   });
 }
 
-test('explains mismatches to a test key only', async (t) => {
+test('getMarketplace with explain: true returns the reasons of mismatches for test keys only', async (t) => {
   const { keys, partner: partnerOf } = await started(t);
   for (const mode of ['test', 'live'] as const) {
     const partner = partnerOf(keys.create({ ...newKey, mode }).key);
@@ -92,7 +92,7 @@ test('explains mismatches to a test key only', async (t) => {
   }
 });
 
-test('returns errors with the same status, code and members as HTTP', async (t) => {
+test('the embedded API returns errors with the same status, code and members as HTTP responses', async (t) => {
   const clock = new ManualClock();
   const marketplace = await started(t, { clock });
   const partner = marketplace.partner(marketplace.keys.create({ ...newKey, limits: { analyticsPerMinute: 1 } }).key);
@@ -119,7 +119,7 @@ test('returns errors with the same status, code and members as HTTP', async (t) 
   assert.deepEqual([unknown.status, unknown.error], [401, 'UNAUTHORIZED']);
 });
 
-test('rejects a key of another vertical, and throws for an unknown vertical', async (t) => {
+test('the embedded API rejects a key of another vertical, and throws for an unknown vertical', async (t) => {
   const catalogs = [...personalLoansFixture.catalogs, ...equipmentLeasesFixture.catalogs];
   const marketplace = await started(t, { catalogs });
   const { key } = marketplace.keys.create({ ...newKey, vertical: 'equipment-leases' });
@@ -129,7 +129,7 @@ test('rejects a key of another vertical, and throws for an unknown vertical', as
   assert.throws(() => marketplace.partner(key, 'mortgage'), RangeError);
 });
 
-test('returns no redirect for an invalid click_url', async (t) => {
+test('followClick returns no redirect for an invalid click_url', async (t) => {
   const marketplace = await started(t);
   for (const url of [
     '',
@@ -141,7 +141,7 @@ test('returns no redirect for an invalid click_url', async (t) => {
   }
 });
 
-test('runs two independent marketplaces in one process', async (t) => {
+test('two marketplaces in one process are independent', async (t) => {
   const [one, other] = [
     await started(t, { listen: { engine: 'uws' } }),
     await started(t, { listen: { engine: 'uws' } }),
@@ -157,7 +157,7 @@ test('runs two independent marketplaces in one process', async (t) => {
   ok(await elsewhere.createSession({ referrer_tag: 'two' }));
 });
 
-test('unlocks the data folder after a failed start', async (t) => {
+test('a failed start unlocks the data folder', async (t) => {
   const dataDir = folderFor(t);
   const faulty = personalLoansFixture.catalogs.map(({ vertical, mode }) => ({ vertical, mode, text: '{' }));
   await assert.rejects(createMarketplace({ dataDir, catalogs: faulty, listen: { engine: 'uws' } }));
@@ -168,7 +168,7 @@ test('unlocks the data folder after a failed start', async (t) => {
   await marketplace.close();
 });
 
-test('closes once, and rejects later calls', async (t) => {
+test('close can be called repeatedly, and later API calls fail', async (t) => {
   const marketplace = await started(t);
   const { key } = marketplace.keys.create(newKey);
   const partner = marketplace.partner(key);

@@ -9,7 +9,7 @@ import { afterwards } from '../support/afterwards.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
-/** The usual umask of an embedding program, with which other users can read new files. */
+/** The usual umask of a program that embeds the service. Other users can read new files. */
 process.umask(0o022);
 
 /** Runs a marketplace that writes all kinds of files, in an existing folder with this mode. */
@@ -43,7 +43,7 @@ test('restricts the permissions of a data folder that is accessible to other use
   assert.deepEqual(warnings, []);
 });
 
-test('warns and restricts each file if the permissions of the data folder cannot be changed', async (t) => {
+test('logs a warning and restricts each file if the permissions of the data folder cannot be changed', async (t) => {
   const { dataDir, warnings } = await livedIn(t, 0o1777);
   assert.equal(modeOf(dataDir), '1777');
   assert.deepEqual(warnings, ['data directory is accessible to other users; chmod failed']);

@@ -10,7 +10,7 @@ import { enlargedCatalog } from '../support/changeable-catalogs.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
-// A busy machine must not end a request that waits for a new thread.
+// Increases the timeouts, because a request that waits for a new thread may take long on a busy machine.
 Object.assign(bounds, { requestDeadlineMs: 60_000, analyticsQueryTimeoutMs: 60_000 });
 
 /** Starts a service with one matching thread, and collects its threads from the `worker` events of Node.js. */
@@ -38,7 +38,7 @@ async function withThreads(t: TestContext) {
   return { market, threads, matcher, metric, logged };
 }
 
-test('restarts a matching thread that exits under load', async (t) => {
+test('the service restarts a matching thread that exits under load', async (t) => {
   const { market, matcher, metric } = await withThreads(t);
   const caller = market.caller(fixture);
   const sessions = await Promise.all(
@@ -53,7 +53,7 @@ test('restarts a matching thread that exits under load', async (t) => {
   assert.equal(await metric('marketplace_request_errors_total'), 0);
 });
 
-test('logs and restarts an idle matching thread that exits', async (t) => {
+test('the service logs and restarts an idle matching thread that exits', async (t) => {
   const { market, threads, matcher, metric, logged } = await withThreads(t);
   const caller = market.caller(fixture);
   const subId = await caller.sessionWith('matcher-dies-idle', fixture.complete);
@@ -75,7 +75,7 @@ test('logs and restarts an idle matching thread that exits', async (t) => {
   assert.equal(logged.length, 2);
 });
 
-test('reports a missing matching thread until it is restarted', async (t) => {
+test('the metrics report a missing matching thread until the thread has restarted', async (t) => {
   const { market, matcher, metric } = await withThreads(t);
   const caller = market.caller(fixture);
   const subId = await caller.sessionWith('matcher-missing', fixture.complete);
@@ -92,7 +92,7 @@ test('reports a missing matching thread until it is restarted', async (t) => {
   assert.equal(await metric('marketplace_match_threads_ready'), 1);
 });
 
-test('restarts the aggregator without losing data', async (t) => {
+test('the service restarts a terminated aggregator without losing data', async (t) => {
   const { market, threads, metric, logged } = await withThreads(t);
   const caller = market.caller(fixture);
   await caller.visit('aggregator-dies', fixture.complete, 2);

@@ -49,7 +49,7 @@ async function afterRestart(t: TestContext, changed: 'running' | 'down') {
 }
 
 for (const changed of ['running', 'down'] as const) {
-  test(`an earlier link keeps its value after a restart if the catalog was replaced while the service was ${changed}`, async (t) => {
+  test(`a click link keeps its value after a restart if the catalog was replaced while the service was ${changed}`, async (t) => {
     const { clock, marketplace, partner, shown } = await afterRestart(t, changed);
     const outcome = await marketplace.followClick(shown.click_url);
     assert.ok(outcome.kind === 'redirect');

@@ -83,7 +83,7 @@ async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: 
   return { clock, partner: marketplace.partner(key), marketplace, subId, offers, confirmation, retried };
 }
 
-test('retains sessions with their fields and offers, and the number of sessions of the current day', async (t) => {
+test('a restart retains sessions with their fields and offers, and the number of sessions of the current day', async (t) => {
   const { partner, subId, offers } = await afterRestart(t);
   const again = ok(await partner.getMarketplace({ sub_id: subId, max_offers: 3 }));
   assert.deepEqual(
@@ -107,7 +107,7 @@ for (const [what, meanwhile] of [
     },
   ],
 ] as const) {
-  test(`retains analytics, confirmations, click links and Idempotency-Keys ${what}`, async (t) => {
+  test(`analytics, confirmations, click links and Idempotency-Keys are retained ${what}`, async (t) => {
     const { partner, marketplace, offers, confirmation, retried } = await afterRestart(t, 0, meanwhile);
     const query = { referrer_tag: 'restart' };
     const before = ok(await partner.queryAnalytics(query));
@@ -127,7 +127,7 @@ for (const [what, meanwhile] of [
   });
 }
 
-test('expires sessions and Idempotency-Keys four hours after their creation, not after the restart', async (t) => {
+test('sessions and Idempotency-Keys expire four hours after their creation, not after the restart', async (t) => {
   const { partner, clock, subId, retried } = await afterRestart(t, 3 * hourMs);
   const { body, options, session } = retried;
   clock.advance(hourMs - 1);
@@ -138,14 +138,14 @@ test('expires sessions and Idempotency-Keys four hours after their creation, not
   assert.notEqual(ok(await partner.createSession(body, options)).sub_id, session.sub_id);
 });
 
-test('reports sessions that expired while the service was down as expired, and does not count them on the next day', async (t) => {
+test('sessions that expired during the downtime are reported as expired and do not count on the next day', async (t) => {
   const { partner, subId } = await afterRestart(t, 12 * hourMs);
   assert.equal(refusal(await partner.getMarketplace({ sub_id: subId })), 'SUB_ID_EXPIRED');
   for (let count = 0; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
   assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })), 'RATE_LIMIT_EXCEEDED');
 });
 
-test('retains the click count of a session after a restart', async (t) => {
+test('a restart retains the number of recorded clicks of a session', async (t) => {
   const { partner, marketplace, subId, offers } = await afterRestart(t);
   const unshown = fixture.catalogFiles.live.lenders
     .flatMap((lender) => lender.offers)
@@ -160,7 +160,7 @@ test('retains the click count of a session after a restart', async (t) => {
   assert.equal(ok(await partner.queryAnalytics({ sub_id_list: [subId] })).offer_clicks, 1);
 });
 
-test('keeps a widget working without double counting', async (t) => {
+test('a widget works after a restart, and repeated loads and events are not counted twice', async (t) => {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
   const start = async () => {
@@ -193,7 +193,7 @@ test('keeps a widget working without double counting', async (t) => {
   assert.deepEqual([summary.marketplace_views, summary.widget_events!.offers_rendered], [2, 3]);
 });
 
-test('retains the daily counts of a capped offer until UTC midnight, also for a new cap, and the last cap of a removed offer', async (t) => {
+test('a restart retains the click counts for daily caps until UTC midnight, also for a new cap or a removed offer', async (t) => {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
   const catalogs = new ChangeableCatalogs(fixture);

@@ -86,14 +86,14 @@ async function assertEarned({ site, landings, complaints }: Visit, tag: string, 
   assert.equal(site.log(), '');
 }
 
-test('variant A works by keyboard with the widget in an iframe, and mounted by its script', async (t) => {
+test('variant A can be used by keyboard, with the widget in an iframe or mounted by the script', async (t) => {
   const visit = await visitPage(t);
   const { site, page } = visit;
   await page.goto(`${site.origin}/?variant=a`);
   await assertGoodPage(page);
   await typeInto(page, 'loan_amount', '10,000');
   await typeInto(page, 'loan_purpose', 'Paying');
-  // The element exists only now.
+  // The element does not exist before the page loads the widget script.
   await typeInto(page, 'monthly_debt_payments', '500');
   await typeInto(page, 'credit_score_range', '750');
   await typeInto(page, 'annual_income', '120000');
@@ -117,7 +117,7 @@ test('variant A works by keyboard with the widget in an iframe, and mounted by i
   await assertEarned(visit, 'lp-calm-form', 2);
 });
 
-test('variant B works by keyboard with one question per page and offers as cards', async (t) => {
+test('variant B, with one question per page and offers as cards, can be used by keyboard', async (t) => {
   const visit = await visitPage(t);
   const { site, page } = visit;
   await page.goto(`${site.origin}/?variant=b`);
@@ -172,7 +172,7 @@ test('a form with errors moves the keyboard focus to the summary of errors', asy
   assert.equal(await amount.inputValue(), '12');
 });
 
-test('the pages of results and messages are accessible', async (t) => {
+test('the results page and the error page are accessible', async (t) => {
   const { site, page } = await visitPage(t);
   for (const path of ['/results', '/nowhere']) {
     await page.goto(site.origin + path);

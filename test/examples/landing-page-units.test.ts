@@ -22,13 +22,13 @@ function summary(interval: SummaryResponse['rev_per_session_ci95'], matured = 10
 
 const verdict = (a: SummaryResponse, b: SummaryResponse) => decideWinner({ a, b, since: '2026-01-01' });
 
-test('reports that it is too early if an interval is missing, whatever the figures', () => {
+test('decideWinner reports that it is too early to judge if a confidence interval is missing', () => {
   const { headline, reason } = verdict(summary({ low: 1, high: 2 }), summary(null, 12));
   assert.equal(headline, 'Too early to judge');
   assert.match(reason, /A has 100, B has 12/);
 });
 
-test('reports no winner if the intervals overlap or touch', () => {
+test('decideWinner reports no winner if the confidence intervals overlap or touch', () => {
   for (const [low, high] of [
     [1.5, 3],
     [2, 3],
@@ -38,7 +38,7 @@ test('reports no winner if the intervals overlap or touch', () => {
   }
 });
 
-test('reports that the variant with the higher interval earns more', () => {
+test('decideWinner reports that the variant with the higher confidence interval earns more', () => {
   const [less, more] = [summary({ low: 1, high: 2 }), summary({ low: 2.5, high: 4 })];
   assert.equal(verdict(less, more).headline, 'Variant B earns more');
   const { headline, reason } = verdict(more, less);
@@ -46,7 +46,7 @@ test('reports that the variant with the higher interval earns more', () => {
   assert.match(reason, /between \$2\.50 and \$4\.00 each, those of B between \$1\.00 and \$2\.00/);
 });
 
-test('blocks an address until the end of its minute, and does not block other addresses', () => {
+test('the rate limiter blocks an IP address until its minute ends, and does not block other addresses', () => {
   const limit = new VisitorRateLimiter(2);
   assert.equal(limit.retryAfterSeconds('one', 0), 0);
   assert.equal(limit.retryAfterSeconds('one', 1_000), 0);
@@ -56,7 +56,7 @@ test('blocks an address until the end of its minute, and does not block other ad
   assert.equal(limit.retryAfterSeconds('one', 60_000), 0);
 });
 
-test('stores a limited number of addresses, and evicts the oldest', () => {
+test('the rate limiter stores a limited number of IP addresses, and evicts the oldest', () => {
   const limit = new VisitorRateLimiter(1);
   for (let address = 0; address < 30_000; address++) assert.equal(limit.retryAfterSeconds(`address ${address}`, 0), 0);
   assert.equal(limit.retryAfterSeconds('address 29999', 0), 60);

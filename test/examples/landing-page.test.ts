@@ -71,7 +71,7 @@ function rawStatus(url: string, method: string, headers: Record<string, string>,
   });
 }
 
-test('variant B asks one question per page, shows offers as cards, and counts their clicks', async (t) => {
+test('variant B asks one question per page and shows offers as cards, whose clicks are counted', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'b');
   assert.equal(landing.status, 200);
   assert.match(textOf(landing.text), /Question 1 of 4/);
@@ -100,7 +100,7 @@ test('variant B asks one question per page, shows offers as cards, and counts th
   const click = await caller.click(clickUrls(offers.text)[0]!);
   assert.equal(click.status, 302);
   const { sessions_total, marketplace_views, offer_clicks, rev_attributed } = await figures(page, 'b');
-  // The question page above caused another view.
+  // The request for the question page above caused another view.
   assert.deepEqual([sessions_total, marketplace_views, offer_clicks], [1, 2, 1]);
   assert.ok(rev_attributed > 0);
 
@@ -110,7 +110,7 @@ test('variant B asks one question per page, shows offers as cards, and counts th
   assert.equal((await figures(page, 'a')).sessions_total, 0);
 });
 
-test('the last question may be skipped, and going back retains all answers', async (t) => {
+test('visitors may skip the last question, and going back retains all answers', async (t) => {
   const { visitor } = await visiting(t, 'b');
   await visitor.answerQuiz('home_improvement');
   assert.match((await visitor.get('/questions/amount')).text, /name="loan_amount" value="10,000"/);
@@ -122,7 +122,7 @@ test('the last question may be skipped, and going back retains all answers', asy
   assert.match(textOf((await visitor.get('/offers')).text), /for \$9,000/);
 });
 
-test('variant A has one form, and shows the same number of offers in an iframe, by script or as cards', async (t) => {
+test('variant A has one form, and shows equally many offers in an iframe, with the widget script or as cards', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'a');
   assert.equal(policyOf(landing.headers).get('script-src'), "'none'");
   assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
@@ -155,7 +155,7 @@ test('variant A has one form, and shows the same number of offers in an iframe, 
   assert.ok(mounted.text.includes(`data-max-offers="${cards}"`));
 });
 
-test('shows the error of each field beside the field, and retains the entered values', async (t) => {
+test('the form shows an error beside each invalid field, and retains the entered values', async (t) => {
   const { visitor } = await visiting(t, 'a');
   const hostile = `"><script>alert(1)</script>`;
   const refused = await visitor.post('/answers', {
@@ -195,7 +195,7 @@ test('both variants ask for the same fields', async (t) => {
   assert.deepEqual([...asked].sort(), [...oneForm].sort());
 });
 
-test('a field that does not apply to the purpose of the loan is not submitted to the session', async (t) => {
+test('a field that does not apply to the loan purpose is not submitted to the session', async (t) => {
   const { page, visitor } = await visiting(t, 'a');
   const debts = { ...goodAnswers, monthly_debt_payments: '500' };
   await visitor.posted('/answers', { ...debts, loan_purpose: 'moving' });
@@ -204,14 +204,14 @@ test('a field that does not apply to the purpose of the loan is not submitted to
   const missing = async (): Promise<readonly string[]> =>
     (await caller.submit(session!.sub_id, { loan_purpose: 'debt_consolidation' })).missing_conditional;
   assert.deepEqual(await missing(), ['monthly_debt_payments']);
-  // A value is also removed if the purpose changes later.
+  // The value is also removed from the session if the loan purpose changes later.
   await visitor.posted('/answers', { ...debts, loan_purpose: 'debt_consolidation' });
   assert.deepEqual(await missing(), []);
   await visitor.posted('/answers', { ...goodAnswers, loan_purpose: 'moving' });
   assert.deepEqual(await missing(), ['monthly_debt_payments']);
 });
 
-test('an early request for offers shows the first question without an answer', async (t) => {
+test('a request for offers before the last question shows the first unanswered question', async (t) => {
   const { visitor } = await visiting(t, 'b');
   await visitor.answer('purpose', { loan_purpose: 'moving' });
   const early = await visitor.get('/offers');
@@ -220,7 +220,7 @@ test('an early request for offers shows the first question without an answer', a
   assert.equal(errorBeside(early.text, 'loan_amount'), 'Please answer this question.');
 });
 
-test('a borrower without matching offers sees a friendly message', async (t) => {
+test('a borrower without matching offers sees a message that no offer fits', async (t) => {
   const { visitor } = await visiting(t, 'a');
   await visitor.posted('/answers', {
     ...goodAnswers,
@@ -272,7 +272,7 @@ test('a visitor keeps the assigned variant, also after a visit to the other vari
   assert.equal(rows.filter(({ metadata }) => (metadata as { assignment: string }).assignment === 'forced').length, 3);
 });
 
-test('a page load creates a session with its device; a prefetch or a HEAD request creates none', async (t) => {
+test('a page load creates a session with the device of the visitor; prefetches and HEAD requests create none', async (t) => {
   const page = await startLandingPage(t);
   const visitor = new Visitor(page.origin);
   const head = await fetch(`${page.origin}/?variant=a`, { method: 'HEAD' });
@@ -316,7 +316,7 @@ test('a forged visit cookie is ignored', async (t) => {
   }
 });
 
-test('forms are accepted only from the own origin, up to a maximum size, and with the content type of a form', async (t) => {
+test('forms are accepted only from the same origin, up to a maximum size, and with the content type of a form', async (t) => {
   const { page, visitor } = await visiting(t, 'a');
   const from = async (headers: Record<string, string>) => (await visitor.post('/answers', goodAnswers, headers)).status;
   assert.equal(await from({ 'Sec-Fetch-Site': 'cross-site' }), 403);
@@ -329,7 +329,7 @@ test('forms are accepted only from the own origin, up to a maximum size, and wit
   assert.equal(await rawStatus(`${page.origin}/answers`, 'POST', chunked, 'x'.repeat(20_000)), 413);
 });
 
-test('limits the pages per minute of an IP address, and sends Retry-After', async (t) => {
+test('limits the page requests of an IP address per minute, and sends Retry-After', async (t) => {
   const { page, visitor } = await visiting(t, 'a');
   let answered = 1;
   while ((await visitor.get('/answers')).status === 200) answered++;
@@ -341,7 +341,7 @@ test('limits the pages per minute of an IP address, and sends Retry-After', asyn
   assert.equal((await fetch(`${page.origin}/style.css`)).status, 200);
 });
 
-test('rejects other methods and paths', async (t) => {
+test('the landing page rejects unsupported methods and unknown paths', async (t) => {
   const { page, visitor } = await visiting(t, 'a');
   for (const path of ['/nowhere', '//', '/../settings.ts', '/assets/style.css', '/%']) {
     assert.equal((await fetch(page.origin + path)).status, 404, path);
@@ -351,7 +351,7 @@ test('rejects other methods and paths', async (t) => {
   assert.equal((await visitor.get('/questions/none')).headers.get('location'), '/answers');
 });
 
-test('shows a friendly page with the time of the next attempt when a limit of the API is reached', async (t) => {
+test('shows a page with the waiting time if a limit of the API is reached', async (t) => {
   const { visitor, landing } = await visiting(t, 'a', { key: { limits: { sessionsPerDay: 1 } } });
   assert.equal(landing.status, 200);
   const { status, headers, text } = await visitor.get('/');
@@ -360,7 +360,7 @@ test('shows a friendly page with the time of the next attempt when a limit of th
   assert.match(textOf(text), /We are very busy .* Please try again in \d+ (second|minute|hour)s?/);
 });
 
-test('counts a session once if its first response was lost', async (t) => {
+test('creates one session if the first response of the API is lost', async (t) => {
   let lost = 0;
   const between = async (apiUrl: string) => {
     const losing = createServer(async (asked, answer) => {
@@ -387,7 +387,7 @@ test('counts a session once if its first response was lost', async (t) => {
   assert.equal((await figures(page, 'a')).sessions_total, 1);
 });
 
-test('keeps the entered values if the API rejects a form', async (t) => {
+test('the form retains the entered values if the API rejects the submission', async (t) => {
   // The limit allows only the request for the session.
   const { page, visitor } = await visiting(t, 'a', { market: {}, key: { limits: { requestsPerMinute: 1 } } });
   const { status, headers, text } = await visitor.post('/answers', goodAnswers);
@@ -401,7 +401,7 @@ test('keeps the entered values if the API rejects a form', async (t) => {
   assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
 });
 
-test('shows the same page for a full API and for an API that is not running', async (t) => {
+test('shows the same error page if the API has too many sessions or is not running', async (t) => {
   const { page, visitor } = await visiting(t, 'a', { market: { maxSessions: 1 } });
   assert.equal((await visitor.get('/')).status, 503);
   await page.market.marketplace.close();
@@ -409,12 +409,12 @@ test('shows the same page for a full API and for an API that is not running', as
   assert.deepEqual([status, headers.get('retry-after')], [503, '10']);
 });
 
-test('reloading the results does not exceed the analytics limit of the API', async (t) => {
+test('reloading the results page does not exceed the analytics limit of the API', async (t) => {
   const { visitor } = await visiting(t, 'a', { key: { limits: { analyticsPerMinute: 10 } } });
   for (let reload = 0; reload < 20; reload++) assert.equal((await visitor.get('/results')).status, 200);
 });
 
-test('shows results only to this machine or with the password', async (t) => {
+test('shows the results page only to the local machine or with the password', async (t) => {
   const { page, visitor } = await visiting(t, 'a');
   assert.equal((await visitor.get('/results')).status, 200);
   assert.equal((await visitor.get('/results', { 'X-Forwarded-For': '203.0.113.7' })).status, 404);
@@ -429,7 +429,7 @@ test('shows results only to this machine or with the password', async (t) => {
   assert.equal((await fetch(`${locked.origin}/results`, { headers: basic('me:sesame: open') })).status, 200);
 });
 
-test('restricts cookies to HTTPS behind a proxy', async (t) => {
+test('cookies are restricted to HTTPS if the page runs behind a proxy', async (t) => {
   const page = await startLandingPage(t, { settings: { BEHIND_PROXY: '1' } });
   const landing = await fetch(`${page.origin}/`);
   const cookies = landing.headers.getSetCookie();
@@ -437,14 +437,14 @@ test('restricts cookies to HTTPS behind a proxy', async (t) => {
   for (const cookie of cookies) assert.match(cookie, /^__Host-\w+=.*; Secure$/);
 });
 
-test('shows a notice for a test key', async (t) => {
+test('the offers page shows a notice if the API key is a test key', async (t) => {
   const { visitor } = await visiting(t, 'b', { key: { mode: 'test' } });
   await visitor.get('/?variant=a');
   await visitor.posted('/answers', goodAnswers);
   assert.match(textOf((await visitor.get('/offers?embed=json')).text), /Made up by the sandbox/);
 });
 
-test('prints the reason of a failed start on one line', async (t) => {
+test('the landing page prints the reason of a failed start on one line', async (t) => {
   const { page } = await visiting(t, 'a');
   const url = apiUrlOf(page.market);
   const nobody = `http://127.0.0.1:${await findFreePort()}/v1/personal-loans`;
@@ -473,7 +473,7 @@ test('prints the reason of a failed start on one line', async (t) => {
   }
 });
 
-test('SIGINT and SIGTERM stop the landing page cleanly', async (t) => {
+test('SIGINT and SIGTERM stop the landing page with exit code 0', async (t) => {
   const { page } = await visiting(t, 'a');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const child = spawnLandingPage({ API_KEY: page.key, API_URL: apiUrlOf(page.market) });

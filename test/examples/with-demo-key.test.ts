@@ -50,7 +50,7 @@ async function keyStates(settings: Readonly<Record<string, string>>): Promise<st
   return keys.filter(({ account }) => account === 'visitor').map(({ state }) => state);
 }
 
-test('the demo runs on a server with another port and data folder, and revokes its key', async () => {
+test('the demo works with a server on a custom port and data folder, and revokes its API key', async () => {
   const settings = served();
   const { ended, stdout, stderr } = withDemoKey(settings, process.execPath, demo, '--borrowers', '2');
   assert.deepEqual([await ended, await stderr], [0, '']);
@@ -58,17 +58,17 @@ test('the demo runs on a server with another port and data folder, and revokes i
   assert.deepEqual(await keyStates(settings), ['revoked']);
 });
 
-test('Ctrl-C ends the program and revokes its key', async () => {
+test('Ctrl-C ends the program and revokes the API key', async () => {
   const settings = served();
   const waiting = `process.once('SIGINT', () => process.exit(3)); console.log('ready'); setInterval(() => {}, 1000)`;
   const { child, ended, stderr } = withDemoKey(settings, process.execPath, '-e', waiting);
   child.stdout.once('data', () => child.kill('SIGINT'));
   assert.deepEqual([await ended, await stderr], [3, '']);
-  // The first key is that of the test before.
+  // The first key was created in the previous test.
   assert.deepEqual(await keyStates(settings), ['revoked', 'revoked']);
 });
 
-test('a server with another data folder causes an error that names the folder of the key, and the key is revoked', async (t) => {
+test('if the server uses another data folder, the error names the folder of the key, and the key is revoked', async (t) => {
   const settings = { ...served(), SVC_DATA_DIR: temporaryFolder(t) };
   const { ended, stdout, stderr } = withDemoKey(settings, process.execPath, '-e', '');
   assert.deepEqual([await ended, await stdout], [1, '']);
@@ -77,7 +77,7 @@ test('a server with another data folder causes an error that names the folder of
   assert.deepEqual(await keyStates(settings), ['revoked']);
 });
 
-test('no key is created without a server', async (t) => {
+test('no API key is created if no server is running', async (t) => {
   const settings = { SVC_DATA_DIR: temporaryFolder(t), SVC_PORT: String(await findFreePort()) };
   const { ended, stderr } = withDemoKey(settings, process.execPath, '-e', '');
   assert.equal(await ended, 1);

@@ -14,7 +14,7 @@ function entry(onDeadline: () => void = () => {}): DeadlineEntry {
   return { ...unqueuedEntry, onDeadline };
 }
 
-test('an entry may be added again in its own deadline callback, and expires after the whole timeout', () => {
+test('an entry that its own deadline callback adds again expires after the full timeout', () => {
   const queue = new DeadlineQueue(100);
   const late: number[] = [];
   let nowMs = 0;
@@ -27,7 +27,7 @@ test('an entry may be added again in its own deadline callback, and expires afte
   assert.deepEqual(late, [100, 200]);
 });
 
-test('exactly the entries whose time has passed expire (random additions and removals)', () => {
+test('an entry expires if and only if its timeout has passed (random additions and removals)', () => {
   const step = fc.record({ waitMs: fc.nat(60), act: fc.constantFrom('add', 'remove', 'expire'), which: fc.nat(5) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -58,11 +58,11 @@ test('exactly the entries whose time has passed expire (random additions and rem
   );
 });
 
-test('a drain without requests resolves', async () => {
+test('waitUntilEmpty resolves immediately if no request is in flight', async () => {
   assert.equal(await new InFlightRequests().waitUntilEmpty(60_000), 0);
 });
 
-test('a drain waits for the last request, also for requests that arrive during the drain', async () => {
+test('waitUntilEmpty waits for the last request, also for requests that arrive during the wait', async () => {
   const requests = new InFlightRequests();
   requests.increment();
   let drained = false;
@@ -79,7 +79,7 @@ test('a drain waits for the last request, also for requests that arrive during t
   await drain;
 });
 
-test('a drain ends after its grace period, and returns the number of unanswered requests', async () => {
+test('waitUntilEmpty resolves after the grace period with the number of unanswered requests', async () => {
   const requests = new InFlightRequests();
   requests.increment();
   assert.equal(await requests.waitUntilEmpty(1), 1);
@@ -95,7 +95,7 @@ function idOfAnotherThread(): Promise<string> {
   return promise;
 }
 
-test('ids are short, unique among threads, and safe in headers and logs', async () => {
+test('request ids are short, unique among threads, and safe in headers and logs', async () => {
   const ids = Array.from({ length: 5_000 }, nextRequestId);
   ids.push(await idOfAnotherThread(), await idOfAnotherThread());
   assert.equal(new Set(ids).size, ids.length);

@@ -48,7 +48,7 @@ for (const engine of ['uws', 'node'] as const) {
       };
     }
 
-    test('uses a new certificate for new connections only, with and without a server name', async (t) => {
+    test('uses a new certificate for new connections only, with and without a TLS server name', async (t) => {
       let pending: RequestContext | undefined;
       const { open, renew } = await secured(t, (context) => {
         if (context.path === '/') hello(context);
@@ -75,7 +75,7 @@ for (const engine of ['uws', 'node'] as const) {
       assert.equal((await busy.response()).body.toString(), 'at last');
     });
 
-    test('loses no connection while certificates are replaced', async (t) => {
+    test('no connection fails while certificates are replaced', async (t) => {
       const { open, renew } = await secured(t);
       let replacing = true;
       let answers = 0;
@@ -101,7 +101,7 @@ for (const engine of ['uws', 'node'] as const) {
       assert.ok(names.size > 10);
     });
 
-    test('closes the connections of all certificates in a drain', async (t) => {
+    test('close ends the connections of all certificates', async (t) => {
       const { listener, open, renew } = await secured(t);
       const connections: RawConnection[] = [];
       for (const name of ['two.test', 'three.test']) {
@@ -113,7 +113,7 @@ for (const engine of ['uws', 'node'] as const) {
       await Promise.all(connections.map((connection) => connection.closed));
     });
 
-    test('does not wait in a drain for a handshake that never ends', async (t) => {
+    test('close does not wait for incomplete TLS handshakes', async (t) => {
       const { listener } = await secured(t);
       const silent = await RawConnection.open(listener.port);
       afterwards(t, () => silent.close());
@@ -124,7 +124,7 @@ for (const engine of ['uws', 'node'] as const) {
       await Promise.all([silent.closed, busy.closed]);
     });
 
-    test('closes a connection with plain HTTP without a response', async (t) => {
+    test('closes a plain HTTP connection to the TLS port without a response', async (t) => {
       const { listener, open } = await secured(t);
       const plain = await RawConnection.open(listener.port);
       afterwards(t, () => plain.close());
@@ -136,7 +136,7 @@ for (const engine of ['uws', 'node'] as const) {
       assert.equal((await connection.response()).status, 200);
     });
 
-    test('supports TLS 1.2 unless the minimum is 1.3, and no older version', async (t) => {
+    test('supports TLS 1.3, and TLS 1.2 unless the minimum version is 1.3', async (t) => {
       const supports = async (listener: Listener, version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<boolean> => {
         const versions = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' } as const;
         const socket = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false, ...versions });
@@ -164,7 +164,7 @@ for (const engine of ['uws', 'node'] as const) {
       assert.deepEqual(await versionsOf(strict.listener), [false, false, true]);
     });
 
-    test('keeps the current certificate if the engine cannot load the new one', async (t) => {
+    test('continues with the current certificate if the engine cannot load the new certificate', async (t) => {
       const { listener, open, folder } = await secured(t);
       const files = writeCertificate(folder, selfSigned('two.test'));
       const valid = readCertificate(files);

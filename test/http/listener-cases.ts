@@ -11,7 +11,7 @@ import { RawConnection, type RawResponse } from './raw-connection.ts';
 /** One behaviour of every listener. Listeners from `start` are closed after the case. */
 interface ListenerCase {
   readonly name: string;
-  /** Also run over TLS, because sockets, buffers or connections matter. */
+  /** Whether the case also runs over TLS, because TLS affects its sockets, buffers or connections. */
   readonly overTls?: true;
   run(bench: ListenerBench): Promise<void>;
 }
@@ -47,11 +47,11 @@ const text = (body: string, status = 200): Reply => ({
 
 const hello: Handler = (context) => context.reply(text('hello'));
 
-/** Replies with the size of the request body and its start. */
+/** Replies with the size and the first bytes of the request body. */
 const echo: Handler = (context) =>
   context.readBody((body) => context.reply(text(`${body.length}:${body.subarray(0, 64).toString()}`)));
 
-/** Larger than the system's send buffer, and than a third of `unsentReplyBytesMax`. */
+/** Body that is larger than the send buffer of the operating system and than a third of `unsentReplyBytesMax`. */
 const unbufferedBody = Buffer.alloc(10 * 1024 * 1024, 'x');
 
 const get = (path: string, headers = ''): string => `GET ${path} HTTP/1.1\r\nHost: test\r\n${headers}\r\n`;
@@ -695,7 +695,7 @@ export const listenerCases: readonly ListenerCase[] = [
       }
       assert.deepEqual(handled, ['/read', '/later', '/unread', '/read']);
 
-      // A pipelined request that is not hidden.
+      // Sends a valid pipelined request, which is not part of the chunked body.
       const connection = await open(listener);
       connection.send(`${chunkedHead('/read')}${chunk('body')}${lastChunk}${get('/next')}`);
       if (engine === 'node') {

@@ -21,10 +21,10 @@ class ConnectionEnded extends Error {
 /** A client that sends exactly the given bytes, and reads responses one by one. */
 export class RawConnection {
   readonly socket: Socket;
-  /** Resolves when the server's end is closed, in order or by a reset. */
+  /** Resolves when the server closes or resets the connection. */
   readonly closed: Promise<void>;
   private received = Buffer.alloc(0);
-  /** Chunks after `received`. */
+  /** Received chunks that are not yet part of `received`. */
   private readonly coming: Buffer[] = [];
   private comingBytes = 0;
   /** Number of bytes of the next response; 0 until its head has arrived. */

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatHeader, splitHeaders, statusLine } from '../../src/http/engines/response-head.ts';
 
-test('a status line has the reason phrase, if there is one', () => {
+test('a status line contains the reason phrase of a known status', () => {
   assert.equal(statusLine(200), '200 OK');
   assert.equal(statusLine(413), '413 Payload Too Large');
   assert.equal(statusLine(599), '599 ');
   assert.equal(statusLine(999), '999 ');
 });
 
-test('rejects a header value with a line break', () => {
+test('formatHeader rejects a header value with a line break', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('a', ' ', '\r', '\n', '\t') }), (value) => {
       const line = (): string => formatHeader('X-A', value);
@@ -20,7 +20,7 @@ test('rejects a header value with a line break', () => {
   );
 });
 
-test('splits headers into names and values', () => {
+test('splitHeaders returns names and values of formatted headers', () => {
   const value = fc.string({ unit: fc.constantFrom('a', ' ', ':', ';', '"') });
   const headers = fc.array(fc.tuple(fc.constantFrom('A', 'X-B', 'Retry-After'), value), { maxLength: 5 });
   fc.assert(

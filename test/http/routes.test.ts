@@ -21,7 +21,7 @@ function named(headers: HeaderText): Record<string, string> {
 }
 
 describe('errorReply', () => {
-  it('sends every error with its status, as uncacheable JSON', () => {
+  it('errorReply returns every error with its status, as JSON that must not be cached', () => {
     for (const code of Object.keys(errorTable) as ErrorCode[]) {
       const { status, headers, body } = errorReply({ code }, 'request-1');
       const { 'Content-Type': type, 'Cache-Control': caching } = named(headers);
@@ -31,7 +31,7 @@ describe('errorReply', () => {
     }
   });
 
-  it('adds the invalid members, Retry-After and extra headers to this reply only', () => {
+  it('errorReply adds details, Retry-After and extra headers to a single reply, not to later replies', () => {
     const fieldsInvalid = [{ field: 'state', code: 'enum', message: 'must be one of them', allowed: ['CA'] }] as const;
     const error = { code: 'INVALID_FIELD_VALUE', param: 'fields', fieldsInvalid, retryAfterSeconds: 1 } as const;
     const { headers, body } = errorReply(error, 'request-1', formatHeader('Allow', 'GET'));
@@ -48,7 +48,7 @@ describe('errorReply', () => {
   });
 });
 
-/** A request with this Origin header. */
+/** Creates a request with this Origin header. */
 function from(origin: string): RequestContext {
   return { header: (name: string) => (name === 'origin' ? origin : '') } as RequestContext;
 }
@@ -56,13 +56,13 @@ function from(origin: string): RequestContext {
 const allowed = 'https://partner.example';
 
 describe('Cors', () => {
-  it('sends no headers without configured origins', () => {
+  it('Cors returns no headers if no origins are configured', () => {
     const off = new Cors([]);
     assert.equal(off.headersFor(from(allowed)), '');
     assert.equal(off.preflightHeaders(from(allowed), 'GET'), '');
   });
 
-  it('lets an allowed origin read the response and its headers', () => {
+  it('Cors allows a configured origin to read the response and its headers', () => {
     const headers = named(new Cors(['https://other.example', allowed]).headersFor(from(allowed)));
     assert.equal(headers['Access-Control-Allow-Origin'], allowed);
     assert.equal(headers.Vary, 'Origin');
@@ -70,7 +70,7 @@ describe('Cors', () => {
     for (const name of ['X-Request-Id', 'X-RateLimit-Reset', 'Retry-After']) assert(exposed.includes(name));
   });
 
-  it('sends only Vary to other origins', () => {
+  it('Cors returns only the Vary header for origins that are not allowed', () => {
     const cors = new Cors([allowed]);
     for (const origin of [
       '',
@@ -88,7 +88,7 @@ describe('Cors', () => {
     }
   });
 
-  it('answers a preflight with the methods of the path and the request headers of the API', () => {
+  it('a preflight response lists the methods of the path and the request headers of the API', () => {
     const headers = named(new Cors([allowed]).preflightHeaders(from(allowed), 'POST, OPTIONS'));
     assert.equal(headers['Access-Control-Allow-Origin'], allowed);
     assert.equal(headers['Access-Control-Allow-Methods'], 'POST, OPTIONS');
@@ -99,7 +99,7 @@ describe('Cors', () => {
   });
 });
 
-test('prefers JSON only if its weight is above that of HTML', () => {
+test('JSON is preferred only if its weight in Accept is greater than that of HTML', () => {
   const yes = [
     'application/json',
     'APPLICATION/JSON',
@@ -122,19 +122,19 @@ test('prefers JSON only if its weight is above that of HTML', () => {
   assert.deepEqual(no.filter(prefersJson), []);
 });
 
-test('parses the weight of each item, 1 by default', () => {
+test('parseWeightedList returns the weight of each item, by default 1', () => {
   const listed = parseWeightedList('gzip, BR;q=0.5 , deflate ;q=0,zstd;level=3;q=0.125;x, bad;q=2');
   assert.deepEqual(Object.fromEntries(listed), { gzip: 1, br: 0.5, deflate: 0, zstd: 0.125, bad: 1 });
 });
 
-test('ignores a list longer than the limit', () => {
+test('parseWeightedList ignores a header value above the maximum length', () => {
   const { headerListCharactersMax: longest } = bounds;
   const padded = (characters: number) => 'br'.padEnd(characters, ',');
   assert.equal(parseWeightedList(padded(longest)).get('br'), 1);
   assert.equal(parseWeightedList(padded(longest + 1)).size, 0);
 });
 
-test('accepts any header', () => {
+test('parseWeightedList accepts any header value', () => {
   const text = fc.string({ unit: fc.constantFrom(...'aj/*;q=01.,tgbr '), maxLength: 60 });
   fc.assert(
     fc.property(text, (header) => {
@@ -143,7 +143,7 @@ test('accepts any header', () => {
   );
 });
 
-test('accepts only application/json, with or without parameters, as the type of a JSON body', () => {
+test('a JSON body must have the type application/json, with or without parameters', () => {
   const json = [
     'application/json',
     'application/json; charset=utf-8',
@@ -162,7 +162,7 @@ test('accepts only application/json, with or without parameters, as the type of 
   assert.equal(isJsonMediaType('multipart/form-data; boundary=application/json'), false);
 });
 
-test('parses JSON in UTF-8 only', () => {
+test('parseJsonBody rejects a body that is not JSON, not UTF-8 or has another content type', () => {
   const errorOf = (isJson: boolean, text: string | Buffer) => {
     const body = parseJsonBody(isJson, Buffer.from(text as string));
     return body.ok ? body.value : [body.error.code, body.error.param];

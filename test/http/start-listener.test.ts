@@ -32,7 +32,7 @@ const require = createRequire(import.meta.url);
 const versionOf = (name: string): string =>
   (manifest.dependencies as Readonly<Record<string, string>>)[name]!.replace('npm:@uwsjs/core@', '');
 
-/** The build that loads on this machine. */
+/** Package name of the uWebSockets.js build that loads on this machine. */
 const loads = [newest, older].find((name) => {
   try {
     return require(name);
@@ -78,16 +78,16 @@ function options(port = 0): ListenerOptions {
   };
 }
 
-test('auto uses the newest build that loads, reports it, and lets the process exit after close', async () => {
+test('auto uses and reports the newest uWebSockets.js build that loads, and the process exits after close', async () => {
   const { engine, reason, body } = await serveAndClose('auto', sources);
   assert.deepEqual([engine, body], ['uws', 'served']);
   assert.ok(reason.startsWith(`uWebSockets.js ${versionOf(loads)} loaded`), reason);
 });
 
-/** Like the error of the library for an old C library. */
+/** Error message of uWebSockets.js on a machine with an old C library. */
 const tooOld = "This version supports only some systems.\n\nError: libc.so.6: version `GLIBC_2.38' not found\nmore";
 
-test('auto falls back to the older build if the newest cannot be loaded, and reports the cause', async () => {
+test('auto falls back to the older uWebSockets.js build if the newest build cannot be loaded, and reports the cause', async () => {
   const packages = { [newest]: { fails: tooOld }, [older]: { folder: dirname(require.resolve(loads)) } };
   await withPackages(packages, async (folder) => {
     const { engine, reason } = await serveAndClose('auto', folder);
@@ -100,7 +100,7 @@ test('auto falls back to the older build if the newest cannot be loaded, and rep
   });
 });
 
-test('auto falls back to node:http if no build can be loaded, and reports each cause; uws fails', async () => {
+test('auto falls back to node:http if no uWebSockets.js build can be loaded, and reports each cause; uws fails', async () => {
   await withPackages({ [newest]: { fails: tooOld } }, async (folder) => {
     const { engine, body, reason } = await serveAndClose('auto', folder);
     assert.deepEqual([engine, body], ['node', 'served']);
@@ -113,7 +113,7 @@ test('auto falls back to node:http if no build can be loaded, and reports each c
   });
 });
 
-test('auto does not fall back if the port is in use', async () => {
+test('auto does not fall back to node:http if the port is in use', async () => {
   const first = await startListener('auto', options());
   try {
     for (const choice of ['auto', 'uws', 'node'] as const) {

@@ -14,7 +14,7 @@ import { ringOf } from '../support/identities.ts';
 const base64url = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const timeMs = 1_779_278_400_000;
 const sub = Buffer.alloc(32, 7);
-/** Each differs from `sub` in one byte. */
+/** Session ids that each differ from `sub` in one byte. */
 const otherSubs = Array.from({ length: 32 }, (_, at) => Buffer.alloc(32, 7).fill(8, at, at + 1));
 const otherSub = otherSubs[31]!;
 const click: ClickIdPayload = {
@@ -42,7 +42,7 @@ interface TokenKind {
     readonly verifyInOtherContexts?: readonly ((text: string) => unknown)[];
   };
   readonly payload: unknown;
-  /** Issued by an earlier version under `ringOf('ours')` with `FixedRandom`. */
+  /** Token that an earlier version issued with the secret of `ours` and the bytes of `FixedRandom`. */
   readonly recorded: string;
 }
 
@@ -149,7 +149,7 @@ const kinds: readonly TokenKind[] = [
   },
 ];
 
-/** The layout before click_ids were encrypted. */
+/** Issues a click_id in the layout of earlier versions, which was signed but not encrypted. */
 function issueSignedClickId(secrets: SecretRing): string {
   const signer = new TokenSigner(secrets, {
     purpose: 'click-id',
@@ -167,7 +167,7 @@ function issueSignedClickId(secrets: SecretRing): string {
   return token.toString('base64url');
 }
 
-/** Returns the same bytes for every token. */
+/** Random source that returns the same bytes for every token. */
 class FixedRandom extends RandomPool {
   override fill(target: Buffer, offset: number, length: number): void {
     for (let i = 0; i < length; i++) target[offset + i] = 0xa0 + i;
@@ -181,16 +181,16 @@ for (const kind of kinds) {
   const token = ours.issue();
 
   describe(`a ${kind.name}`, () => {
-    it('is verified and decoded', () => {
+    it('verify returns the payload of an issued token', () => {
       assert.deepEqual(ours.verify(token), kind.payload);
     });
 
-    it('has the bytes that earlier versions issued and still accepts theirs', () => {
+    it('a token has the same bytes as in earlier versions, and tokens of earlier versions are accepted', () => {
       assert.equal(kind.create(ringOf('ours'), new FixedRandom()).issue(), kind.recorded);
       assert.deepEqual(ours.verify(kind.recorded), kind.payload);
     });
 
-    it('is rejected with any one character changed', () => {
+    it('a token with any single changed character is rejected', () => {
       for (let i = 0; i < token.length; i++) {
         for (const character of `${base64url}+/=. %\0\n\u0130`) {
           if (character === token[i]) continue;
@@ -199,7 +199,7 @@ for (const kind of kinds) {
       }
     });
 
-    it('is rejected when shortened or lengthened', () => {
+    it('a token with missing or additional characters is rejected', () => {
       for (let length = 0; length < token.length; length++) {
         assert.equal(ours.verify(token.slice(0, length)), null);
         assert.equal(ours.verify(token.slice(token.length - length)), null);
@@ -210,18 +210,18 @@ for (const kind of kinds) {
       }
     });
 
-    it('is rejected in another spelling of the same bytes', () => {
+    it('a token in another encoding of the same bytes is rejected', () => {
       const padded = Buffer.from(token, 'base64url').toString('base64');
       for (const text of [token.toUpperCase(), padded, `sub_${token.slice(4).toUpperCase()}`]) {
         if (text !== token) assert.equal(ours.verify(text), null);
       }
     });
 
-    it('is rejected under another secret of the same number', () => {
+    it('a token that was issued with another secret of the same number is rejected', () => {
       assert.equal(ours.verify(kind.create(ringOf('theirs'), random).issue()), null);
     });
 
-    it('is accepted as long as its secret is listed', () => {
+    it('a token is accepted as long as the secrets include its secret', () => {
       const before = kind.create(ringOf('first'), random);
       const rotated = kind.create(ringOf('first', 'second'), random);
       assert.deepEqual(rotated.verify(before.issue()), kind.payload);
@@ -229,11 +229,11 @@ for (const kind of kinds) {
       assert.equal(before.verify(rotated.issue()), null);
     });
 
-    it('is rejected in another session or query', () => {
+    it('a token of another session or query is rejected', () => {
       for (const verify of ours.verifyInOtherContexts ?? []) assert.equal(verify(token), null);
     });
 
-    it('is not accepted as a token of another kind', () => {
+    it('a token of one kind is rejected as a token of another kind', () => {
       for (const other of kinds) {
         const haveSameClass = kind.name.startsWith('click_id') && other.name.startsWith('click_id');
         if (other === kind || haveSameClass) continue;
@@ -241,7 +241,7 @@ for (const kind of kinds) {
       }
     });
 
-    it('is not found in arbitrary text', () => {
+    it('no arbitrary text is accepted as a token', () => {
       const text = fc.oneof(
         fc.string({ unit: 'binary', maxLength: 200 }),
         fc.base64String({ maxLength: 400 }),
@@ -257,7 +257,7 @@ for (const kind of kinds) {
 }
 
 describe('decodeCanonicalBase64url', () => {
-  it('accepts one spelling of any bytes', () => {
+  it('decodeCanonicalBase64url accepts exactly one encoding of any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 12 }), (bytes) => {
         const text = Buffer.from(bytes).toString('base64url');
@@ -283,7 +283,7 @@ describe('PageCursors', () => {
     { fromDay: day, toDay: day, after: fc.integer({ min: 0, max: 2 ** 48 - 1 }) },
     { noNullPrototype: true },
   );
-  it('verifies any position', () => {
+  it('a page cursor returns any position that it was issued for', () => {
     fc.assert(
       fc.property(anyPosition, (each) => {
         const cursor = cursors.issue('daily', query, each);
@@ -293,7 +293,7 @@ describe('PageCursors', () => {
     );
   });
 
-  it('does not change the order of the listed ids', () => {
+  it('issuing a page cursor does not change the order of the sub_ids of the query', () => {
     const subs = [new Uint8Array(32).fill(2), new Uint8Array(32).fill(1)];
     cursors.issue('row', { ...query, subs }, position);
     assert.deepEqual([subs[0]![0], subs[1]![0]], [2, 1]);
@@ -310,7 +310,7 @@ describe('ClickIds', () => {
     countable: fc.boolean(),
   });
 
-  it('decodes every click, with a length that depends on the offer id only', () => {
+  it('a click_id returns the click, and its length depends on the length of the offer id only', () => {
     fc.assert(
       fc.property(anyClick, (each) => {
         const clickId = clickIds.issue(each);
@@ -321,13 +321,13 @@ describe('ClickIds', () => {
     );
   });
 
-  it('returns a payload that later calls do not change', () => {
+  it('verify returns a click that later calls do not change', () => {
     const first = clickIds.verify(clickIds.issue(click));
     clickIds.verify(clickIds.issue({ ...click, sub: otherSub, offerId: 'another' }));
     assert.deepEqual(first, click);
   });
 
-  it('reveals nothing of the click, not even that two ids are of the same click', () => {
+  it('a click_id reveals no part of the click, and two click_ids of the same click look unrelated', () => {
     const distinct = { ...click, sub: Buffer.from('0123456789abcdef'.repeat(4), 'hex'), valueMicros: 0x12_3456_789a };
     const ids = Array.from({ length: 200 }, () => Buffer.from(clickIds.issue(distinct), 'base64url'));
     const time = Buffer.alloc(6);
@@ -342,7 +342,7 @@ describe('ClickIds', () => {
     for (let i = 2; i < ids[0]!.length; i++) assert(new Set(ids.map((id) => id[i])).size > 50);
   });
 
-  it('rejects an id whose layout byte is changed', () => {
+  it('rejects a click_id whose layout byte was changed', () => {
     const encrypted = Buffer.from(clickIds.issue(click), 'base64url').subarray(1);
     const signed = Buffer.from(issueSignedClickId(ringOf('ours')), 'base64url');
     for (const changed of [encrypted, Buffer.concat([Buffer.alloc(1), signed])])
@@ -353,7 +353,7 @@ describe('ClickIds', () => {
 describe('ClickTokenCipher', () => {
   const cipher = new ClickTokenCipher(ringOf('ours'), random);
 
-  it('decrypts any payload, and hides it and that two tokens have the same payload', () => {
+  it('decrypts any payload, and tokens reveal neither the payload nor that two payloads are equal', () => {
     const anyPayload = fc.record({ creditBand: fc.nat(255), catalogVersion: fc.stringMatching(/^[0-9a-f]{4,31}$/) });
     fc.assert(
       fc.property(anyPayload, anySub, (payload, session) => {
@@ -368,7 +368,7 @@ describe('ClickTokenCipher', () => {
     );
   });
 
-  it('throws for a catalog version that is too long', () => {
+  it('encrypting a catalog version above the maximum length throws', () => {
     assert.throws(() => cipher.encrypt(sub, { ...clickToken, catalogVersion: 'f'.repeat(32) }), RangeError);
   });
 });

@@ -20,7 +20,7 @@ const subIds = new SubIds(ringOf('ours'), new RandomPool());
 const issue = () => subIds.issue(createdMs, 42, 1, 'live');
 
 describe('SubIds', () => {
-  it('encodes creation time, account, vertical and mode', () => {
+  it('a sub_id contains creation time, account, vertical and mode', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 2 ** 48 - 1 }),
@@ -36,18 +36,18 @@ describe('SubIds', () => {
     );
   });
 
-  it('uses 80 random bits', () => {
+  it('a sub_id contains 80 random bits', () => {
     const ids = Array.from({ length: 10_000 }, () => Uint8Array.from(subIds.toBytes(issue())));
     assert.equal(new Set(ids.map((sub) => formatSubId(sub))).size, ids.length);
     for (let byte = 14; byte < 24; byte++) assert(new Set(ids.map((sub) => sub[byte])).size > 200);
   });
 
-  it('issues ids that sort by creation time', () => {
+  it('sub_ids sort by creation time', () => {
     const earlier = subIds.issue(createdMs - 1, 2 ** 32 - 1, 127, 'test');
     assert(earlier < subIds.issue(createdMs, 0, 1, 'live'));
   });
 
-  it('reads bytes that are part of a larger buffer', () => {
+  it('formatSubId and decodeSubId accept bytes that are part of a larger buffer', () => {
     const subId = issue();
     const larger = Buffer.concat([Buffer.alloc(7, 0xff), subIds.toBytes(subId), Buffer.alloc(7, 0xff)]);
     const sub = new Uint8Array(larger.buffer, larger.byteOffset + 7, 32);
@@ -56,7 +56,7 @@ describe('SubIds', () => {
     assert.equal(decodeSubId(sub).account, 42);
   });
 
-  it('assigns a session to its account, vertical and mode only', () => {
+  it('isOwnedBy is true only for the account, vertical and mode of the session', () => {
     const subId = subIds.issue(createdMs, liveTenant.account, liveTenant.vertical.number, 'live');
     const parts = decodeSubId(subIds.verify(subId)!);
     assert(isOwnedBy(parts, liveTenant));
@@ -74,7 +74,7 @@ function parseWords(text: string): number[] | null {
 describe('parseSubIdWords', () => {
   const validId = 'sub_00112233445566778899aabbccddeeffffeeddccbbaa99887766554433221100';
 
-  it('parses the words that Buffer reads', () => {
+  it('parseSubIdWords returns the same 32-bit words as Buffer.readInt32BE', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (sub) => {
         const bytes = Buffer.from(sub);
@@ -85,7 +85,7 @@ describe('parseSubIdWords', () => {
     );
   });
 
-  it('rejects other lengths and prefixes', () => {
+  it('rejects sub_ids with another length or prefix', () => {
     assert(parseWords(validId) !== null);
     for (const text of [
       ...['', 'sub_', validId.slice(0, -1), `${validId}0`, `${validId} `, ` ${validId}`, validId.slice(4)],
@@ -95,7 +95,7 @@ describe('parseSubIdWords', () => {
     }
   });
 
-  it('rejects every character that is not a lower-case hex digit', () => {
+  it('rejects sub_ids with a character that is not a lower-case hexadecimal digit', () => {
     const others = [...'/:@`gABCDEF \0\x7f-', '\u0080', '\u0130', '\uff10', '\uff41', '\u0661', '\ud83d', '\uffff'];
     // Characters whose low byte, or low seven bits, are those of a digit.
     for (const digit of '09af')
@@ -108,7 +108,7 @@ describe('parseSubIdWords', () => {
     }
   });
 
-  it('gives the creation time in its first two words', () => {
+  it('the first two words of a sub_id contain the creation time', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 48 - 1 }), (ms) => {
         const [first, second] = parseWords(subIdAt(ms))!;

@@ -45,7 +45,7 @@ const errorsWithInput: Readonly<Record<string, () => unknown>> = {
 };
 
 for (const [name, action] of Object.entries(errorsWithInput)) {
-  test(`omits input that an error message quotes: ${name}`, () => {
+  test(`removes input values from an error message: ${name}`, () => {
     const thrown = thrownBy(action);
     const described = describeError(thrown);
     assert.ok(!JSON.stringify(described).includes('zq7'), JSON.stringify(described));
@@ -53,7 +53,7 @@ for (const [name, action] of Object.entries(errorsWithInput)) {
   });
 }
 
-test('includes the messages of errors of this project, the system and SQLite', () => {
+test('retains the messages of errors from this project, the operating system and SQLite', () => {
   const own = describeError(new Error('a step failed', { cause: thrownBy(() => readFileSync('/no/such/file')) }));
   assert.equal(own.message, 'a step failed');
   assert.match(own.stack?.[0] ?? '', /describe-error\.test\.ts:\d+/);

@@ -73,7 +73,7 @@ test('logs the request, the caller and the reason of a rejection', () => {
   ]);
 });
 
-test('logs successful requests and all rejections at level debug', () => {
+test('at level debug, logs successful requests and all rejected requests', () => {
   const { log, lines } = requestLog('debug');
   log.logSuccess?.(request, reply(200));
   assert.deepEqual(lines(), [
@@ -94,12 +94,12 @@ test('logs successful requests and all rejections at level debug', () => {
   assert.equal(requestLog('info').log.logSuccess, undefined);
 });
 
-test('each error code has a distinct log message', () => {
+test('each API error code has a distinct log message', () => {
   const phrases = Object.values(errorTable).map(({ phrase }) => phrase);
   assert.equal(new Set(phrases).size, phrases.length);
 });
 
-test('does not log an unknown method', () => {
+test('logs an unknown HTTP method as `other`', () => {
   const { log, lines } = requestLog('trace');
   log.logErrorReply({ ...request, routeIndex: 0, method: 'JANE' }, reply(404));
   const written = lines();
@@ -110,7 +110,7 @@ test('does not log an unknown method', () => {
   assert.ok(!/jane/i.test(JSON.stringify(written)));
 });
 
-test('logs errors of the service at level warn or error, and other errors at level info', () => {
+test('logs server errors at level warn or error, and client errors at level info', () => {
   const { log, lines } = requestLog('debug');
   log.logErrorReply(request, reply(401, 'UNAUTHORIZED'));
   log.logErrorReply(request, reply(503, 'SERVICE_UNAVAILABLE'));
@@ -129,7 +129,7 @@ test('logs errors of the service at level warn or error, and other errors at lev
   );
 });
 
-test('logs one line with a stack for a failed request', () => {
+test('logs one line with a stack trace for a request that fails with an exception', () => {
   const { log, lines } = requestLog();
   log.logError(new Error('a step failed'), request);
   log.logErrorReply(request, { status: 500, headers: '', body: '', error: { code: 'INTERNAL_ERROR' } });
@@ -168,7 +168,7 @@ test('limits the log lines of each kind of rejection and reports the number of d
   assert.deepEqual(lines()[0]?.dropped, { UNAUTHORIZED: 100 - bounds.refusalLogLinesPerSecond });
 });
 
-test('log lines of a disabled level do not count towards the limit', () => {
+test('log lines of a disabled level do not count towards the log rate limit', () => {
   const { log, lines } = requestLog('error');
   for (let i = 0; i < 100; i++) log.logErrorReply(request, reply(401, 'UNAUTHORIZED'));
   log.close();

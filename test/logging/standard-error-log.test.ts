@@ -45,15 +45,15 @@ test('writes all log lines to a pipe', async () => {
   assert.match(log, /^\{"level":30,"time":\d{13},/);
 });
 
-test('a pipe that nobody reads does not block the process', async () => {
+test('the process exits even if no process reads its log pipe', async () => {
   const { end } = await startWriting(500);
   assert.deepEqual(await end(), ['false', 0]);
 });
 
-test('drops log lines above the buffer limit and reports the number of dropped lines', async () => {
+test('drops log lines when the buffer is full, and logs the number of dropped lines', async () => {
   const { child, end } = await startWriting(10_000);
   const read = text(child.stderr);
-  // Reading the first line frees buffer space for the last one.
+  // After the first line is read, the buffer has space for the last line.
   await once(child.stderr, 'data');
   assert.deepEqual(await end(), ['true', 0]);
   const lines = linesOf(await read);
@@ -62,13 +62,13 @@ test('drops log lines above the buffer limit and reports the number of dropped l
   assert.equal(lines.filter(({ index }) => index !== undefined).length + dropped, 10_000);
 });
 
-test('the process continues after the reader has closed the pipe', async () => {
+test('the process continues after the reader has closed the log pipe', async () => {
   const { child, end } = await startWriting(500);
   child.stderr.destroy();
   assert.deepEqual(await end(), ['true', 0]);
 });
 
-test('writes ISO 8601 timestamps on a terminal', (t) => {
+test('log lines on a terminal have ISO 8601 timestamps', (t) => {
   if (spawnSync('script', ['--version']).status !== 0) return t.skip('the script command is missing');
   const { stdout } = spawnSync('script', ['-qec', `echo end | '${process.execPath}' '${program}' 0`, '/dev/null'], {
     env: { ...process.env, SHELL: '/bin/sh' },

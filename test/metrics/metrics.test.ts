@@ -39,7 +39,7 @@ function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
   return metrics;
 }
 
-test('each scrape reads the current values of the gauges', async () => {
+test('each scrape returns the current values of the gauges', async () => {
   let live = 3;
   const metrics = createMetrics({ liveSessions: () => live });
   assert.match(await metrics.render(), /^marketplace_live_sessions 3$/m);
@@ -55,7 +55,7 @@ test('each scrape reads the current values of the gauges', async () => {
   assert.match(text, /^marketplace_build_info\{version="1.2.3",engine="node",node="22[.0-9]+"\} 1$/m);
 });
 
-test('counts replies by route and status and durations by route, and does not reset them at a scrape', async () => {
+test('counts responses by route and status and durations by route, and a scrape does not reset the counts', async () => {
   const metrics = createMetrics();
   metrics.requests.record(1, 200, 120);
   metrics.requests.record(1, 200, 80);
@@ -89,7 +89,7 @@ test('the metrics count the record groups of ledger and journal separately', asy
   assert.match(text, /^marketplace_log_group_records_count\{log="ledger"\} 0$/m);
 });
 
-test('the metrics count errors and rejections', async () => {
+test('the metrics count errors and rejected requests', async () => {
   const metrics = createMetrics();
   metrics.countUnrecordedClick();
   metrics.countMissingSession();
@@ -113,7 +113,7 @@ for (const [state, query] of [
   ['fails', () => Promise.reject(new Error('gone'))],
   ['does not answer', () => new Promise<never>(() => {})],
 ] as const) {
-  test(`reports the last known counts while the aggregator ${state}`, async () => {
+  test(`a scrape reports the last known counts while the aggregator ${state}`, async () => {
     let readCounts: () => Promise<Readonly<Record<string, number>>> = async () => ({ duplicateClicks: 2 });
     const metrics = createMetrics({ analyticsSkippedRecords: () => readCounts() });
     await metrics.render();
@@ -124,7 +124,7 @@ for (const [state, query] of [
   });
 }
 
-test('sends one query to the aggregator for concurrent scrapes, which return the same counts', async () => {
+test('concurrent scrapes share one query to the aggregator and return the same counts', async () => {
   let queries = 0;
   const metrics = createMetrics({
     analyticsSkippedRecords: async () => {
@@ -140,13 +140,13 @@ test('sends one query to the aggregator for concurrent scrapes, which return the
   assert.match(await metrics.render(), skipped(2));
 });
 
-test('omits the disk metrics if the data folder cannot be read', async () => {
+test('a scrape omits the disk metrics if the data folder cannot be read', async () => {
   const text = await createMetrics({ dataDir: '/nowhere/at/all' }).render();
   assert.match(text, /^marketplace_live_sessions 3$/m);
   assert.doesNotMatch(text, /^marketplace_data_disk_free_bytes \d/m);
 });
 
-test('a histogram counts a value in every bucket whose upper bound it does not exceed, in its own series', () => {
+test('a histogram counts a value in every bucket with an equal or higher upper bound, separately for each series', () => {
   const histogram = new BucketHistogram({ upperBounds: [10, 20], unitsPerPublishedUnit: 10 }, 3);
   for (const value of [0, 10, 11, 20, 21]) histogram.observe(value, 1);
   assert.deepEqual(histogram.snapshot(1), {
@@ -180,7 +180,7 @@ test('cumulative bucket counts are correct for any list of values', () => {
   );
 });
 
-test('upper bounds of all bucket lists are ascending integers', () => {
+test('the upper bounds of all histogram buckets are ascending integers', () => {
   const lists = Object.entries(histograms).filter(([name]) => name.endsWith('Buckets')) as [string, BucketBounds][];
   assert.equal(lists.length, 6);
   for (const [name, { upperBounds }] of lists) {
@@ -189,7 +189,7 @@ test('upper bounds of all bucket lists are ascending integers', () => {
   }
 });
 
-test('the event loop delay is cumulative over scrapes', async (t) => {
+test('the event loop delay histogram accumulates over scrapes', async (t) => {
   const monitor = new EventLoopMonitor();
   t.after(() => monitor.close());
   const blockedMs = 250;

@@ -25,7 +25,7 @@ const apart = {
 
 for (const { vertical } of allFixtures) {
   for (const [where, addresses] of Object.entries({ 'one host': urls, 'hosts of their own': apart })) {
-    test(`the document of ${vertical.segment} on ${where} conforms to the recommended rules of a linter`, async () => {
+    test(`the OpenAPI document of ${vertical.segment} on ${where} passes the recommended lint rules`, async () => {
       const problems = await lintFromString({
         source: openApiText(vertical, addresses),
         absoluteRef: 'openapi.json',
@@ -39,17 +39,17 @@ for (const { vertical } of allFixtures) {
   }
 }
 
-test('the document in docs/ is the current OpenAPI document (written by make openapi)', () => {
+test('docs/openapi.json equals the current OpenAPI document (update with make openapi)', () => {
   const filed = readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
   assert.equal(filed, openApiText(personalLoans, urls));
 });
 
-test('the examples are the responses of the current service (recorded by make openapi)', async () => {
+test('the recorded examples equal the responses of the current service (update with make openapi)', async () => {
   const filed: unknown = JSON.parse(readFileSync(recordedExamplesUrl(personalLoans.segment), 'utf8'));
   assert.deepEqual(filed, await recordExamples());
 });
 
-test('the URLs are those of the service, including the URLs in examples', () => {
+test('the document and its examples contain the configured URLs of the service', () => {
   const { servers, paths } = openApiDocument(personalLoans, apart);
   assert.equal(servers[0]?.url, 'https://api.test/loans/v1/personal-loans');
   assert.deepEqual(paths['/c']?.servers?.[0]?.url, 'https://go.test');
@@ -61,7 +61,7 @@ test('the URLs are those of the service, including the URLs in examples', () => 
   assert.doesNotMatch(text, /\.invalid/);
 });
 
-test('the pocket fields are those of the vertical, with their allowed values', () => {
+test('the document contains the fields of the vertical with their allowed values', () => {
   for (const { vertical, fields, required } of allFixtures) {
     const { PocketFields } = openApiDocument(vertical, urls).components.schemas as Record<
       string,
@@ -74,7 +74,7 @@ test('the pocket fields are those of the vertical, with their allowed values', (
   }
 });
 
-test('extracts a titled schema once, however often the schema is used', () => {
+test('a schema with a title is extracted once even if it is used several times', () => {
   const item = Type.Object({ n: Type.Integer() }, { title: 'Item' });
   const list = Type.Object({ items: Type.Array(item), first: Type.Optional(item) }, { title: 'List' });
   assert.deepEqual(extractComponents({ '/lists': list, '/items': item }), {
@@ -94,13 +94,13 @@ test('extracts a titled schema once, however often the schema is used', () => {
   });
 });
 
-test('rejects two different schemas with the same title', () => {
+test('two different schemas with the same title cause an error', () => {
   const one = Type.Object({ n: Type.Integer() }, { title: 'Item' });
   const other = Type.Object({ n: Type.String() }, { title: 'Item' });
   assert.throws(() => extractComponents({ one, other }), /two schemas have the title Item/);
 });
 
-test('does not extract a schema from an example', () => {
+test('a title in an example is not extracted as a schema', () => {
   const examples = { one: { value: { title: 'A title' } } };
   assert.deepEqual(extractComponents({ examples }).described, { examples });
 });
@@ -114,7 +114,7 @@ interface View {
 const name = Type.String();
 const sizes = Type.Array(Type.Number());
 
-test('schemaFor returns its schema, and does not compile with a schema that differs from the type', () => {
+test('schemaFor returns the given schema, and does not compile if the schema differs from the type', () => {
   const schema = Type.Object({ name, sizes, note: Type.Optional(name) });
   assert.equal(schemaFor<View>()(schema), schema);
   // @ts-expect-error an optional member is missing
@@ -134,7 +134,7 @@ async function pageAt(path: string, publicUrl: string, verticals: readonly Verti
   return Buffer.from((await page.load()).plain).toString();
 }
 
-test('the reference page loads its files below the path of the public URL, and has navigation for several verticals', async () => {
+test('the reference page loads files below the path of the public URL, and has a navigation for several verticals', async () => {
   const page = await pageAt('/docs', 'https://api.test/loans', [personalLoans, equipmentLeases]);
   const addresses = [...page.matchAll(/(?:src|href|data-document)="(?!data:)([^"]+)"/g)].map((match) => match[1]!);
   assert.equal(addresses.length, 8);

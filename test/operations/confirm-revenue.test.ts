@@ -27,7 +27,7 @@ import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** The operation on a real ledger and its aggregator; the catalog knows the lender of `shown` only. */
+/** Runs `confirmRevenue` with a real ledger and aggregator. The catalog contains the lender of the offer `shown` only. */
 class Bench {
   readonly clock = new ManualClock();
   readonly subIds = new SubIds(ringOf('ours'), new RandomPool());
@@ -101,12 +101,12 @@ class Bench {
     return outcome.value;
   }
 
-  /** Outcomes in short: reasons of rejected rows. */
+  /** Returns the outcome of each row, or the reason if the row is rejected. */
   async outcomes(...rows: readonly unknown[]): Promise<string[]> {
     return (await this.confirm(...rows)).results.map(({ outcome, reason }) => reason ?? outcome);
   }
 
-  /** Confirmations and reversals in the ledger, from its kind on without wall time and session. */
+  /** Returns the confirmations and reversals in the ledger, without wall time and session. */
   async booked(): Promise<unknown[][]> {
     const records = await this.ledger.records();
     return records.filter(([kind]) => kind === 4 || kind === 5).map(([kind, , , ...rest]) => [kind, ...rest]);
@@ -114,7 +114,7 @@ class Bench {
 }
 
 describe('confirmRevenue', () => {
-  it('records accepted rows with the lender of the click, and counts the outcomes of all rows', async (t) => {
+  it('records accepted rows with the lender of the click, and counts all rows by outcome', async (t) => {
     const bench = await Bench.open(t);
     const occurredMs = bench.createdMs + 5 * dayMs;
     const view = await bench.confirm(
@@ -159,7 +159,7 @@ describe('confirmRevenue', () => {
     assert.equal((await bench.booked()).length, 1);
   });
 
-  it('records no row of a batch that is cancelled before its processing starts', async (t) => {
+  it('records no rows of a batch that is cancelled before processing starts', async (t) => {
     const bench = await Bench.open(t);
     const signal = { ended: false };
     const first = confirmRevenue(bench.ports, bench.row(), undefined, signal);
@@ -174,7 +174,7 @@ describe('confirmRevenue', () => {
     );
   });
 
-  it('validates each row against the state after the earlier rows of the batch', async (t) => {
+  it('validates each row after applying the earlier rows of the batch', async (t) => {
     const bench = await Bench.open(t);
     const outcomes = await bench.outcomes(
       bench.row({ status: 'reversed' }),
@@ -186,7 +186,7 @@ describe('confirmRevenue', () => {
     assert.deepEqual(outcomes, ['txid_unknown', 'accepted', 'session_limit', 'accepted', 'accepted']);
   });
 
-  it('restores an unrecorded click from its click_id, with the lender of the catalog', async (t) => {
+  it('restores an unrecorded click from its click_id, with the lender from the catalog', async (t) => {
     const bench = await Bench.open(t);
     const lost = { sub_id: undefined, svc_offer_id: undefined, click_id: bench.clickId('shown') };
     const outcomes = await bench.outcomes(
@@ -201,7 +201,7 @@ describe('confirmRevenue', () => {
     assert.deepEqual((await bench.booked())[0]?.slice(1, 3), ['shown', 'Lender of today']);
   });
 
-  it('rejects unshown, late and sandbox clicks, and clicks of an unknown lender or session', async (t) => {
+  it('rejects clicks on unshown offers, late clicks, sandbox clicks, and clicks of an unknown lender or session', async (t) => {
     const bench = await Bench.open(t);
     const lost = (click_id: string) => bench.row({ sub_id: undefined, svc_offer_id: undefined, click_id });
     const outcomes = await bench.outcomes(
@@ -225,7 +225,7 @@ describe('confirmRevenue', () => {
     }
   });
 
-  it('reports unwritten rows as unknown, and a retry records them once', async (t) => {
+  it('reports rows whose write is pending as unknown, and a retry records these rows once', async (t) => {
     const bench = await Bench.open(t);
     bench.ledger.breakFiles();
     const rows = [bench.row(), bench.row(), 'nonsense'];
@@ -238,7 +238,7 @@ describe('confirmRevenue', () => {
     assert.equal((await bench.booked()).length, 1);
   });
 
-  it('stops a batch at a row that the ledger rejects', async (t) => {
+  it('stops processing a batch at the first row that the ledger rejects', async (t) => {
     const bench = await Bench.open(t);
     let appends = 0;
     const append = () => {
@@ -251,7 +251,7 @@ describe('confirmRevenue', () => {
     assert.deepEqual([outcome.value.unknown, appends], [2, 1]);
   });
 
-  it('responds 503 when the history is unavailable or the queue is full', async (t) => {
+  it('returns status 503 if the payout history is unavailable or the queue of batches is full', async (t) => {
     const bench = await Bench.open(t);
     const history = { findPayoutStates: () => Promise.reject(new AnalyticsUnavailableError('gone')) };
     const gone = await confirmRevenue({ ...bench.ports, analytics: history }, [bench.row()]);

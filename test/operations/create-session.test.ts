@@ -17,7 +17,7 @@ import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
 const keyNumber = 17;
-/** One character, two UTF-16 units, four bytes. */
+/** A character with two UTF-16 code units and four UTF-8 bytes. */
 const astral = '💶';
 
 class Bench {
@@ -62,7 +62,7 @@ class Bench {
     return { clock, subIds, devices, sessions, idempotencyKeys, referrerTags, ledger: ledger.log, sessionTtlMs };
   }
 
-  /** Returns the session or the refusal. */
+  /** Returns the session or the error. */
   async create(body: unknown, tenant = liveTenant) {
     const outcome = await this.createWithKey(body, null, tenant);
     return outcome.ok ? succeeded(outcome.value.session) : outcome;
@@ -76,13 +76,13 @@ class Bench {
       this.releasedCount++;
     };
     const outcome = await createSession(ports, tenant, keyNumber, body, idempotencyKey, { release });
-    // The reservation is released exactly if no session is created.
+    // The reservation is released if and only if no session is created.
     if (outcome.ok) assert.equal(released, outcome.value.replayed ? 1 : 0);
     else if (outcome.error.outcomeUnknown !== true) assert.equal(released, 1);
     return outcome;
   }
 
-  /** Returns `ok`, or the code of the refusal and the invalid parameter. */
+  /** Returns `ok`, or the error code and the invalid parameter. */
   async verdict(body: unknown): Promise<string> {
     const outcome = await this.create(body);
     if (outcome.ok) return 'ok';
@@ -98,7 +98,7 @@ function keys(count: number): Record<string, number> {
 }
 
 describe('createSession', () => {
-  it('returns the session object and stores an empty session', async (t) => {
+  it('createSession returns the session and stores a session without fields', async (t) => {
     const bench = await Bench.open(t);
     const outcome = await bench.create({ referrer_tag });
     assert(outcome.ok);
@@ -122,7 +122,7 @@ describe('createSession', () => {
     assert.equal(session.cachedRanking, null);
   });
 
-  it('returns sandbox true for a test key', async (t) => {
+  it('createSession returns sandbox: true for a test key', async (t) => {
     const bench = await Bench.open(t);
     const outcome = await bench.create({ referrer_tag }, testTenant);
     assert(outcome.ok);
@@ -130,7 +130,7 @@ describe('createSession', () => {
     assert.equal(decodeSubId(bench.subIds.verify(outcome.value.sub_id)!).mode, 'test');
   });
 
-  it('responds after the record is in the ledger', async (t) => {
+  it('createSession returns after the session record is durable in the ledger', async (t) => {
     const bench = await Bench.open(t);
     const metadata = { page: 'a', variant: 2, returning: false, coupon: null };
     const outcome = await bench.create({ referrer_tag, user_agent: 'Googlebot/2.1', metadata });
@@ -146,7 +146,7 @@ describe('createSession', () => {
     assert.deepEqual([deviceClasses[plain![5] as 0], plain![6]], ['unknown', null]);
   });
 
-  it('creates separate sessions for concurrent requests', async (t) => {
+  it('concurrent requests create separate sessions', async (t) => {
     const bench = await Bench.open(t);
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => bench.create({ referrer_tag })));
     const ids = outcomes.map((outcome) => outcome.ok && outcome.value.sub_id);
@@ -157,7 +157,7 @@ describe('createSession', () => {
     assert.deepEqual(subs, ids);
   });
 
-  it('accepts valid requests, and ignores unknown members', async (t) => {
+  it('createSession accepts valid requests, and ignores unknown members', async (t) => {
     const bench = await Bench.open(t);
     for (const tag of ['abc', 'a'.repeat(64), '0_-', '___', '---', '123']) {
       assert.equal(await bench.verdict({ referrer_tag: tag }), 'ok');
@@ -174,7 +174,7 @@ describe('createSession', () => {
     }
   });
 
-  it('rejects an invalid or missing referrer tag, and a body that is not an object', async (t) => {
+  it('rejects a missing or invalid referrer tag, and a body that is not a JSON object', async (t) => {
     const bench = await Bench.open(t);
     const texts = ['', 'ab', 'a'.repeat(65), 'Abc', 'a c', 'abc\n', '\nabc', 'äbc', 'a.c', `abc${astral}`];
     for (const tag of [...texts, 1, null, ['abc'], {}, undefined]) {
@@ -186,7 +186,7 @@ describe('createSession', () => {
     }
   });
 
-  it('rejects a long user agent or metadata above the limits, and values of another type', async (t) => {
+  it('rejects a user agent or metadata above the limits, and values of another type', async (t) => {
     const bench = await Bench.open(t);
     const longAgents = ['x', astral].flatMap((character) => [1_025, 2_049].map((length) => character.repeat(length)));
     for (const user_agent of [...longAgents, 1, null, true, ['x'], {}]) {
@@ -200,7 +200,7 @@ describe('createSession', () => {
     }
   });
 
-  it('checks the value of every metadata key, whatever its name', async (t) => {
+  it('validates the value of every metadata key, including keys such as __proto__', async (t) => {
     const bench = await Bench.open(t);
     const name = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 20 }),
@@ -216,7 +216,7 @@ describe('createSession', () => {
     );
   });
 
-  it('stores nothing for a rejected request', async (t) => {
+  it('a rejected request stores no session and no record', async (t) => {
     const bench = await Bench.open(t, { sessionsMax: 1 });
     await bench.verdict({ referrer_tag: 'NO' });
     await bench.verdict({ referrer_tag, metadata: [] });
@@ -225,7 +225,7 @@ describe('createSession', () => {
     assert.equal(await bench.verdict({ referrer_tag }), 'ok');
   });
 
-  it('records metadata of the maximum length', async (t) => {
+  it('createSession records metadata of the maximum length', async (t) => {
     const bench = await Bench.open(t);
     const worst = '\u0001'.repeat(255);
     const metadata = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [worst + i, `${worst}x`]));
@@ -234,7 +234,7 @@ describe('createSession', () => {
     assert.deepEqual(JSON.parse(record![6] as string), metadata);
   });
 
-  it('responds 503 without a record while the store is full', async (t) => {
+  it('returns status 503 and writes no record while the session store is full', async (t) => {
     const bench = await Bench.open(t, { sessionsMax: 2 });
     await bench.create({ referrer_tag });
     await bench.create({ referrer_tag });
@@ -246,14 +246,14 @@ describe('createSession', () => {
     assert.equal(await bench.verdict({ referrer_tag }), 'ok');
   });
 
-  it('responds 503 while the ledger cannot be written, and keeps only the sessions whose records are queued', async (t) => {
+  it('returns status 503 while the ledger cannot be written, and retains only sessions whose records are queued', async (t) => {
     const bench = await Bench.open(t, { sessionsMax: 4 });
     bench.ledger.breakFiles();
     for (let attempt = 0; attempt < 5; attempt++) {
       const outcome = await bench.create({ referrer_tag });
       assert(!outcome.ok);
       const { code, retryAfterSeconds, outcomeUnknown } = outcome.error;
-      // The log accepts the first record, which then waits. It rejects the other records at once.
+      // The log queues the first record and rejects the other records immediately.
       assert.deepEqual([code, retryAfterSeconds, outcomeUnknown === true], ['SERVICE_UNAVAILABLE', 1, attempt === 0]);
       assert.equal(bench.sessions.size, 1);
     }
@@ -266,7 +266,7 @@ describe('createSession', () => {
     }
   });
 
-  it('responds 503 without a session when the ledger is closed', async (t) => {
+  it('returns status 503 and creates no session if the ledger is closed', async (t) => {
     const bench = await Bench.open(t);
     await bench.ledger.log.close();
     assert.equal(await bench.verdict({ referrer_tag }), 'SERVICE_UNAVAILABLE');
@@ -288,7 +288,7 @@ describe('createSession under a limit of referrer tags', () => {
     assert.deepEqual([await create(bench, 'tag-1'), await create(bench, 'tag-2')], ['ok', 'ok']);
   });
 
-  it('counts a new referrer tag once if several sessions with it are created concurrently', async (t) => {
+  it('counts a new referrer tag once if concurrent requests create sessions with the tag', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 2 });
     const tags = ['tag-1', 'tag-1', 'tag-2', 'tag-3', 'tag-2'];
     const codes = await Promise.all(tags.map((tag) => create(bench, tag)));
@@ -304,7 +304,7 @@ describe('createSession under a limit of referrer tags', () => {
     }
   });
 
-  it('does not count a referrer tag whose session was rejected', async (t) => {
+  it('does not count a referrer tag if its session was rejected', async (t) => {
     const bench = await Bench.open(t, { sessionsMax: 1, tagsMax: 2 });
     await create(bench, 'tag-1');
     assert.equal(await create(bench, 'tag-2'), 'SERVICE_UNAVAILABLE');
@@ -319,14 +319,14 @@ describe('createSession under a limit of referrer tags', () => {
     assert.equal(await create(closed, 'tag-2'), 'SERVICE_UNAVAILABLE');
   });
 
-  it('counts a referrer tag whose session record is queued', async (t) => {
+  it('counts a referrer tag if the session record is still queued', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 1 });
     bench.ledger.breakFiles();
     assert.equal(await create(bench, 'tag-1'), 'SERVICE_UNAVAILABLE');
     assert.equal(await create(bench, 'tag-2'), 'TAG_LIMIT_EXCEEDED');
   });
 
-  it('answers a repeated Idempotency-Key without checking the tag limit', async (t) => {
+  it('a repeated Idempotency-Key succeeds at the limit of referrer tags', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 1 });
     const first = await bench.createWithKey({ referrer_tag }, 'retry-1');
     const repeat = await bench.createWithKey({ referrer_tag }, 'retry-1');
@@ -335,7 +335,7 @@ describe('createSession under a limit of referrer tags', () => {
 });
 
 describe('createSession with an Idempotency-Key', () => {
-  it('returns the first session for a repeated Idempotency-Key as replayed, without a new record', async (t) => {
+  it('a request with a repeated Idempotency-Key returns the first session as replayed, and writes no record', async (t) => {
     const bench = await Bench.open(t);
     const first = await bench.createWithKey({ referrer_tag, metadata: { a: 1 } }, 'retry-1');
     const repeat = await bench.createWithKey({ referrer_tag, metadata: { a: 1 } }, 'retry-1');
@@ -346,7 +346,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal((await bench.ledger.records()).length, 1);
   });
 
-  it('a request with a repeated Idempotency-Key waits for the pending first request', async (t) => {
+  it('a request with a repeated Idempotency-Key waits for the first request to complete', async (t) => {
     const bench = await Bench.open(t);
     const outcomes = await Promise.all([1, 2, 3].map(() => bench.createWithKey({ referrer_tag }, 'retry-1')));
     const ids = outcomes.map((outcome) => outcome.ok && outcome.value.session.sub_id);
@@ -354,7 +354,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert.deepEqual(outcomes.map((outcome) => outcome.ok && outcome.value.replayed).sort(), [false, true, true]);
   });
 
-  it('rejects a valid but different payload with the same Idempotency-Key', async (t) => {
+  it('rejects a request with the same Idempotency-Key and another valid payload', async (t) => {
     const bench = await Bench.open(t);
     await bench.createWithKey({ referrer_tag }, 'retry-1');
     const other = await bench.createWithKey({ referrer_tag: 'experiment-2' }, 'retry-1');
@@ -365,12 +365,12 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal(malformed.error.code, 'INVALID_REFERRER_TAG');
   });
 
-  it('separates the idempotency keys of accounts, verticals and modes', async (t) => {
+  it('the same Idempotency-Key is independent for each account, vertical and mode', async (t) => {
     const bench = await Bench.open(t);
     const tenants = [testTenant, { ...liveTenant, account: 43 }, { ...liveTenant, vertical: equipmentLeases }];
     for (const other of tenants) {
       const { clock } = bench;
-      // The store has space for the keys of one pair.
+      // The store has space for 3 Idempotency-Keys, so those of the previous iteration must expire first.
       clock.advance(sessionTtlMs + 1);
       const one = await bench.createWithKey({ referrer_tag }, 'retry-1');
       const another = await bench.createWithKey({ referrer_tag }, 'retry-1', other);
@@ -402,7 +402,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert((await bench.createWithKey({ referrer_tag }, '4')).ok);
   });
 
-  it('deletes the Idempotency-Key of a failed request', async (t) => {
+  it('deletes the Idempotency-Key of a request that failed', async (t) => {
     const bench = await Bench.open(t, { sessionsMax: 1 });
     await bench.create({ referrer_tag });
     const refused = await bench.createWithKey({ referrer_tag }, 'retry-1');
@@ -412,7 +412,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert(retry.ok && !retry.value.replayed);
   });
 
-  it('returns the session of a first request whose record was written after the error response', async (t) => {
+  it('a retry returns the session of a first request whose record was written after the error response', async (t) => {
     const bench = await Bench.open(t);
     bench.ledger.breakFiles();
     const first = await bench.createWithKey({ referrer_tag }, 'retry-1');
@@ -431,14 +431,14 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal((await bench.ledger.records()).length, 1);
   });
 
-  it('creates no session without quota if the Idempotency-Key was deleted meanwhile', async (t) => {
+  it('rejects a request without a reserved session if its Idempotency-Key was deleted in the meantime', async (t) => {
     const bench = await Bench.open(t);
     const outcome = await createSession(bench.ports, liveTenant, keyNumber, { referrer_tag }, 'retry-1', null);
     assert.deepEqual(outcome, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     assert.equal(bench.sessions.size, 0);
   });
 
-  it('compares only the known members of payloads with the same Idempotency-Key', async (t) => {
+  it('ignores unknown members when comparing payloads with the same Idempotency-Key', async (t) => {
     const bench = await Bench.open(t);
     await bench.createWithKey({ referrer_tag, unknown: 1 }, 'retry-1');
     const deep = JSON.parse(`${'['.repeat(30_000)}${']'.repeat(30_000)}`);

@@ -27,11 +27,11 @@ const hourMs = 60 * 60 * 1000;
 const sandboxLandingUrl = 'https://go.example/c/sandbox';
 const clicksPerLink = 3;
 const clicksPerSession = 8;
-/** Index of `700-749`: the band of every borrower here. */
+/** Index of the credit band `700-749`, which every borrower of these tests has. */
 const creditBand = 4;
 const offerIds = ['an-offer', ...Array.from({ length: 19 }, (_, n) => `offer-${n}`)];
 
-/** Offers at this address; a lead is worth 40 dollars and confirmed in 5 of 100 clicks of the band. */
+/** Returns a catalog with this landing URL and payout. 5 of 100 clicks of the credit band result in a payout. */
 function catalogOf(landing_url: string, payout_usd = 40): CatalogFile {
   return {
     format: 1,
@@ -83,7 +83,7 @@ class Bench {
     clicksRecordedPerSessionMax: clicksPerSession,
     sessionClickCells: 4_096,
   });
-  /** Longer than any test takes. One test replaces it. */
+  /** Timeout longer than any test. One test replaces this timeout. */
   clickTimeout = new SharedTimeout(60_000, 1_000);
   /** Whether the sessions of links are in the store with their rankings, as after GET /marketplace. */
   readonly isLive: boolean;
@@ -184,7 +184,7 @@ class Bench {
 
 for (const isLive of [true, false]) {
   describe(`followClick for a session that is ${isLive ? 'live' : 'expired'}`, () => {
-    it('redirects to the landing URL with a click_id of offer, time and value', async (t) => {
+    it('redirects to the landing URL with a click_id that contains offer, time and value', async (t) => {
       const bench = await Bench.open(t, isLive);
       const link = bench.link();
       bench.clock.advance(hourMs);
@@ -223,7 +223,7 @@ for (const isLive of [true, false]) {
       assert.equal((await bench.follow(link)).kind, 'redirect');
     });
 
-    it('uses the landing URL and click value of the shown catalog for 28 hours after a catalog change', async (t) => {
+    it('uses landing URL and click value of the catalog of the link for 28 hours after a catalog change', async (t) => {
       const bench = await Bench.open(t, isLive);
       const link = bench.link();
       writeFileSync(bench.catalogFile, JSON.stringify(catalogOf('https://new.example/{click_id}', 99)));
@@ -240,7 +240,7 @@ for (const isLive of [true, false]) {
       assert.deepEqual(await bench.follow(link), { kind: 'unknown' });
     });
 
-    it('a sandbox click has no value even with a live catalog', async (t) => {
+    it('a sandbox click has no value even if the click token names a live catalog', async (t) => {
       const bench = await Bench.open(t, isLive);
       const { sub } = bench.link(testTenant);
       const catalogVersion = bench.catalogs.current(1, 'live').version;
@@ -253,7 +253,7 @@ for (const isLive of [true, false]) {
 }
 
 describe('followClick', () => {
-  it('redirects a repeated click with another click_id, each only after its record is durable', async (t) => {
+  it('redirects each repeated click with a new click_id after the click record is durable', async (t) => {
     const bench = await Bench.open(t);
     const link = bench.link();
     const { version } = bench.catalogs.current(1, 'live');
@@ -269,7 +269,7 @@ describe('followClick', () => {
     assert.equal(bench.unrecorded, 0);
   });
 
-  it('records a click up to 24 hours after the session was created, and only redirects later clicks', async (t) => {
+  it('records clicks up to 24 hours after the creation of the session, and redirects later clicks without a record', async (t) => {
     const bench = await Bench.open(t);
     const link = bench.link();
     bench.clock.advance(5 * hourMs);
@@ -307,12 +307,12 @@ describe('followClick', () => {
       }
     }
     assert.deepEqual([bench.ledger.log.appendedPosition, bench.unrecorded], [0, 0]);
-    // They do not count towards the limit of recorded clicks. Other user agents than browsers are people.
+    // These clicks do not count towards the limit of recorded clicks. User agents that are neither browsers nor bots count as people.
     for (const userAgent of ['', 'curl/8.5.0', 'python-requests/2.31.0']) await bench.redirect({ ...link, userAgent });
     assert.equal(bench.ledger.log.appendedPosition, 3);
   });
 
-  it('limits the recorded clicks of a link and redirects all clicks', async (t) => {
+  it('limits the recorded clicks of a link, and redirects clicks above the limit', async (t) => {
     const bench = await Bench.open(t);
     const link = bench.link();
     for (let i = 0; i < clicksPerLink + 2; i++) await bench.redirect(link);
@@ -321,7 +321,7 @@ describe('followClick', () => {
     assert.equal(bench.ledger.log.appendedPosition, clicksPerLink + 1);
   });
 
-  it('limits the recorded clicks of a session and redirects all clicks', async (t) => {
+  it('limits the recorded clicks of a session, and redirects clicks above the limit', async (t) => {
     const bench = await Bench.open(t);
     const sessions = [bench.link(), bench.link(), bench.link()];
     for (let round = 0; round < 3; round++) {
@@ -332,7 +332,7 @@ describe('followClick', () => {
     assert.equal(bench.clickIds.verify(clickId)!.countable, true);
   });
 
-  it('redirects while the ledger cannot be written, counts the click as unrecorded and queues its record', async (t) => {
+  it('redirects while the ledger cannot be written, counts the click as unrecorded and queues the click record', async (t) => {
     const bench = await Bench.open(t);
     bench.ledger.breakFiles();
     await bench.redirect(bench.link());
@@ -349,14 +349,14 @@ describe('followClick', () => {
     assert.equal((await bench.ledger.records()).length, 3);
   });
 
-  it('redirects when the ledger is closed and counts the click as unrecorded', async (t) => {
+  it('redirects if the ledger is closed, and counts the click as unrecorded', async (t) => {
     const bench = await Bench.open(t);
     await bench.ledger.log.close();
     await bench.redirect(bench.link());
     assert.equal(bench.unrecorded, 1);
   });
 
-  it('redirects when the ledger is too slow and counts the click as unrecorded', async (t) => {
+  it('redirects if the ledger write times out, and counts the click as unrecorded', async (t) => {
     const bench = await Bench.open(t);
     bench.clickTimeout = new SharedTimeout(1, 1);
     const stalled = Object.create(bench.ledger.log, {
@@ -367,7 +367,7 @@ describe('followClick', () => {
     assert.equal(bench.unrecorded, 1);
   });
 
-  it('throws unexpected errors of the ledger', async (t) => {
+  it('followClick throws unexpected errors of the ledger', async (t) => {
     const bench = await Bench.open(t);
     const broken = Object.create(bench.ledger.log, {
       append: { value: () => ({ position: 1, durable: Promise.reject(new TypeError('a bug')) }) },
@@ -376,7 +376,7 @@ describe('followClick', () => {
     await assert.rejects(bench.follow(bench.link(), broken), TypeError);
   });
 
-  it('records concurrent clicks of many sessions', async (t) => {
+  it('followClick records concurrent clicks of many sessions', async (t) => {
     const bench = await Bench.open(t);
     const links = Array.from({ length: 40 }, () => bench.link());
     const outcomes = await Promise.all(links.map((link) => bench.redirect(link)));
@@ -391,8 +391,8 @@ describe('followClick', () => {
   });
 });
 
-describe('followClick for a session that was ranked again', () => {
-  it('records the click value from the ranking that contained the link', async (t) => {
+describe('followClick after a new ranking for the session', () => {
+  it('records the click value of the ranking for which the link was issued', async (t) => {
     const bench = await Bench.open(t);
     const link = bench.link();
     const session = bench.sessions.get(link.sub)!;
@@ -428,7 +428,7 @@ describe('followClick for an offer with a daily cap', () => {
 
   const clicksOf = (records: unknown[][]) => records.filter(([kind]) => kind === 3).map((record) => record.slice(6));
 
-  it('records whether a click was within the daily cap; a click above the cap has no value', async (t) => {
+  it('records whether a click was within the daily cap, and no value for a click above the cap', async (t) => {
     const bench = await capped(t, 2);
     const links = [1, 2, 3].map(() => shownLink(bench));
     const values: (number | undefined)[] = [];
@@ -447,7 +447,7 @@ describe('followClick for an offer with a daily cap', () => {
     ]);
   });
 
-  it('HEAD requests and bots do not count towards the daily cap, and have no value once the cap is reached', async (t) => {
+  it('clicks of HEAD requests and bots do not count towards the daily cap, and have no value above the cap', async (t) => {
     const bench = await capped(t, 1);
     const [link, other] = [shownLink(bench), shownLink(bench)];
     const worthOf = async (request: Partial<ClickRequest>) =>
@@ -460,7 +460,7 @@ describe('followClick for an offer with a daily cap', () => {
     assert.deepEqual(clicksOf(await bench.ledger.records()), [[clickMicros, true]]);
   });
 
-  it('accepts only one of several concurrent clicks when the daily cap allows one more', async (t) => {
+  it('only one of several concurrent clicks counts if the daily cap allows one more click', async (t) => {
     const bench = await capped(t, 1);
     const links = [1, 2, 3, 4].map(() => shownLink(bench));
     await Promise.all(links.map((link) => bench.follow(link)));
@@ -472,7 +472,7 @@ describe('followClick for an offer with a daily cap', () => {
     ]);
   });
 
-  it('a click that an unavailable ledger queues counts towards the daily cap, but a rejected click does not', async (t) => {
+  it('a click whose record is queued counts towards the daily cap; a click that the ledger rejects does not', async (t) => {
     const bench = await capped(t, 2);
     const links = [1, 2, 3, 4].map(() => shownLink(bench));
     const full = Object.create(bench.ledger.log, {

@@ -53,7 +53,7 @@ function viewOf(outcome: Outcome<OffersResult>): MarketplaceView {
   return toMarketplaceView(outcome.value, clickUrlPrefix);
 }
 
-/** Starts the operation with a matcher of `threads` threads, and creates a test session with all fields. */
+/** Prepares `getMarketplace` with a matcher of `threads` threads, and creates a test session with all fields. */
 async function setUp(
   t: TestContext,
   threads: number,
@@ -106,13 +106,13 @@ async function setUp(
 
 const amount = fieldIndex(vertical, vertical.roles.amount);
 
-/** The two reasons why a response must wait. */
+// A response waits for another event-loop turn if it needs an explanation or a matching thread.
 for (const { threads, explain, what } of [
   { threads: 0, explain: true, what: 'an explanation' },
   { threads: 1, explain: false, what: 'a matching worker' },
 ]) {
-  describe(`getMarketplace, waiting for ${what}`, () => {
-    it('caches the ranking in the session', async (t) => {
+  describe(`getMarketplace while it waits for ${what}`, () => {
+    it('getMarketplace caches the ranking in the session', async (t) => {
       const { session, show } = await setUp(t, threads);
       const first = viewOf(await show(explain));
       assert.equal(session.cachedRanking!.ranking.total, first.total_offers);
@@ -121,7 +121,7 @@ for (const { threads, explain, what } of [
       assert.deepEqual(viewOf(second).offers, first.offers);
     });
 
-    it('does not rank offers for a request that is cancelled before its turn in the queue', async (t) => {
+    it('does not rank offers for a request that is cancelled while it waits in the queue', async (t) => {
       const { ledger, session, show } = await setUp(t, threads);
       const signal = { ended: false };
       const showing = show(explain, signal);
@@ -132,7 +132,7 @@ for (const { threads, explain, what } of [
       assert.equal((await ledger.records()).length, 1);
     });
 
-    it('returns offers for the old fields if fields change during the matching, and does not cache the ranking', async (t) => {
+    it('returns offers for the old fields if fields change during matching, and does not cache the ranking', async (t) => {
       const { session, show } = await setUp(t, threads);
       const before = viewOf(await show(explain));
       session.mergeFields([amount, session.fields[amount]!]);
@@ -146,7 +146,7 @@ for (const { threads, explain, what } of [
       assert.deepEqual(idsOf(after), idsOf(before));
     });
 
-    it('returns offers for a session that expires during the matching, and does not cache the ranking', async (t) => {
+    it('returns offers for a session that expires during matching, and does not cache the ranking', async (t) => {
       const { clock, sessions, session, show } = await setUp(t, threads);
       const showing = show(explain);
       assert(showing instanceof Promise);
@@ -159,7 +159,7 @@ for (const { threads, explain, what } of [
   });
 }
 
-it('a request that is cancelled during the matching does not count as a view, but its ranking is cached', async (t) => {
+it('a request that is cancelled during matching counts no view, but its ranking is cached', async (t) => {
   const { ledger, session, show } = await setUp(t, 1);
   const signal = { ended: false };
   const showing = show(false, signal);
@@ -170,7 +170,7 @@ it('a request that is cancelled during the matching does not count as a view, bu
   assert.deepEqual(await ledger.records(), []);
 });
 
-describe('getMarketplace, with changing availability of offers', () => {
+describe('getMarketplace if the availability of offers changes', () => {
   const [live, sandbox] = personalLoansFixture.catalogs;
   const large = {
     ...sandbox!,
@@ -184,7 +184,7 @@ describe('getMarketplace, with changing availability of offers', () => {
     return { count: countOffers(bits), bits };
   };
 
-  it('omits unavailable offers without a new ranking, and includes the offers again once available', async (t) => {
+  it('omits unavailable offers without a new ranking, and includes the offers again once they are available', async (t) => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     const before = viewOf(await ask({ max_offers: '20' }));
     assert.ok(before.total_offers > bounds.offersRankedMax);
@@ -206,7 +206,7 @@ describe('getMarketplace, with changing availability of offers', () => {
     assert.equal(state.rankings, 1);
   });
 
-  it('ranks again if too few offers remain, an omitted offer becomes available, or the availability of many offers changes', async (t) => {
+  it('ranks again if too few offers remain, an omitted offer is available again, or the availability of many offers changes', async (t) => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     await ask({});
     const first = session.cachedRanking!.ranking.orders;
@@ -221,7 +221,7 @@ describe('getMarketplace, with changing availability of offers', () => {
     assert.deepEqual([rankings, offers.length, session.cachedRanking!.ranking.availableOnly], [2, 20, true]);
     assert.equal((await shown([...best, offers[0]!], '20')).rankings, 2);
     assert.deepEqual(await shown(best.slice(1), '1'), { rankings: 3, offers: [best[0]] });
-    // More changes than are recounted one by one.
+    // Changes more offers than the service checks one by one.
     const others = catalog.offers.map((_, offer) => offer).filter((offer) => !best.includes(offer));
     assert.equal((await shown([...best, ...others.slice(0, bounds.offersRecountedMax)], '1')).rankings, 4);
   });
@@ -242,7 +242,7 @@ describe('getMarketplace, with changing availability of offers', () => {
     }
   });
 
-  it('the updated ranking equals a new ranking after random availability changes, in every sort order', async (t) => {
+  it('after random availability changes, the updated ranking equals a new ranking in every sort order', async (t) => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     const random = seededRandom(1);
     const steps = 400;
@@ -271,7 +271,7 @@ describe('getMarketplace, with changing availability of offers', () => {
     assert.ok(state.rankings > 5 && state.rankings < steps / 2, `${state.rankings} rankings`);
   });
 
-  it('omits offers that become unavailable during the matching', async (t) => {
+  it('omits offers that become unavailable during matching', async (t) => {
     const { catalog, state, ask, session } = await setUpLarge(t, 1);
     const before = viewOf(await ask({}));
     session.mergeFields([amount, session.fields[amount]!]);
@@ -284,7 +284,7 @@ describe('getMarketplace, with changing availability of offers', () => {
   });
 });
 
-it('rejects an explanation above the queue limit, and counts no view for it', async (t) => {
+it('rejects explain requests above the queue limit, and counts no view for them', async (t) => {
   const { ledger, show } = await setUp(t, 0);
   const [first, second, third] = await Promise.all([show(true), show(true), show(true)]);
   assert.ok(first.ok && second.ok);
@@ -304,7 +304,7 @@ it('ranks offers again on the next day, because eligibility depends on age', asy
   assert.ok((await totalNow()) > 0);
 });
 
-it('renders the same JSON text as JSON.stringify of the response object', async (t) => {
+it('the rendered response text equals JSON.stringify of the response object', async (t) => {
   const { ask } = await setUp(t, 0);
   for (const [parameters, ignored] of [
     [{}, []],
@@ -320,7 +320,7 @@ it('renders the same JSON text as JSON.stringify of the response object', async 
   }
 });
 
-it('returns the correct offers for each of several results in one turn of the event loop', async (t) => {
+it('returns the correct offers to each of several requests whose results arrive in the same event-loop turn', async (t) => {
   const { session, ask } = await setUp(t, 1);
   const alone = [];
   for (const sort of sortOrders) {

@@ -76,7 +76,7 @@ class Bench {
     return outcome.value as View;
   }
 
-  /** Returns the port query of a valid request. */
+  /** Runs a valid request and returns the query that the analytics store received. */
   async portQuery(request: AnalyticsRequest, tenant?: Tenant) {
     await this.view(request, tenant);
     return this.analytics.lastQuery!;
@@ -102,7 +102,7 @@ class Bench {
 }
 
 describe('filters of an analytics query', () => {
-  it('requires a tag or a list of sub_ids', async () => {
+  it('requires a referrer tag or a list of sub_ids', async () => {
     assert.equal(await new Bench().outcome({ date_from: '2026-05-01' }), 'INVALID_REQUEST referrer_tag');
   });
 
@@ -118,7 +118,7 @@ describe('filters of an analytics query', () => {
     }
   });
 
-  it('rejects an invalid tag, also together with sub_ids', async () => {
+  it('rejects an invalid referrer tag, also together with sub_ids', async () => {
     const bench = new Bench();
     for (const tag of ['', 'ab', 'UPPER', 'a b c', 'a'.repeat(65)]) {
       assert.equal(await bench.outcome({ referrer_tag: tag, sub_id_list: bench.issue() }), 'INVALID_REFERRER_TAG');
@@ -175,7 +175,7 @@ describe('dates of an analytics query', () => {
     [{ date_from: '2026-05-01', date_to: '2026-05-01' }, '2026-05-01', '2026-05-01'],
     [{ date_from: '0001-01-01', date_to: '9999-12-31' }, '0001-01-01', '9999-12-31'],
   ] as const) {
-    it(`resolves ${JSON.stringify(dates)} to ${from} until ${to}`, async () => {
+    it(`the parameters ${JSON.stringify(dates)} select the days from ${from} to ${to}`, async () => {
       const bench = new Bench();
       const { date_from, date_to } = await bench.summary({}, { referrer_tag, ...dates });
       const { fromDay, toDay, today } = bench.analytics.lastQuery!;
@@ -184,7 +184,7 @@ describe('dates of an analytics query', () => {
     });
   }
 
-  it('extends the matured figures to 180 days only if both dates are absent', async () => {
+  it('the figures of sessions older than 45 days cover 180 days only if both dates are absent', async () => {
     for (const [dates, from] of [
       [{}, '2025-11-21'],
       [{ date_to: '2026-05-20' }, '2026-04-20'],
@@ -209,7 +209,7 @@ describe('dates of an analytics query', () => {
     }
   });
 
-  it('uses UTC days', async () => {
+  it('the default dates are UTC days', async () => {
     const bench = new Bench();
     bench.clock.setWall(Date.UTC(2026, 4, 20, 23, 59, 59, 999));
     assert.equal((await bench.portQuery({ referrer_tag })).toDay, day('2026-05-20'));
@@ -219,7 +219,7 @@ describe('dates of an analytics query', () => {
 });
 
 describe('granularity of an analytics query', () => {
-  it('is summary by default, or daily or row, and no other value', async () => {
+  it('granularity accepts only summary, daily and row, and the default is summary', async () => {
     for (const granularity of ['summary', 'daily', 'row']) {
       assert.equal((await new Bench().view<SummaryView>({ referrer_tag, granularity })).granularity, granularity);
     }
@@ -231,7 +231,7 @@ describe('granularity of an analytics query', () => {
 });
 
 describe('summary', () => {
-  it('contains zeros and nulls without sessions', async () => {
+  it('a summary without sessions contains zeros and nulls', async () => {
     assert.deepEqual(await new Bench().summary({}), {
       referrer_tag,
       ...zeroMetrics,
@@ -252,7 +252,7 @@ describe('summary', () => {
     });
   });
 
-  it('contains money in dollars, ratios with six decimals, and lenders, devices and widget events by name', async () => {
+  it('a summary contains money in dollars, ratios with six decimals, and lenders, devices and widget events by name', async () => {
     const view = await new Bench().summary({
       sessions: 3,
       views: 7,
@@ -290,7 +290,7 @@ describe('summary', () => {
     });
   });
 
-  it('contains the revenue per matured session, and its confidence interval for at least 30 sessions', async () => {
+  it('a summary contains the revenue per matured session, and the confidence interval if there are at least 30', async () => {
     const bench = new Bench();
     // Ten sessions of 30 dollars among thirty: mean 10, sum of squares 9,000, sample variance 6,000 / 29.
     const matured = { sessions: 30, confirmedMicros: 300_000_000, confirmedUsdSquared: 9_000 };
@@ -307,7 +307,7 @@ describe('summary', () => {
 });
 
 describe('daily figures', () => {
-  it('returns the figures of each day', async () => {
+  it('a daily query returns the figures of each day', async () => {
     const [first, second] = [day('2026-05-01'), day('2026-05-02')];
     const view = await new Bench().days({ date_from: '2026-05-01', date_to: '2026-05-02' }, [
       {
@@ -348,7 +348,7 @@ describe('daily figures', () => {
     });
   });
 
-  it('queries each day of the window once over all pages', async () => {
+  it('the pages of a daily query contain each day of the window exactly once', async () => {
     const window = fc.record({
       first: fc.integer({ min: -700_000, max: 2_900_000 }),
       days: fc.integer({ min: 1, max: 40 }),
@@ -396,7 +396,7 @@ describe('rows', () => {
     ...more,
   });
 
-  it('returns a row with all members of a session', async () => {
+  it('a row contains all documented members of a session', async () => {
     const bench = new Bench();
     const one = row(bench);
     const view = await bench.rows({}, { rows: [one] });
@@ -430,7 +430,7 @@ describe('rows', () => {
     });
   });
 
-  it('returns sandbox rows, with null for absent metadata and for metadata that is not an object', async () => {
+  it('returns rows of sandbox sessions, with null for metadata that is absent or not an object', async () => {
     const bench = new Bench();
     const texts = [null, '', '{', '[1]', '5', '"text"', 'null', '{}'];
     const rows = texts.map((metadata) => row(bench, { metadata }, testTenant));
@@ -442,7 +442,7 @@ describe('rows', () => {
     );
   });
 
-  it('returns rows from the beginning of the ledger, and continues after the last returned row', async () => {
+  it('the first page starts at the beginning of the ledger, and the next page starts after the last returned row', async () => {
     const bench = new Bench();
     const first = await bench.rows({ limit: '7' }, { nextAfterPosition: 4_711 });
     const { afterPosition, limit } = bench.analytics.lastRowsQuery!;
@@ -463,7 +463,7 @@ describe('pages of an analytics query', () => {
     return outcome.value.next_cursor!;
   };
 
-  it('returns up to 100 items per page, and fewer with a limit', async () => {
+  it('returns up to 100 items per page, or at most `limit` items', async () => {
     const bench = new Bench();
     const page = await bench.days({ date_from: '0001-01-01', date_to: '9999-12-31' });
     const { fromDay, toDay } = bench.analytics.lastQuery!;
@@ -478,7 +478,7 @@ describe('pages of an analytics query', () => {
     }
   });
 
-  it('rejects a page limit or cursor for a summary', async () => {
+  it('a summary query rejects a page limit or cursor', async () => {
     const bench = new Bench();
     const cursor = await cursorOf(bench, { referrer_tag, granularity: 'row' });
     assert.equal(await bench.outcome({ referrer_tag, limit: '5' }), 'INVALID_REQUEST limit');
@@ -486,7 +486,7 @@ describe('pages of an analytics query', () => {
     assert.equal(await bench.outcome({ referrer_tag, granularity: 'summary', cursor }), 'INVALID_REQUEST cursor');
   });
 
-  it('uses the dates of the first page for later pages, also after midnight, and rejects other dates', async () => {
+  it('later pages use the dates of the first page, also after midnight, and reject other dates', async () => {
     for (const granularity of paged) {
       const bench = new Bench();
       const cursor = await cursorOf(bench, { referrer_tag, granularity });
@@ -504,7 +504,7 @@ describe('pages of an analytics query', () => {
     }
   });
 
-  it('rejects a cursor of another query', async () => {
+  it('rejects a page cursor of another query', async () => {
     const bench = new Bench();
     const [one, other] = [bench.issue(), bench.issue()];
     const requests: AnalyticsRequest[] = paged.flatMap((granularity) => [
@@ -529,7 +529,7 @@ describe('pages of an analytics query', () => {
     assert.equal(await bench.outcome({ granularity: 'row', sub_id_list, cursor }), 'ok');
   });
 
-  it('rejects a cursor of another account, vertical or mode', async () => {
+  it('rejects a page cursor of another account, vertical or mode', async () => {
     const bench = new Bench();
     const request = {
       referrer_tag,

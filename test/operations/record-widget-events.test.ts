@@ -63,7 +63,7 @@ function setUp() {
 }
 
 describe('recordWidgetEvents', () => {
-  it('records all new widget events of a request in one record', async () => {
+  it('writes all new widget events of a request to one record', async () => {
     const { ledger, report, counted } = setUp();
     assert.ok((await report('a', 'b')).ok);
     assert.ok((await report('b', 'c')).ok);
@@ -81,7 +81,7 @@ describe('recordWidgetEvents', () => {
     assert.deepEqual(counted, ['offer_impression', 'offer_impression', 'offer_impression']);
   });
 
-  it('accepts widget events again after the ledger rejected them', async () => {
+  it('accepts a retry of widget events that the ledger rejected', async () => {
     const { ledger, report, counted } = setUp();
     ledger.isFull = true;
     const refused = await report('a');
@@ -93,7 +93,7 @@ describe('recordWidgetEvents', () => {
     assert.equal(counted.length, 1);
   });
 
-  it('records repeated widget events once when the ledger is slow', async () => {
+  it('records repeated widget events once if ledger writes time out', async () => {
     const { ledger, report, counted } = setUp();
     ledger.error = new LogUnavailableError('slow', new Promise(() => {}));
     assert.ok(!(await report('a')).ok);
@@ -105,7 +105,7 @@ describe('recordWidgetEvents', () => {
     assert.equal(counted.length, 1);
   });
 
-  it('answers a repeated request only after the first record is durable', async () => {
+  it('responds to a repeated request only after the record of the first request is durable', async () => {
     const { ledger, report } = setUp();
     const disk = Promise.withResolvers<void>();
     ledger.disk = disk.promise;
@@ -120,7 +120,7 @@ describe('recordWidgetEvents', () => {
     assert.equal(ledger.records.length, 1);
   });
 
-  it('a repeated request has the same outcome as the first request', async () => {
+  it('a repeated request fails if the record of the first request fails', async () => {
     const { ledger, report } = setUp();
     const disk = Promise.withResolvers<void>();
     ledger.disk = disk.promise;

@@ -41,7 +41,7 @@ const valid = {
   address_zip: fc.constantFrom('00501', '90210'),
 };
 
-/** Some valid fields, some of them cleared. */
+/** Random valid fields, some of which have the value null. */
 const submission = fc
   .record(valid, { requiredKeys: [] })
   .chain((fields) =>
@@ -107,7 +107,7 @@ class Bench {
 }
 
 describe('submitInputs', () => {
-  it('returns accepted and unknown fields and the readiness', async (t) => {
+  it('returns accepted and unknown fields and match_readiness', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     assert.deepEqual(await bench.submit(sub_id, { shoe_size: 44, ...required, loan_purpose: 'debt_consolidation' }), {
@@ -133,7 +133,7 @@ describe('submitInputs', () => {
     assert.equal(match_readiness, 'insufficient');
   });
 
-  it('stores the same fields for any split into submissions; later values replace earlier values', async (t) => {
+  it('the stored fields do not depend on how values are split into submissions; later values replace earlier values', async (t) => {
     const bench = await Bench.open(t);
     const cuts = fc.array(fc.nat(12), { maxLength: 4 });
     await fc.assert(
@@ -156,7 +156,7 @@ describe('submitInputs', () => {
     );
   });
 
-  it('stores no field if one value is invalid', async (t) => {
+  it('stores none of the submitted fields if one value is invalid', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     await bench.submit(sub_id, required);
@@ -179,7 +179,7 @@ describe('submitInputs', () => {
     );
   });
 
-  it('does not change the field vector of a running match', async (t) => {
+  it('a submission does not change the field vector that a running match reads', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     await bench.submit(sub_id, required);
@@ -190,7 +190,7 @@ describe('submitInputs', () => {
     assert.notDeepEqual(bench.fieldsOf(sub_id), before);
   });
 
-  it('deletes the cached ranking only if a field is submitted', async (t) => {
+  it('a submission deletes the cached ranking only if it sets or clears a field', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const session = bench.sessions.get(sub_id)!;
@@ -232,7 +232,7 @@ describe('submitInputs', () => {
     }
   });
 
-  it('checks the request before the session, and the session before the fields', async (t) => {
+  it('validates the request before the session, and the session before the fields', async (t) => {
     const bench = await Bench.open(t);
     const expired = bench.newSession();
     bench.clock.advance(sessionTtlMs);
@@ -241,7 +241,7 @@ describe('submitInputs', () => {
     assert.equal(await bench.verdict({ sub_id: 'sub_x', fields: { state: 1 } }), 'SUB_ID_NOT_FOUND');
   });
 
-  it('computes ages on the UTC day of the request', async (t) => {
+  it('computes the age of the borrower on the UTC day of the request', async (t) => {
     const bench = await Bench.open(t);
     bench.clock.setWall(Date.UTC(2026, 4, 20, 23, 59, 59, 999));
     const sub_id = bench.newSession();
@@ -251,7 +251,7 @@ describe('submitInputs', () => {
     assert.equal(await bench.verdict(body), 'ok');
   });
 
-  it('applies field changes after they are durable in the journal', async (t) => {
+  it('applies field changes only after their journal record is durable', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const submitting = bench.submit(sub_id, { state: 'CA', loan_amount: 5_000 });
@@ -282,14 +282,14 @@ describe('submitInputs', () => {
     assert.equal(bench.fieldsOf(sub_id)[fieldIndex(vertical, 'state')], last.changes[1]);
   });
 
-  it('reports SUB_ID_EXPIRED if the session expires while its changes are written', async (t) => {
+  it('returns SUB_ID_EXPIRED if the session expires before its field changes are durable', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const submitting = bench.submitBody({ sub_id, fields: required });
     bench.clock.advance(sessionTtlMs);
     for (let part = 0; part < shardCount; part++) bench.sessions.sweepNextShard();
     assert.equal(bench.sessions.size, 0);
-    // So many sessions that one of them reuses the memory of the expired session.
+    // Creates so many sessions that one of them reuses the memory of the expired session.
     const others = Array.from({ length: 40 * shardCount }, () => bench.newSession());
     const outcome = await submitting;
     assert(!outcome.ok);
@@ -298,14 +298,14 @@ describe('submitInputs', () => {
     for (const other of others) assert.deepEqual(bench.fieldsOf(other), emptyFieldVector(vertical));
   });
 
-  it('responds 503 while the journal cannot be written, and applies the queued changes later in order', async (t) => {
+  it('returns status 503 while the journal cannot be written, and applies the queued changes in order afterwards', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     await bench.submit(sub_id, { co_borrower: true });
     const before = bench.fieldsOf(sub_id);
     bench.journal.breakFiles();
     const first = bench.submitBody({ sub_id, fields: required });
-    // The second record waits until the group with the first is written.
+    // The second record waits until the group with the first record is written.
     await new Promise(setImmediate);
     const second = bench.submitBody({ sub_id, fields: { state: 'NY', loan_amount: 5_000 } });
     for (const unknown of await Promise.all([first, second])) {

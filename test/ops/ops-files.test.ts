@@ -156,14 +156,14 @@ describe('alerts, dashboard and documented metrics', () => {
   });
   after(() => market?.close());
 
-  test('alerts use existing series', () => {
+  test('alert expressions use existing metrics and labels', () => {
     assert.deepEqual(
       alerts.flatMap(({ alert, expr }) => findFaults(expr, scrape).map((fault) => `${alert}: ${fault}`)),
       [],
     );
   });
 
-  test('alert texts use labels of their expression', () => {
+  test('alert texts contain only labels that the alert expression returns', () => {
     const faults = alerts.flatMap(({ alert, expr, annotations }) => {
       const { selectors } = parsePromQl(expr);
       const labelsLeft = new Set(
@@ -184,7 +184,7 @@ describe('alerts, dashboard and documented metrics', () => {
     assert.deepEqual(faults, []);
   });
 
-  test('panels use existing series', () => {
+  test('dashboard panels use existing metrics and labels', () => {
     assert.deepEqual(
       targets.flatMap(({ where, expr }) => findFaults(expr, scrape).map((fault) => `${where}: ${fault}`)),
       [],
@@ -199,7 +199,7 @@ describe('alerts, dashboard and documented metrics', () => {
     assert.deepEqual(missing, []);
   });
 
-  test('docs/operations-api.md lists exactly the metrics of a scrape with type and labels', async () => {
+  test('docs/operations-api.md lists exactly the metrics of a scrape, with their types and labels', async () => {
     const shown = [...scrape.families.values()].map(({ name, type, samples }) => {
       const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
       labels.delete('le');
@@ -213,7 +213,7 @@ describe('alerts, dashboard and documented metrics', () => {
     assert.deepEqual(documented.sort(), shown.sort());
   });
 
-  test('docs/operations-api.md names every label value', async () => {
+  test('docs/operations-api.md lists every label value', async () => {
     const values = ['limit', 'reason', 'kind'].flatMap((label) =>
       scrape.samples.flatMap(({ labels }) => labels[label] ?? []),
     );
@@ -221,7 +221,7 @@ describe('alerts, dashboard and documented metrics', () => {
       assert.ok(operationsPage.includes(`\`${value}\``), value);
   });
 
-  test('commands of docs/operations-api.md run unchanged', async (t) => {
+  test('the commands of docs/operations-api.md succeed unchanged', async (t) => {
     // The commands use the data folder `data/`.
     const folder = mkdtempSync(join(tmpdir(), 'operations-page-'));
     t.after(() => rmSync(folder, { recursive: true }));
@@ -269,7 +269,7 @@ test('every alert has a section in the operating guide', () => {
   );
 });
 
-test('panels use the selected data source, have a title and do not overlap', () => {
+test('dashboard panels use the selected data source, have a title and do not overlap', () => {
   const variables = new Set(dashboard.templating.list.map(({ name }) => name));
   assert.equal(dashboard.templating.list.find(({ name }) => name === 'datasource')?.type, 'datasource');
   assert.equal(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length);

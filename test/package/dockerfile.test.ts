@@ -58,7 +58,7 @@ test('the Dockerfile passes the linter', () => {
   );
 });
 
-test('every stage uses the same slim Debian image of a Node.js LTS version with prebuilt uWebSockets.js', () => {
+test('every stage uses the same slim Debian image, with a Node.js LTS version that has a uWebSockets.js build', () => {
   const [base = ''] = contentsOf(instructions, 'ARG').map((content) => content.replace('NODE_IMAGE=', ''));
   const [, major = ''] = /^node:(\d+)-trixie-slim$/.exec(base) ?? [];
   const packages = Object.keys(JSON.parse(readFileSync(join(checkout, 'package-lock.json'), 'utf8')).packages);
@@ -69,7 +69,7 @@ test('every stage uses the same slim Debian image of a Node.js LTS version with 
   assert.deepEqual(contentsOf(instructions, 'FROM'), ['${NODE_IMAGE} AS build', '${NODE_IMAGE}']);
 });
 
-test('the user is numeric and not root', () => {
+test('the image runs as a numeric user other than root', () => {
   assert.match(finalContent('USER'), /^[1-9]\d*:[1-9]\d*$/);
 });
 
@@ -84,13 +84,13 @@ test('the entry point, command and health check use no shell, so that signals re
   assert.equal(finalContent('STOPSIGNAL'), 'SIGTERM');
 });
 
-test('the data folder is the only volume, and the operations port is not exposed', () => {
+test('the data folder is the only volume of the image, and the operations port is not exposed', () => {
   assert.match(finalContent('ENV'), new RegExp(`\\bSVC_DATA_DIR=${finalContent('VOLUME')} `));
   assert.equal(finalContent('EXPOSE'), '8080');
   assert.doesNotMatch(finalContent('ENV'), /SVC_OPS_HOST/);
 });
 
-test('packages come from the lock file only, and their install scripts do not run', () => {
+test('npm packages are installed from the lock file only, without their install scripts', () => {
   const commands = contentsOf(instructions, 'RUN');
   const npmCommands = commands.filter((command) => command.startsWith('npm '));
   assert.ok(npmCommands.length > 0);
@@ -107,6 +107,6 @@ test('make install-production runs the commands of the build stage', () => {
   assert.deepEqual(makeCommands, contentsOf(buildStage, 'RUN'));
 });
 
-test('the label names the licence of the package', () => {
+test('the image label names the licence of the package', () => {
   assert.match(finalContent('LABEL'), new RegExp(`image\\.licenses="${manifest.license}"`));
 });

@@ -9,7 +9,7 @@ const key = fc.uint8Array({ minLength: 1, maxLength: 64 });
 const message = fc.uint8Array({ maxLength: 200 });
 
 describe('Hmac', () => {
-  it('computes HMAC-SHA-256 for message after message', () => {
+  it('computes the correct HMAC-SHA-256 of several messages in sequence', () => {
     fc.assert(
       fc.property(key, fc.array(message, { minLength: 1, maxLength: 4 }), (keyBytes, messages) => {
         const hmac = new Hmac(keyBytes, 200);
@@ -22,7 +22,7 @@ describe('Hmac', () => {
     );
   });
 
-  it('writes only the truncated MAC', () => {
+  it('sign writes only the truncated MAC and no other bytes', () => {
     const bytes = Buffer.alloc(40, 7);
     new Hmac(Buffer.from('key'), 24).sign(bytes, 24, bytes, 24, 8);
     const expected = createHmac('sha256', 'key').update(Buffer.alloc(24, 7)).digest();
@@ -53,14 +53,14 @@ describe('Hmac', () => {
     assert.throws(() => hmac.sign(Buffer.alloc(9), 9, mac, 0, 32), RangeError);
   });
 
-  it('throws for an empty key or a key longer than a block', () => {
+  it('throws for an empty key or a key longer than a hash block', () => {
     assert.throws(() => new Hmac(Buffer.alloc(0), 8), RangeError);
     assert.throws(() => new Hmac(Buffer.alloc(65), 8), RangeError);
   });
 });
 
 describe('RandomPool', () => {
-  it('never returns the same bytes twice', () => {
+  it('RandomPool never returns the same bytes twice', () => {
     const pool = new RandomPool();
     const seen = new Set<string>();
     const target = Buffer.alloc(10);
@@ -71,7 +71,7 @@ describe('RandomPool', () => {
     assert.equal(seen.size, 5_000);
   });
 
-  it('writes only the requested range', () => {
+  it('RandomPool writes only the requested byte range', () => {
     const target = Buffer.alloc(64);
     new RandomPool().fill(target, 16, 32);
     assert.deepEqual(target.subarray(0, 16), Buffer.alloc(16));
@@ -79,7 +79,7 @@ describe('RandomPool', () => {
     assert.notDeepEqual(target.subarray(16, 48), Buffer.alloc(32));
   });
 
-  it('returns all byte values', () => {
+  it('RandomPool returns all byte values', () => {
     const target = Buffer.alloc(8_192);
     new RandomPool().fill(target, 0, target.length);
     assert.equal(new Set(target).size, 256);

@@ -19,7 +19,7 @@ describe('openOrCreateSecretFile', () => {
 
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('creates a private file with one secret, and keeps it', () => {
+  it('creates a private file with one secret, and does not change the file later', () => {
     const created = openOrCreateSecretFile(path, false);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.deepEqual(readdirSync(folder), ['secret.json']);
@@ -29,18 +29,18 @@ describe('openOrCreateSecretFile', () => {
     assert.equal(readFileSync(path, 'utf8'), content);
   });
 
-  it('creates a different secret each time', () => {
+  it('each new secret file contains a different secret', () => {
     const one = openOrCreateSecretFile(path, false);
     const other = openOrCreateSecretFile(join(folder, 'other.json'), false);
     assert.notDeepEqual(one.newest.bytes, other.newest.bytes);
   });
 
-  it('rejects a missing file if there is a ledger', () => {
+  it('throws for a missing secret file if a ledger exists', () => {
     assert.throws(() => openOrCreateSecretFile(path, true), SecretFileError);
     assert(!existsSync(path));
   });
 
-  it('reads all secrets', () => {
+  it('reads all secrets of the file', () => {
     writeFileSync(
       path,
       JSON.stringify({
@@ -74,14 +74,14 @@ describe('openOrCreateSecretFile', () => {
       }),
     ],
   ] as const) {
-    it(`rejects a file with ${what}`, () => {
+    it(`rejects a secret file with ${what}`, () => {
       writeFileSync(path, content);
       assert.throws(() => openOrCreateSecretFile(path, false), SecretFileError);
       assert.equal(readFileSync(path, 'utf8'), content);
     });
   }
 
-  it('does not show a secret in an error', () => {
+  it('the error for an invalid secret file does not contain the secret', () => {
     const secret = 'c0ffee'.repeat(10);
     writeFileSync(path, JSON.stringify({ secrets: [{ number: 1, hex: secret }] }));
     assert.throws(
@@ -94,7 +94,7 @@ describe('openOrCreateSecretFile', () => {
 const bytes = (fill: number) => Buffer.alloc(32, fill);
 
 describe('SecretRing', () => {
-  it('uses the highest number as the newest', () => {
+  it('the secret with the highest number is the newest', () => {
     const ring = new SecretRing([
       { number: 2, bytes: bytes(2) },
       { number: 9, bytes: bytes(9) },
@@ -104,7 +104,7 @@ describe('SecretRing', () => {
     assert.deepEqual([...ring.secretNumbers].sort(), [1, 2, 9]);
   });
 
-  it('derives a different, stable key for each secret and purpose', () => {
+  it('derives a different key for each secret and purpose, and always the same key', () => {
     const secrets = [
       { number: 1, bytes: bytes(1) },
       { number: 2, bytes: bytes(2) },
@@ -122,11 +122,11 @@ describe('SecretRing', () => {
     for (const secret of secrets) assert(!keys.has(secret.bytes.toString('hex')));
   });
 
-  it('returns null for an unknown number', () => {
+  it('deriveKey returns null for an unknown secret number', () => {
     assert.equal(new SecretRing([{ number: 1, bytes: bytes(1) }]).deriveKey(2, 'sub-id'), null);
   });
 
-  it('throws without secrets', () => {
+  it('SecretRing throws if it contains no secrets', () => {
     assert.throws(() => new SecretRing([]));
   });
 });

@@ -5,7 +5,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 
 const healthy = { ledger: { healthy: true }, journal: { healthy: true }, analytics: { healthy: true } };
 
-test('the drain deadline starts after the shutdown delay', async () => {
+test('the drain deadline starts after the drain delay', async () => {
   const clock = new ManualClock();
   const drain = { delayMs: 3_000, deadlineMs: 5_000 };
   const lifecycle = new ServiceLifecycle({ clock, drain, cleanup: new CleanupStack(), ...healthy });
@@ -20,7 +20,7 @@ test('the drain deadline starts after the shutdown delay', async () => {
   assert.equal(lifecycle.drainRemainingMs, 0);
 });
 
-test('an immediate stop has no delay and no remaining time', async () => {
+test('stopNow sets the drain delay and the remaining drain time to 0', async () => {
   const drain = { delayMs: 3_000, deadlineMs: 5_000 };
   const lifecycle = new ServiceLifecycle({
     ...{ clock: new ManualClock(), drain, cleanup: new CleanupStack() },
@@ -30,7 +30,7 @@ test('an immediate stop has no delay and no remaining time', async () => {
   assert.deepEqual([lifecycle.drainDelayMs, lifecycle.drainRemainingMs], [0, 0]);
 });
 
-test('reports why the service is not ready, and runs the cleanup of the service once', async () => {
+test('reports the reasons why the service is not ready, and runs the cleanup once', async () => {
   const cleanup = new CleanupStack();
   let closed = 0;
   cleanup.defer(() => closed++);

@@ -9,7 +9,7 @@ import { liveTenant } from '../support/identities.ts';
 
 const { account, vertical } = liveTenant;
 
-/** An aggregator with two pages of one experiment each. It answers once it has applied ten records. */
+/** Aggregator with two pages of one referrer tag each. Queries fail until the aggregator has applied ten records. */
 class SlowAggregator {
   projectedPosition = 0;
   readonly answered = Promise.withResolvers<void>();
@@ -22,7 +22,7 @@ class SlowAggregator {
   }
 }
 
-test('applies the tag limit at once if the aggregator responds', async () => {
+test('applies the limit of referrer tags immediately if the aggregator is up to date', async () => {
   const tags = new ReferrerTags(2);
   const analytics = new SlowAggregator();
   analytics.projectedPosition = 10;
@@ -31,7 +31,7 @@ test('applies the tag limit at once if the aggregator responds', async () => {
   for (const tag of ['tag-1', 'tag-2']) assert.notEqual(tags.reserve(liveTenant, tag), null);
 });
 
-test('restores tags in the background while the aggregator is behind', async () => {
+test('restores referrer tags in the background while the aggregator is behind the ledger', async () => {
   const tags = new ReferrerTags(3);
   const analytics = new SlowAggregator();
   const cleanup = new CleanupStack();
@@ -45,7 +45,7 @@ test('restores tags in the background while the aggregator is behind', async () 
   await cleanup.close();
 });
 
-test('stops the background restore when the service closes', async () => {
+test('stops restoring referrer tags in the background when the service closes', async () => {
   const tags = new ReferrerTags(1);
   const analytics = new SlowAggregator();
   const cleanup = new CleanupStack();

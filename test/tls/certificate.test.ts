@@ -76,7 +76,7 @@ for (const [what, part, content] of [
 }
 
 for (const [what, write] of Object.entries(invalid)) {
-  test(`rejects ${what}, with the file name and without the file content`, (t) => {
+  test(`the error for ${what} contains the file name and no file content`, (t) => {
     const files = filesFor(t);
     const part = write(files);
     assert.throws(
@@ -109,7 +109,7 @@ function createStore(t: TestContext, daysLeft: number) {
   return { store, clock, files, write, warnings, used };
 }
 
-test('applies a new certificate once', (t) => {
+test('a reload applies a changed certificate once', (t) => {
   const { store, write, used } = createStore(t, 90);
   write(180);
   const changes = [store.reload(), store.reload()];
@@ -120,7 +120,7 @@ test('applies a new certificate once', (t) => {
   assert.deepEqual(used, [store.current]);
 });
 
-test('keeps the current certificate if the key belongs to another one', (t) => {
+test('continues with the current certificate if the new key belongs to another certificate', (t) => {
   const { store, files, used } = createStore(t, 90);
   const { current } = store;
   writeFileSync(files.keyFile, selfSigned('other.test').key);
@@ -130,11 +130,11 @@ test('keeps the current certificate if the key belongs to another one', (t) => {
   assert.deepEqual([store.current, used], [current, []]);
 });
 
-test('reports failed reloads until a valid certificate is read, new or unchanged', (t) => {
+test('lastReloadFailed is true until a reload reads a valid certificate, new or unchanged', (t) => {
   const { store, files, write } = createStore(t, 90);
   assert.equal(store.lastReloadFailed, false);
   const key = readFileSync(files.keyFile);
-  // As when one file is renewed before the other.
+  // Only the key file is replaced, as during a renewal that writes one file before the other.
   writeFileSync(files.keyFile, selfSigned('other.test').key);
   for (let reload = 0; reload < 2; reload++) {
     store.reload();
@@ -155,7 +155,7 @@ test('reports failed reloads until a valid certificate is read, new or unchanged
   assert.equal(store.lastReloadFailed, false);
 });
 
-test('keeps the current certificate if the listener rejects the new one', (t) => {
+test('continues with the current certificate if the listener rejects the new certificate', (t) => {
   const { store, files, write } = createStore(t, 90);
   const { current } = store;
   store.onChange(() => {
@@ -182,7 +182,7 @@ test('logs a warning in the last two weeks before a certificate expires', (t) =>
   assert.equal(warnings.length, 1);
 });
 
-test('uses an expired certificate and logs a warning', (t) => {
+test('the server uses an expired certificate and logs a warning', (t) => {
   const { store, warnings } = createStore(t, -1);
   assert.ok(store.secondsUntilExpiry < 0);
   assert.deepEqual(warnings, [store.secondsUntilExpiry]);

@@ -13,14 +13,14 @@ function classOf(userAgent: string | undefined): string {
 }
 
 describe('DeviceClassifier', () => {
-  it('classifies a bot as a bot, whatever device its user agent contains', () => {
+  it('classifies a bot as a bot even if the user agent names a device', () => {
     const googlebot =
       'Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X) Chrome/124.0.0.0 Mobile Safari/537.36 (compatible; Googlebot/2.1)';
     assert.equal(classOf(googlebot), 'bot');
     assert(classifier.isBot(googlebot));
   });
 
-  it('returns unknown for an unrecognized, empty or absent user agent', () => {
+  it('returns the device class unknown for an unrecognized, empty or absent user agent', () => {
     for (const userAgent of [
       'gibberish',
       'curl/8.5.0',
@@ -34,7 +34,7 @@ describe('DeviceClassifier', () => {
     assert.equal(classOf(undefined), 'unknown');
   });
 
-  it('returns the same class for a repeated user agent, cached or not', () => {
+  it('returns the same device class for a repeated user agent, with or without a cached result', () => {
     const forgetful = new DeviceClassifier(1);
     for (let round = 0; round < 3; round++) {
       for (const { device, userAgent } of browsers) {
@@ -44,12 +44,12 @@ describe('DeviceClassifier', () => {
     }
   });
 
-  it('does not throw for any text', () => {
+  it('classify does not throw for any user agent', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 1_024 }), (text) => void classifier.classify(text)));
   });
 });
 
-/** Robots that are on no list. The published list has examples of its robots, monitors and link previews. */
+/** Bots that are not on the published list. The list contains example user agents of bots, monitors and link previews. */
 const unlistedBots = ['ExampleBot/1.0 (+https://example.com/bot)', 'acme-crawler/0.3', 'Our Spider 2', 'price_bot'];
 
 const httpLibraries = [
@@ -76,7 +76,7 @@ const httpLibraries = [
 ];
 
 describe('isSelfDeclaredBot', () => {
-  it('recognizes every example of the published list except HTTP libraries, and robots on no list', () => {
+  it('recognizes all bots of the published list except HTTP libraries, and bots that are not on the list', () => {
     const examples = (crawlers as { instances: string[]; tags?: string[] }[])
       .filter(({ tags }) => !tags?.includes('http-library'))
       .flatMap(({ instances }) => instances);
@@ -90,7 +90,7 @@ describe('isSelfDeclaredBot', () => {
     }
   });
 
-  it('does not throw for any text', () => {
+  it('isSelfDeclaredBot does not throw for any user agent', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 1_024 }), (text) => void isSelfDeclaredBot(text)));
   });
 });

@@ -69,7 +69,7 @@ describe('a widget in an iframe', () => {
     assert.equal(await frame.locator('.card').count(), 0);
   });
 
-  test('an iframe is as high as its offers if the page includes the script of docs/widget.md', async (t) => {
+  test('an iframe adapts its height to the offers if the page includes the script of docs/widget.md', async (t) => {
     const [snippet] = /<script>\naddEventListener.+?<\/script>/s.exec(readFileSync('docs/widget.md', 'utf8'))!;
     const { caller, subId } = await pages.widget({ mode: 'live', allowed: true });
     const { html } = await caller.embed(subId, 'iframe');
@@ -122,7 +122,7 @@ a, button, select, h2, h3, details, summary { display: none !important; transfor
         });
       });
 
-  test('a widget looks the same under hostile page styles', async (t) => {
+  test('conflicting styles of the page do not change the appearance of a widget', async (t) => {
     const { html } = await pages.widget({ maxOffers: 2 });
     const around = `<div id="around">${html}</div>`;
     const plain = await pages.open(t, around);
@@ -173,7 +173,7 @@ a, button, select, h2, h3, details, summary { display: none !important; transfor
     assert.equal(await countedViews(widget), 2);
   });
 
-  test('a widget mounts in any container, also in a container after its script', async (t) => {
+  test('a widget mounts in any container, also if the container follows the script', async (t) => {
     const { html } = await pages.widget();
     const script = html
       .slice(html.indexOf('<script'))
@@ -246,7 +246,7 @@ describe('a second widget in the same container', () => {
     return found.sort();
   }
 
-  test('removes all event listeners of the first widget', async (t) => {
+  test('a second widget removes all event listeners of the first widget', async (t) => {
     const { html } = await pages.widget();
     const page = await pages.open(t, html);
     await firstOffer(page).waitFor();
@@ -256,7 +256,7 @@ describe('a second widget in the same container', () => {
     assert.deepEqual(await listeners(page), before);
   });
 
-  test('sends the pending events of the first widget before its own first request', async (t) => {
+  test('a second widget sends the pending events of the first widget before its first own request', async (t) => {
     const { caller, tag, html } = await pages.widget();
     const page = await pages.newPage(t);
     await page.clock.install();
@@ -286,7 +286,7 @@ describe('a second widget in the same container', () => {
     }, [2, 2, 2]);
   });
 
-  test('cancels the pending request of the first widget', async (t) => {
+  test('a second widget cancels the pending request of the first widget', async (t) => {
     const { html } = await pages.widget();
     const page = await pages.newPage(t);
     // The request does not time out while the clock is stopped.
@@ -325,7 +325,7 @@ describe('requests of a widget in a browser', () => {
   }
 
   for (const format of ['js', 'iframe'] as const) {
-    test(`with format=${format}, conform to the OpenAPI document and count one view and one click`, async (t) => {
+    test(`the requests of a widget with format=${format} conform to the OpenAPI document and count one view and one click`, async (t) => {
       const { caller, tag, subId } = await pages.widget({ mode: 'test', allowed: true });
       const { html } = await caller.embed(subId, format);
       const page = await pages.newPage(t, { viewport: { width: 800, height: 2_000 } });
@@ -362,7 +362,7 @@ describe('requests of a widget in a browser', () => {
     });
   }
 
-  test('go only to its own host, and no data is stored in the browser', async (t) => {
+  test('a widget sends requests only to its own host, and stores no data in the browser', async (t) => {
     const { html, src } = await pages.widget({ mode: 'live', allowed: true });
     const page = await pages.newPage(t);
     const hosts = new Set<string>();
@@ -380,7 +380,7 @@ describe('requests of a widget in a browser', () => {
   });
 });
 
-describe('a loading widget', () => {
+describe('a widget during loading', () => {
   /** Computes the sum of the browser's layout shift scores. */
   const scoreShifts = `
     globalThis.totalShift = 0;
@@ -417,7 +417,7 @@ describe('a loading widget', () => {
     return page.evaluate<number>('globalThis.totalShift');
   }
 
-  test('does not shift the layout if its script loads late', async (t) => {
+  test('a widget does not shift the layout if its script loads late', async (t) => {
     for (const [width, maxOffers, isStrict, limit] of [
       [375, 5, true, 0.01],
       // A single offer is much higher on a phone than on a desktop, so the layout shifts slightly.
@@ -434,7 +434,7 @@ describe('a loading widget', () => {
     }
   });
 
-  test('does not shift the layout when offers replace the placeholders', async (t) => {
+  test('a widget does not shift the layout when offers replace the placeholders', async (t) => {
     for (const width of [280, 1200]) {
       const { html } = await pages.widget({ mode: 'live', allowed: true });
       const page = await pages.newPage(t, { viewport: { width, height: 3_000 } });
@@ -443,7 +443,7 @@ describe('a loading widget', () => {
     }
   });
 
-  test('sends no request while its page is prerendered', async (t) => {
+  test('a widget sends no request while its page is prerendered', async (t) => {
     const widget = await pages.widget();
     const page = await pages.newPage(t);
     await page.addInitScript('Object.defineProperty(document, "prerendering", { configurable: true, value: true })');
@@ -457,7 +457,7 @@ describe('a loading widget', () => {
     assert.equal(await countedViews(widget), 1);
   });
 
-  test('does not change or count a view when its page is restored from the back-forward cache', async () => {
+  test('a widget remains unchanged and counts no view when its page is restored from the back-forward cache', async () => {
     const widget = await pages.widget();
     const browser = await startChromium({ keepsPagesInMemory: true });
     try {

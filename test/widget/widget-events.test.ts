@@ -40,7 +40,7 @@ describe('widget events', () => {
       .filter(({ type }) => type === 'offer_impression')
       .map(({ svc_offer_id: id }) => id);
 
-  test('are sent once with a unique id, in batches, as plain text without a preflight request', async (t) => {
+  test('widget events are sent once, with a unique id, in batches, as plain text without a preflight request', async (t) => {
     const widget = await pages.widget({ maxOffers: 3 });
     const { page, batches } = await newRecordedPage(t, tall);
     let preflights = 0;
@@ -79,7 +79,7 @@ describe('widget events', () => {
     assert.equal(new Set(impressions).size, impressions.length);
   });
 
-  test('include one impression event for each offer that was visible', async (t) => {
+  test('the widget sends one impression event for each offer that was visible', async (t) => {
     const widget = await pages.widget({ maxOffers: 4 });
     const { page, batches } = await newRecordedPage(t, low);
     const loaded = waitForEvent(page, 'widget_loaded');
@@ -101,7 +101,7 @@ describe('widget events', () => {
     assert.ok(!impressions.includes(first), 'half of the first card was never visible');
   });
 
-  test('include no impression event from an iframe that is not visible', async (t) => {
+  test('an iframe that is not visible sends no impression event', async (t) => {
     const widget = await pages.widget();
     const { html } = await widget.caller.embed(widget.subId, 'iframe');
     const { page, batches } = await newRecordedPage(t, low);
@@ -115,7 +115,7 @@ describe('widget events', () => {
     await impression;
   });
 
-  test('are sent again with the same ids until the server responds, and are counted once', async (t) => {
+  test('widget events are sent again with the same ids until the server responds, and are counted once', async (t) => {
     const widget = await pages.widget();
     const { page, batches } = await newRecordedPage(t, low);
     await page.clock.install();
@@ -145,7 +145,7 @@ describe('widget events', () => {
     }, [1, 1]);
   });
 
-  test('are not sent endlessly to a server that does not respond', async (t) => {
+  test('the widget stops sending events to a server that does not respond', async (t) => {
     const widget = await pages.widget();
     const { page, batches } = await newRecordedPage(t, low);
     await page.clock.install();
@@ -163,7 +163,7 @@ describe('widget events', () => {
     await eventually(async () => (await countedEvents(widget)).widget_loaded, 1);
   });
 
-  test('are sent when the visitor leaves the page, at most the last 200', async (t) => {
+  test('at most the last 200 widget events are sent when the visitor leaves the page', async (t) => {
     const widget = await pages.widget();
     const page = await pages.newPage(t, low);
     await page.clock.install();

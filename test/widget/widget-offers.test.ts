@@ -100,7 +100,7 @@ describe('offers in the widget', () => {
     for (const phrase of phrases) assert.ok(text.includes(phrase), phrase);
   });
 
-  test('a change of the sort order keeps the keyboard focus and is announced to screen readers', async (t) => {
+  test('a change of the sort order preserves the keyboard focus and is announced to screen readers', async (t) => {
     const { html } = await pages.widget();
     const page = await pages.open(t, html);
     await offerLink(page).waitFor();
@@ -112,7 +112,7 @@ describe('offers in the widget', () => {
     assert.equal(await hasFocus(order), true);
   });
 
-  test('the revenue sort is available only if the page starts with it, under the name “Sponsored first”', async (t) => {
+  test('the sort order by revenue, “Sponsored first”, is available only if the page starts with this order', async (t) => {
     const { html } = await pages.widget({ sort: 'svc_revenue' });
     const page = await pages.open(t, html);
     await offerLink(page).waitFor();
@@ -143,7 +143,7 @@ describe('offers in the widget', () => {
     assert.equal(await order.inputValue(), 'highest_amount');
   });
 
-  test('URLs with other schemes are removed, and markup in a response is shown as text', async (t) => {
+  test('URLs that are not http or https are removed, and markup in a response is shown as text', async (t) => {
     const { html } = await pages.widget({ maxOffers: 3 });
     const page = await pages.newPage(t);
     const lender_name = '<img src=x onerror="document.title=1">';
@@ -190,10 +190,10 @@ describe('offers in the widget', () => {
   });
 });
 
-describe('a widget without offers', () => {
+describe('a widget that cannot show offers', () => {
   const retryButton = (page: Page) => page.getByRole('button', { name: /^Try again/ });
 
-  test('tells the borrower what to do if no offer matches', async (t) => {
+  test('the widget tells the borrower what to do if no offer matches', async (t) => {
     const { html } = await pages.widget({ mode: 'live', allowed: true, fields: fixture.unmatched });
     const page = await pages.open(t, html);
     await messageTitle(page, 'No offers match right now').waitFor();
@@ -203,7 +203,7 @@ describe('a widget without offers', () => {
     assert.equal(await retryButton(page).count(), 0);
   });
 
-  test('shows a message for an expired session, at the start and after a change of the sort order', async (t) => {
+  test('shows a message if the session is expired, at the start and after a change of the sort order', async (t) => {
     const { html } = await pages.widget();
     const early = await pages.open(t, html);
     await offerLink(early).waitFor();
@@ -217,7 +217,7 @@ describe('a widget without offers', () => {
     }
   });
 
-  test('logs how to allow its origin, and that data-token was not issued for data-sub', async (t) => {
+  test('the widget logs how to allow the origin of the page, and that data-token was not issued for data-sub', async (t) => {
     const [live, one, other] = [await pages.widget({ mode: 'live' }), await pages.widget(), await pages.widget()];
     const { origin } = pages.partner;
     for (const [html, hint] of [
@@ -233,7 +233,7 @@ describe('a widget without offers', () => {
     }
   });
 
-  test('sends an error event for missing fields, and shows offers after they were submitted', async (t) => {
+  test('sends an error event if fields are missing, and shows offers on a retry after the fields were submitted', async (t) => {
     const widget = await pages.widget();
     await widget.caller.submit(widget.subId, { [fixture.amount]: null });
     const page = await pages.open(t, widget.html);
@@ -247,7 +247,7 @@ describe('a widget without offers', () => {
     assert.equal(await hasFocus(page.locator('.title')), true);
   });
 
-  test('retries after a rate limit error, and then shows an error', async (t) => {
+  test('retries after a rate limit error, and shows an error message if the retry fails', async (t) => {
     const { subId, token, html } = await pages.widget();
     const widget = new WidgetCaller(pages.market.http, subId, token);
     for (let load = 1; load <= bounds.widgetRequestsPerMinute; load++) {
@@ -263,7 +263,7 @@ describe('a widget without offers', () => {
     await offerLink(page).waitFor();
   });
 
-  test('shows a countdown for a long Retry-After before a retry', async (t) => {
+  test('shows a countdown before a retry if Retry-After is long', async (t) => {
     const { html } = await pages.widget();
     const page = await pages.newPage(t);
     await page.clock.install();
@@ -305,7 +305,7 @@ describe('a widget without offers', () => {
     await offerLink(page).waitFor();
   });
 
-  test('retries when the network connection is restored, and counts one view', async (t) => {
+  test('the widget retries when the network connection is restored, and counts one view', async (t) => {
     const widget = await pages.widget();
     const page = await pages.newPage(t);
     await page.route(offersAddress, (route) => route.abort());
@@ -318,7 +318,7 @@ describe('a widget without offers', () => {
     assert.equal(await countedViews(widget), 1);
   });
 
-  test('keeps its offers if a change of the sort order fails', async (t) => {
+  test('the widget still shows its offers if a change of the sort order fails', async (t) => {
     const { html } = await pages.widget();
     const page = await pages.open(t, html);
     await offerLink(page).waitFor();
@@ -334,7 +334,7 @@ describe('a widget without offers', () => {
   });
 });
 
-describe('offers on an open page', () => {
+describe('expiry of offers on an open page', () => {
   const expired = (page: Page) => messageTitle(page, 'These offers have expired');
 
   /** Opens a page with offers. The test controls the clock of the page. */
@@ -346,7 +346,7 @@ describe('offers on an open page', () => {
     return page;
   }
 
-  test('offers expire with the session, whatever the time on the visitor’s device', async (t) => {
+  test('offers expire with the session, even if the clock of the visitor’s device is wrong', async (t) => {
     for (const time of ['2001-01-01', '2049-12-31']) {
       const widget = await pages.widget();
       const page = await openPage(t, widget, time);
@@ -366,7 +366,7 @@ describe('offers on an open page', () => {
     }
   });
 
-  test('offers are checked for expiry when the visitor returns to the page, because timers may not have run', async (t) => {
+  test('offers are checked for expiry when the visitor returns to the page, even if timers did not run', async (t) => {
     for (const comingBack of [
       'document.dispatchEvent(new Event("visibilitychange"))',
       'dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))',
@@ -403,7 +403,7 @@ describe('offers on an open page', () => {
     await expired(page).waitFor();
   });
 
-  test('offers expire one session lifetime after the creation of the session, also after a later response', async (t) => {
+  test('a later response does not extend the expiry of offers, which is that of the session', async (t) => {
     const page = await openPage(t, await pages.widget());
     const halfMs = bounds.sessionTtlMs / 2;
     await page.clock.runFor(halfMs);
@@ -428,7 +428,7 @@ describe('accessibility of the widget', () => {
     assert.deepEqual(await findAccessibilityViolations(page, [colorScheme]), [], `${state}, ${width}`);
   }
 
-  test('offers have no violations, with all details open', async (t) => {
+  test('the widget has no accessibility violations with offers and all details open', async (t) => {
     const { html } = await pages.widget({ maxOffers: 3 });
     const page = await pages.open(t, html);
     await offerLink(page).waitFor();
@@ -438,7 +438,7 @@ describe('accessibility of the widget', () => {
     await assertAccessible(page, 'offers', 1200, 'dark');
   });
 
-  test('placeholders of offers have no violations', async (t) => {
+  test('the placeholders of offers have no accessibility violations', async (t) => {
     const { html } = await pages.widget({ maxOffers: 3 });
     const page = await pages.newPage(t);
     await page.route(offersAddress, () => {});
@@ -447,7 +447,7 @@ describe('accessibility of the widget', () => {
     await assertAccessible(page, 'placeholders');
   });
 
-  test('an error with a button has no violations', async (t) => {
+  test('an error message with a button has no accessibility violations', async (t) => {
     const { html } = await pages.widget();
     const page = await pages.newPage(t);
     await page.route(offersAddress, (route) => route.abort());
@@ -456,7 +456,7 @@ describe('accessibility of the widget', () => {
     await assertAccessible(page, 'error');
   });
 
-  test('the page of an iframe has no violations', async (t) => {
+  test('the iframe page has no accessibility violations', async (t) => {
     const { caller, subId } = await pages.widget();
     const { src } = await caller.embed(subId, 'iframe', { max_offers: 3 });
     const page = await pages.newPage(t);
@@ -465,7 +465,7 @@ describe('accessibility of the widget', () => {
     await assertAccessible(page, 'iframe');
   });
 
-  test('all controls can be used by keyboard in reading order', async (t) => {
+  test('all controls of the widget can be used by keyboard in reading order', async (t) => {
     const { html } = await pages.widget({ maxOffers: 2 });
     const page = await pages.open(t, html);
     await offerLink(page).waitFor();
@@ -486,7 +486,7 @@ describe('accessibility of the widget', () => {
     await page.locator('.details-text').nth(1).waitFor();
   });
 
-  test('the widget respects reduced motion and forced colors', async (t) => {
+  test('the widget respects the reduced-motion and forced-colors settings', async (t) => {
     const { html } = await pages.widget({ maxOffers: 1 });
     const page = await pages.newPage(t, { reducedMotion: 'reduce', forcedColors: 'active' });
     await page.route(offersAddress, () => {});

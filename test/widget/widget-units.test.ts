@@ -24,7 +24,7 @@ import { temporaryFolder } from '../support/running-marketplace.ts';
 const src = 'https://widgets.example/w/widget.js?v=0123456789abcdef';
 const dataset = { sub: 'sub_1', token: 'abc', mount: '#offers' };
 
-test('a script element without optional attributes has the defaults of the API', () => {
+test('without optional attributes, the script element uses the defaults of the API', () => {
   assert.deepEqual(readSettings({ src, dataset }), {
     base: 'https://widgets.example/w',
     ...dataset,
@@ -35,7 +35,7 @@ test('a script element without optional attributes has the defaults of the API',
   });
 });
 
-test('a script element configures sort order, number of offers, embedding and theme', () => {
+test('attributes of the script element configure sort order, number of offers, embedding and theme', () => {
   const more = { ...dataset, sort: 'svc_revenue', maxOffers: '20', embed: 'iframe', theme: 'dark' };
   assert.deepEqual(readSettings({ src: 'http://127.0.0.1:8080/w/widget.js', dataset: more }), {
     base: 'http://127.0.0.1:8080/w',
@@ -47,7 +47,7 @@ test('a script element configures sort order, number of offers, embedding and th
   });
 });
 
-test('names the attribute to fix if an attribute is missing or invalid', () => {
+test('the error for a missing or invalid attribute names the attribute', () => {
   const complaints: [attributes: object, named: RegExp][] = [
     [{ sub: undefined }, /data-sub/],
     [{ token: '' }, /data-token/],
@@ -73,7 +73,7 @@ test('names the attribute to fix if an attribute is missing or invalid', () => {
   }
 });
 
-test('the limits of the widget are within the limits of the server', () => {
+test('the limits of the widget do not exceed the limits of the server', () => {
   assert.equal(limits.offersMax, bounds.offersShownMax);
   assert.equal(limits.offersDefault, bounds.offersShownDefault);
   assert.equal(limits.placeholderCardsMax, bounds.widgetPlaceholderCardsMax);
@@ -94,7 +94,7 @@ test('formats loan terms as a list', () => {
   assert.equal(formatMonths([24, 36, 48]), '24, 36 or 48 months');
 });
 
-test('formats feature tags as words', () => {
+test('formats feature tags of offers as words', () => {
   assert.equal(formatFeature('no_origination_fee'), 'No origination fee');
   assert.equal(formatFeature('low_apr'), 'Low APR');
   assert.equal(formatFeature('__same_day__funding_'), 'Same day funding');
@@ -108,7 +108,7 @@ test('parses a Retry-After header up to a maximum', () => {
     assert.equal(parseRetryAfterMs(other), null);
 });
 
-test('has an error message for every error code', () => {
+test('the widget has an error message for every error code', () => {
   for (const code of [...Object.keys(errorTable), 'UNREACHABLE', 'A_CODE_TO_COME']) {
     const { title, advice, canRetry, partnerHint } = errorMessageFor(code, 'https://shop.example');
     assert.ok(title.length > 0 && advice.length > 0, code);

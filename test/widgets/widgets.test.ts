@@ -8,7 +8,7 @@ const own = 'https://widget.example';
 const home = 'https://shop.example';
 
 describe('createEmbedPolicy', () => {
-  it('allows the listed origins to embed a widget, and the widget host to send requests', () => {
+  it('allows the listed origins to embed a widget, and these origins and the widget host to send requests', () => {
     for (const mode of ['live', 'test'] as const) {
       const policy = createEmbedPolicy(mode, [home, 'http://localhost:3000'], own);
       assert.equal(policy.frameAncestors, `${home} http://localhost:3000`);
@@ -22,7 +22,7 @@ describe('createEmbedPolicy', () => {
     }
   });
 
-  it('without origins, allows any page to embed a test widget and no page to embed a live widget', () => {
+  it('without allowed origins, any page can embed a test widget and no page can embed a live widget', () => {
     const sandbox = createEmbedPolicy('test', [], own);
     assert.equal(sandbox.frameAncestors, '*');
     assert.deepEqual([home, own, '', 'null'].map(sandbox.corsOriginFor), ['*', '*', '', '*']);
@@ -37,7 +37,7 @@ describe('parseWidgetBeacon', () => {
   const event = (more: object = {}) => ({ event_id: 'e', type: 'widget_loaded', ...more });
   const events = (count: number) => Array.from({ length: count }, (_, number) => event({ event_id: `e${number}` }));
 
-  it('accepts up to the maximum number of events, with offers where the event is about one', () => {
+  it('accepts up to the maximum number of events, each with an offer id if the event type requires one', () => {
     for (const list of [
       events(bounds.widgetEventsPerBatchMax),
       [event({ event_id: 'e'.repeat(bounds.widgetEventIdCharactersMax), svc_offer_id: null })],
@@ -48,7 +48,7 @@ describe('parseWidgetBeacon', () => {
     }
   });
 
-  it('rejects the whole batch if one member is invalid, and names the member', () => {
+  it('rejects all widget events of a batch if one member is invalid, and names the member', () => {
     const offer = (svc_offer_id: unknown) => event({ type: 'offer_click', svc_offer_id });
     const ids = ['', 'a b', 'e'.repeat(bounds.widgetEventIdCharactersMax + 1), 7].map((event_id) =>
       event({ event_id }),

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { isMainThread } from 'node:worker_threads';
 
-// Preloaded: makes signals cause an uncaught exception or an unhandled rejection.
+// Preloaded into a server. SIGUSR2 causes an uncaught exception, and SIGWINCH an unhandled rejection.
 if (isMainThread) {
   process.on('SIGUSR2', () => {
     throw Object.assign(new Error('a bug'), { submitted: 'not-to-be-logged' });
