@@ -82,8 +82,7 @@ export interface BenchPart {
   readonly description: string;
   measure(context: BenchContext): Promise<Partial<BenchResult>>;
   /**
-   * Returns error messages about wrong results of this part. If there are any messages, the run writes its result and
-   * exits with an error.
+   * Returns error messages about wrong results of this part. If there are any messages, the run writes its result and exits with an error.
    */
   findProblems?(found: Partial<BenchResult>): readonly string[];
 }

@@ -1,6 +1,5 @@
 /**
- * Baseline server like `uws-server.ts`, with Fastify in its default configuration: router and JSON body parser, without
- * logger and schemas.
+ * Baseline server like `uws-server.ts`, with Fastify in its default configuration: router and JSON body parser, without logger and schemas.
  */
 import { fastify } from 'fastify';
 import { announcePort, groupByRoute, readResponses } from './baseline-response.ts';

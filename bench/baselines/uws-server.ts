@@ -1,7 +1,6 @@
 /**
- * Baseline server that uses only uWebSockets.js. The server reads each request, parses a JSON body and sends a recorded
- * response of the service. The server has no API keys, sessions, offers or log. The first argument is the path of the
- * response file.
+ * Baseline server that uses only uWebSockets.js. The server reads each request, parses a JSON body and sends a recorded response of the
+ * service. The server has no API keys, sessions, offers or log. The first argument is the path of the response file.
  *
  * If the second argument is `synced`, the server writes and syncs 80 bytes to disk before each reply. Requests that
  * arrive during a write share the next write. The difference in speed between the two modes is the cost of durability.
@@ -93,8 +92,7 @@ for (const { method, path, responseFor } of groupByRoute(answers)) {
     const chunks: Buffer[] = [];
     res.onAborted(() => {});
     res.onData((chunk, isLast) => {
-      // uWebSockets.js reuses the memory of a chunk after the callback returns. A body in a single chunk is parsed
-      // without a copy.
+      // uWebSockets.js reuses the memory of a chunk after the callback returns. A body in a single chunk is parsed without a copy.
       if (!isLast) {
         chunks.push(Buffer.from(chunk.slice(0)));
         return;

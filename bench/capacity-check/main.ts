@@ -1,6 +1,5 @@
 /**
- * Runs one `CheckRequest` (JSON, the only argument) and prints its `CheckMeasurements`. `marketplace capacity --check`
- * starts this program.
+ * Runs one `CheckRequest` (JSON, the only argument) and prints its `CheckMeasurements`. `marketplace capacity --check` starts this program.
  */
 import { mkdir } from 'node:fs/promises';
 import process from 'node:process';

@@ -98,9 +98,8 @@ interface MixedLoadInputs {
 }
 
 /**
- * Builds the requests of a traffic mix in sending order, each route spread evenly over the load. A request for offers
- * without a cached ranking uses a session whose inputs have changed since its last ranking, or a session whose offers
- * were never requested.
+ * Builds the requests of a traffic mix in sending order, each route spread evenly over the load. A request for offers without a cached
+ * ranking uses a session whose inputs have changed since its last ranking, or a session whose offers were never requested.
  */
 export function buildMixedLoad(
   ratesPerSecond: CheckRequest['ratesPerSecond'],

@@ -33,8 +33,7 @@ export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCat
     max_apr_percent: 36,
     state_rules: randomStateRules(random, vertical, 0.2, true),
     lenders: Array.from({ length: count }, (_, at) => {
-      // Number of offers of this lender. Number of offers of this lender. The offers are divided among the lenders as
-      // evenly as possible.
+      // Number of offers of this lender. Number of offers of this lender. The offers are divided among the lenders as evenly as possible.
       const share = Math.floor(((at + 1) * offers) / count) - Math.floor((at * offers) / count);
       return addDailyCaps(capRandom, randomLender(random, vertical, share, names));
     }),

@@ -34,8 +34,7 @@ export function ratiosOfResult({ routes, micro }: Pick<BenchResult, 'routes' | '
 }
 
 /**
- * Returns the ratios of the routes. The name of a ratio contains the load client, because ratios of different clients
- * are not comparable.
+ * Returns the ratios of the routes. The name of a ratio contains the load client, because ratios of different clients are not comparable.
  */
 function routeRatios(route: RouteResult): CheckedRatio[] {
   const { name, client } = route;

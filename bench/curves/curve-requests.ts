@@ -9,8 +9,7 @@ const shownOffers = 5;
 const pageLoadRequestsMin = 20_000;
 
 /**
- * Returns the requests of page loads: some requests repeat a request for offers, and the others create a session. Keys
- * are used equally.
+ * Returns the requests of page loads: some requests repeat a request for offers, and the others create a session. Keys are used equally.
  */
 export function pageLoadRequests(sessions: readonly BorrowerSession[], keys: readonly string[]): PreparedRequest[] {
   // The number of requests is a multiple of the number of keys.

@@ -17,10 +17,7 @@ export interface CurveScale {
   readonly saturationShares: readonly number[];
   /** Maximum number of additional points at higher rates. Points are added while the service keeps up with the load. */
   readonly extraLoads: number;
-  /**
-   * Maximum share of saturation at which the baseline `bare` is also measured. At higher loads, queueing dominates the
-   * latency.
-   */
+  /** Maximum share of saturation at which the baseline `bare` is also measured. At higher loads, queueing dominates the latency. */
   readonly bareServerShareMax: number;
   readonly liveSessions: readonly number[];
   readonly catalogOffers: readonly number[];

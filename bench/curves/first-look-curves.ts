@@ -15,8 +15,7 @@ const firstLookKeys = 1_000;
 const matcherThreadsCatalogOffers = 200;
 
 /**
- * Curves of the time to rank offers, by catalog size and by number of matching threads. With 0 threads, the main thread
- * ranks the offers.
+ * Curves of the time to rank offers, by catalog size and by number of matching threads. With 0 threads, the main thread ranks the offers.
  */
 export const firstLookCurves = [
   curvePart('catalog-size', 'time to rank by catalog size', async (context, scale) => ({

@@ -29,8 +29,7 @@ export interface SeededService {
 const sessionsSeed = 23;
 
 /**
- * Starts a service with live sessions, calls `use` and stops the service. If `use` fails, the error contains the end of
- * the service log.
+ * Starts a service with live sessions, calls `use` and stops the service. If `use` fails, the error contains the end of the service log.
  */
 export async function withSeededService<Result>(
   { folder: parent, sendOpenLoop }: LoadSender,

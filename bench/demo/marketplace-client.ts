@@ -99,10 +99,7 @@ export class MarketplaceClient {
   }
 }
 
-/**
- * Returns the body of the response if the response has this status. Throws an error that contains the response for any
- * other status.
- */
+/** Returns the body of the response if the response has this status. Throws an error that contains the response for any other status. */
 export function expectStatus<Body>(answer: ApiResponse, status: number, operation: string): Body {
   if (answer.status === status) return answer.body as Body;
   const { error, message } = (answer.body ?? {}) as { error?: string; message?: string };

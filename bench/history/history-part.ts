@@ -18,10 +18,7 @@ export interface HistoryFigure {
   readonly value: string;
   /** Target value, or another value for comparison. */
   readonly beside: string;
-  /**
-   * Bytes on disk per session, in the ledger and the analytics store. A session includes its view and its share of the
-   * clicks.
-   */
+  /** Bytes on disk per session, in the ledger and the analytics store. A session includes its view and its share of the clicks. */
   readonly bytesPerSession?: number;
 }
 

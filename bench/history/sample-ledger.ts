@@ -15,17 +15,13 @@ export interface SampleLedger {
   /** One of `sessionsPerView` sessions has a view of five offers. One of `sessionsPerClick` sessions has a click. */
   readonly sessionsPerView: number;
   readonly sessionsPerClick: number;
-  /**
-   * Number of sessions that are created between a session and its view. A click follows its view after the same number
-   * of sessions.
-   */
+  /** Number of sessions that are created between a session and its view. A click follows its view after the same number of sessions. */
   readonly delaySessions: number;
   readonly metadata: string | null;
 }
 
 /**
- * Returns the description of a ledger of one month, in which each session has a view of five offers and every second
- * session has a click.
+ * Returns the description of a ledger of one month, in which each session has a view of five offers and every second session has a click.
  */
 export function monthOfSessions(sessions: number): SampleLedger {
   const tagOf = (serial: number) => `tag-${serial % 40}`;

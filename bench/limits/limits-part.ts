@@ -75,10 +75,7 @@ export const limitScenarios: readonly LimitScenario[] = [
 /** Resources that all scenarios share. */
 interface LimitRun extends Pick<BenchContext, 'client' | 'folder' | 'progress'> {
   readonly service: LoadTarget;
-  /**
-   * API key without limits, of the same account as the tested keys. The requests with this key measure the cost of an
-   * admitted request.
-   */
+  /** API key without limits, of the same account as the tested keys. The requests with this key measure the cost of an admitted request. */
   readonly unlimitedKey: string;
   readonly connections: number;
   /** Number of concurrent requests that are sent in addition to the limit. */

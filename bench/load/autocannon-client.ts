@@ -9,8 +9,7 @@ const script = fileURLToPath(new URL('./autocannon-process.ts', import.meta.url)
 const timeoutMarginMs = 60_000;
 
 /**
- * Idle client process that has already compiled its code. The client process does not keep this process alive, and
- * exits with this process.
+ * Idle client process that has already compiled its code. The client process does not keep this process alive, and exits with this process.
  */
 let idleProcess: ChildProcess | null = null;
 

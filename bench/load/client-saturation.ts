@@ -32,10 +32,7 @@ export function isClientBottleneck(loads: readonly BottleneckInputs[]): boolean 
   return client > clientCpuShareMax || (server.length > 0 && median(server) < serverCpuShareMin);
 }
 
-/**
- * Maximum busy share of the event loop of the client. A client with a higher busy share sends requests and reads
- * replies late.
- */
+/** Maximum busy share of the event loop of the client. A client with a higher busy share sends requests and reads replies late. */
 const clientBusyMax = 0.9;
 /** Maximum lag that can be caused by other processes on the machine. */
 const toleratedLagMs = 5;

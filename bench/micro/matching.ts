@@ -153,8 +153,7 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
     const clickUrlPrefix = 'http://127.0.0.1:8080/c?sub=';
     const subId = `sub_${'0'.repeat(64)}`;
     const clickToken = 'A'.repeat(60);
-    // The measurement includes writing the text to a buffer, because V8 concatenates a rope string only when the string
-    // is first read.
+    // The measurement includes writing the text to a buffer, because V8 concatenates a rope string only when the string is first read.
     const wire = Buffer.alloc(65_536);
     return {
       calls: ranked.length,

@@ -4,10 +4,7 @@ import { hash } from 'node:crypto';
 export type MicroBenchmark = RepeatedBenchmark | SteppedBenchmark;
 
 interface NamedBenchmark {
-  /**
-   * Name with the folder under `src`, the topic and the function. The name must not change, because runs are compared
-   * by name.
-   */
+  /** Name with the folder under `src`, the topic and the function. The name must not change, because runs are compared by name. */
   readonly name: string;
   /** Short description of the work in one call. */
   readonly call: string;

@@ -51,10 +51,7 @@ export function listMicroBenchmarks(quick: boolean, liveSessions: number): Micro
 const fullTimes = { warmupTime: 50, warmupIterations: 1, time: 200, iterations: 3 };
 const quickTimes = { warmupTime: 30, warmupIterations: 1, time: 50, iterations: 2 };
 
-/**
- * Runs a benchmark repeatedly with tinybench. Throws if a run returns a value that is not positive, which means that
- * the run failed.
- */
+/** Runs a benchmark repeatedly with tinybench. Throws if a run returns a value that is not positive, which means that the run failed. */
 export async function measureRepeatedly(
   micro: RepeatedBenchmark,
   place: MicroEnvironment,

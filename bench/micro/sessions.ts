@@ -152,10 +152,7 @@ function prepareGet(size: number): PreparedBenchmark {
   };
 }
 
-/**
- * Creates a benchmark that changes a store without changing the number of its sessions. Before each run, the oldest
- * sessions expire.
- */
+/** Creates a benchmark that changes a store without changing the number of its sessions. Before each run, the oldest sessions expire. */
 function prepareChange(
   size: number,
   prepare: (filled: FilledStore) => string[],

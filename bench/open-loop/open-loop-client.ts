@@ -144,10 +144,7 @@ export class OpenLoopClient {
     }
   }
 
-  /**
-   * Sends every scheduled request whose time has come. If no connection is free, the request is queued, or fails if the
-   * queue is full.
-   */
+  /** Sends every scheduled request whose time has come. If no connection is free, the request is queued, or fails if the queue is full. */
   #sendDueRequests(): number {
     const nowMs = this.#deps.nowMs();
     while (this.#next < this.#dueMs.length && this.#dueMs[this.#next]! <= nowMs) {

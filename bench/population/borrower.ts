@@ -53,8 +53,7 @@ const ageReferenceYear = 2025;
  * field is present as often as people fill it in.
  */
 export function drawBorrower(random: Random): Borrower {
-  // Credit score and income are correlated: they are drawn from correlated normal scores, and both have their published
-  // distributions.
+  // Credit score and income are correlated: they are drawn from correlated normal scores, and both have their published distributions.
   const creditScore = standardNormal(random);
   const incomeScore =
     incomeCreditCorrelation * creditScore + Math.sqrt(1 - incomeCreditCorrelation ** 2) * standardNormal(random);

@@ -55,10 +55,7 @@ export const loanPurposes: WeightedTable<string> = [
   ['other', 4.2],
 ];
 
-/**
- * Mean requested amount by loan purpose in USD, 2018 (LendingTree). A purpose without a published mean has the mean of
- * all purposes.
- */
+/** Mean requested amount by loan purpose in USD, 2018 (LendingTree). A purpose without a published mean has the mean of all purposes. */
 export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement: 12_384, others: 10_575 };
 
 /** Standard deviation of the logarithm of the requested amount. This standard deviation is an assumption. */

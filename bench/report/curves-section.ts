@@ -36,10 +36,7 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
   ];
 }
 
-/**
- * Returns the last point before the first one at which the service fell behind, a request failed or the client was
- * saturated.
- */
+/** Returns the last point before the first one at which the service fell behind, a request failed or the client was saturated. */
 export function lastSustainedPoint(points: readonly CurvePoint[]): CurvePoint | null {
   const ascending = [...points].sort((a, b) => a.offeredPerSecond - b.offeredPerSecond);
   const end = ascending.findIndex(

@@ -25,10 +25,7 @@ export interface Measurement {
   readonly seconds: number;
   readonly perSecond: number;
   readonly latencyMs: LatencyMs;
-  /**
-   * CPU time that the client used, in seconds. If the value is near `seconds`, the only thread of the client is the
-   * bottleneck.
-   */
+  /** CPU time that the client used, in seconds. If the value is near `seconds`, the only thread of the client is the bottleneck. */
   readonly clientCpuSeconds: number;
   /** CPU time of all server threads per request, in microseconds. The time until the server is idle again is included. */
   readonly cpuMicros: number | null;
@@ -58,10 +55,7 @@ export interface RouteResult {
   readonly bodyBytes: number;
   /** Minimum throughput ratios to baselines. */
   readonly targets: readonly { readonly over: BaselineKind; readonly ratio: number }[];
-  /**
-   * All servers have the same number of rounds. Rounds of different servers with the same index ran one directly after
-   * the other.
-   */
+  /** All servers have the same number of rounds. Rounds of different servers with the same index ran one directly after the other. */
   readonly servers: readonly { readonly kind: ServerKind; readonly rounds: readonly Measurement[] }[];
   /** Whether the client was the bottleneck, so that the throughput ratio is too high. */
   readonly clientSaturated: boolean;
@@ -136,10 +130,7 @@ export interface LimitResult {
   readonly other: number;
   /** Number of requests to admit. The limit is exact if `admitted` equals this number. */
   readonly expected: number;
-  /**
-   * CPU time of all server threads per rejected request in microseconds. `admittedCpuMicros` is the time per admitted
-   * request.
-   */
+  /** CPU time of all server threads per rejected request in microseconds. `admittedCpuMicros` is the time per admitted request. */
   readonly refusalCpuMicros: number | null;
   readonly admittedCpuMicros: number | null;
   /** Rejections per second. */

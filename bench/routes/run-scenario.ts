@@ -108,10 +108,7 @@ const warmUpShare = 0.5;
 
 export type RunScenarioOptions = Pick<BenchContext, 'scale' | 'client' | 'crossCheck' | 'folder' | 'progress'>;
 
-/**
- * Runs one scenario on the service and every baseline in alternating rounds. A second client adds a second result, with
- * fewer rounds.
- */
+/** Runs one scenario on the service and every baseline in alternating rounds. A second client adds a second result, with fewer rounds. */
 export async function runScenario(scenario: Scenario, options: RunScenarioOptions): Promise<RouteResult[]> {
   const { progress, scale } = options;
   const { name, catalogOffers } = scenario;

@@ -33,10 +33,7 @@ type LifecycleStep = keyof typeof lifecycleMix;
 const lifecycleSteps = Object.keys(lifecycleMix) as LifecycleStep[];
 const totalWeight = lifecycleSteps.reduce((sum, step) => sum + lifecycleMix[step], 0);
 
-/**
- * Returns the number of requests per step for a total of approximately `about` requests, with at least two analytics
- * queries.
- */
+/** Returns the number of requests per step for a total of approximately `about` requests, with at least two analytics queries. */
 export function lifecycleRequestCounts(about: number): Record<LifecycleStep, number> {
   const count = (step: LifecycleStep) =>
     Math.max(step === 'analytics' ? 2 : 1, Math.round((about * lifecycleMix[step]) / totalWeight));
@@ -57,9 +54,8 @@ export function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
 const offersShown = 20;
 
 /**
- * Load on all routes in the ratio of `lifecycleMix`. No request uses a session that the same round creates, because all
- * requests are prepared before the round. The requests are the same as in session lifecycles, but are shuffled with a
- * seed.
+ * Load on all routes in the ratio of `lifecycleMix`. No request uses a session that the same round creates, because all requests are
+ * prepared before the round. The requests are the same as in session lifecycles, but are shuffled with a seed.
  */
 export const lifecycleScenario: Scenario = {
   name: 'lifecycle',

@@ -80,10 +80,7 @@ export async function reusableSessions(stage: ScenarioStage, count: number, seed
 /** Maximum number of income changes per session and round, which keeps the incomes of all rounds distinct. */
 const changesPerRoundMax = 1_000;
 
-/**
- * Returns requests that change the income of sessions. A session never gets the same income twice, not even in later
- * rounds.
- */
+/** Returns requests that change the income of sessions. A session never gets the same income twice, not even in later rounds. */
 export function incomeChangeRequests(
   sessions: readonly BorrowerSession[],
   count: number,

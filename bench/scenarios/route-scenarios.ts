@@ -88,9 +88,8 @@ export const marketplaceKnownScenario: Scenario = {
 };
 
 /**
- * Load of requests for offers right after new inputs, so that offers must be ranked. Each session is used once per
- * round, and before each round every income is set to a new value, so that no ranking is cached. Only the requests for
- * offers are measured.
+ * Load of requests for offers right after new inputs, so that offers must be ranked. Each session is used once per round, and before each
+ * round every income is set to a new value, so that no ranking is cached. Only the requests for offers are measured.
  */
 const marketplaceUnknownScenario: Scenario = {
   name: 'marketplace-unknown',
@@ -112,10 +111,7 @@ const marketplaceUnknownScenario: Scenario = {
 
 /** Number of offers that are requested per session, and therefore of its click links. */
 const clickOffersShown = 20;
-/**
- * Number of sessions. The number is large enough to include sessions with offers, and small enough to avoid many unused
- * clicks.
- */
+/** Number of sessions. The number is large enough to include sessions with offers, and small enough to avoid many unused clicks. */
 const sessionsAtOnce = 200;
 
 /**

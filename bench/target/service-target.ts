@@ -17,9 +17,8 @@ import { createOwnedFolder, spawnChild, stopChild } from './owned-resources.ts';
 import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
 
 /**
- * Creates live keys of one account in the key file of a server that is not running. The first key is created normally.
- * The others are copies of it with new secrets, written in one transaction, because ten thousand syncs would take half
- * a minute.
+ * Creates live keys of one account in the key file of a server that is not running. The first key is created normally. The others are
+ * copies of it with new secrets, written in one transaction, because ten thousand syncs would take half a minute.
  */
 export function createApiKeys(dataDir: string, count: number, limits: KeyLimitOverrides = noLimitOverrides): string[] {
   const register = KeyRegistry.open(keyFilePath(dataDir));

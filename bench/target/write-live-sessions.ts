@@ -14,10 +14,7 @@ import { validateFields } from '../../src/verticals/pocket-fields.ts';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
-/**
- * Number of different borrowers. If there are more sessions than borrowers, the same borrowers are repeated with other
- * incomes.
- */
+/** Number of different borrowers. If there are more sessions than borrowers, the same borrowers are repeated with other incomes. */
 const distinctBorrowers = 1_000;
 /** Number of records that are appended before a wait, far below the limit of pending records. */
 const appendBatchSize = 2_000;
@@ -40,9 +37,8 @@ export interface WrittenSession {
 }
 
 /**
- * Writes live sessions with inputs into the data folder of a service that has not started yet. The records are the same
- * as those of API requests, but are written a hundred times faster. All sessions have different inputs, so no two
- * sessions share a ranking.
+ * Writes live sessions with inputs into the data folder of a service that has not started yet. The records are the same as those of API
+ * requests, but are written a hundred times faster. All sessions have different inputs, so no two sessions share a ranking.
  */
 export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOptions): Promise<WrittenSession[]> {
   const secrets = openOrCreateSecretFile(join(dataDir, 'secrets.json'), false);

@@ -50,9 +50,8 @@ export const draws: fc.Arbitrary<Draw> = fc.record({
 });
 
 /**
- * Ranks `borrowers` random borrowers by a random catalog and throws where total, orders or what is answered of an offer are not
- * those of the plain rules.
- * Answers how many matches were compared.
+ * Ranks `borrowers` random borrowers by a random catalog and throws where total, orders or what is answered of an offer are not those of
+ * the plain rules. Answers how many matches were compared.
  */
 export function compareWithReference(rank: RankLoans, vertical: Vertical, draw: Draw, borrowers: number): number {
   const catalog = catalogOf(draw, vertical);

@@ -8,10 +8,9 @@ const engineStatuses = [400, 431, 505];
 const engineHeaders = ['connection', 'content-length', 'date'];
 
 /**
- * Connection to the public listener of a service for requests that an HTTP client cannot send. Checks each response that
- * the test reads as `HttpClient` does, and against the OpenAPI document for the next sent request. If the next request is
- * ambiguous (no valid request line, or an earlier request with an ambiguous length), the response must be a documented
- * error.
+ * Connection to the public listener of a service for requests that an HTTP client cannot send. Checks each response that the test reads as
+ * `HttpClient` does, and against the OpenAPI document for the next sent request. If the next request is ambiguous (no valid request line,
+ * or an earlier request with an ambiguous length), the response must be a documented error.
  *
  * Skips `100 Continue` and responses that the test does not read. Responses that an engine generates for invalid HTTP have
  * no JSON. Such a response must have one of `engineStatuses` and must be the last one on its connection.

@@ -172,8 +172,7 @@ test('sends the warm-up requests and does not count them', async (t) => {
 });
 
 test('includes a stall of the server in the latency of every request that is scheduled during the stall', async (t) => {
-  // The server sends no response for 400 ms from the 100th request on. At 400 even arrivals per second, 160 requests
-  // are due in that time.
+  // The server sends no response for 400 ms from the 100th request on. At 400 even arrivals per second, 160 requests are due in that time.
   const stallMs = 400;
   let stalledAtMs = 0;
   const answerTo = (n: number, nowMs: number) => {

@@ -1,7 +1,6 @@
 import { DeviceClassifier } from '../../../src/user-agents/device-classifier.ts';
 
-// Preloaded into a real server to add bugs: exceptions whose messages contain submitted values, inside and outside of
-// requests.
+// Preloaded into a real server to add bugs: exceptions whose messages contain submitted values, inside and outside of requests.
 const { classify } = DeviceClassifier.prototype;
 DeviceClassifier.prototype.classify = function (userAgent) {
   if (userAgent?.includes('with-fault')) JSON.parse(userAgent);
